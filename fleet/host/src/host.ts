@@ -45,11 +45,11 @@ export interface HostOptions {
 }
 
 const BROKER_RETRY_MS = 1000;
-/** Most connections at once. `LimitNOFILE` of the systemd unit allows more. */
+/** Largest count of simultaneous connections. `LimitNOFILE` of the systemd unit allows more. */
 export const MOST_CONNECTIONS = 2048;
-/** Bytes of headers. A preview has the longest: three names of 512 bytes, and each byte may be escaped to three. */
+/** Largest size of headers. A preview has the longest: three names of 512 bytes, each byte escaped to three. */
 const MOST_HEADER_BYTES = 12 * 1024;
-/** Milliseconds after a stop in which requests may end. Event streams of live pages are then cut. */
+/** Milliseconds for requests to end after a stop. Event streams of live pages are then cut. */
 const DRAIN_MS = 10_000;
 
 export async function startHost({ config, log, now = Date.now, waits = false }: HostOptions): Promise<Host> {
@@ -105,10 +105,10 @@ export async function startHost({ config, log, now = Date.now, waits = false }: 
     const { keepDays, keepBytes } = config;
     const onDeleted = (): Promise<void> => webhooks.countDeleted();
     const retention = new Retention({ db, log, keepDays, keepBytes, onDeleted, now });
-    // Read the trusted time before frames come: under a wrong clock, they would be frames of the future.
+    // Read the trusted time before frames come, which a wrong clock would make frames of the future.
     await retention.open();
     const listening = await openPort(app, config, metrics, log);
-    // Do not wait for the brokers: HTTP works without them.
+    // Do not wait for the brokers, since HTTP works without them.
     const end = new AbortController();
     const options = { config, intake, registry, previews, db, metrics, log, now };
     mqtt = config.mqtt === undefined ? null : new MqttSource(options);
@@ -139,7 +139,7 @@ function openPort(listener: RequestListener, config: Config, metrics: Metrics, l
     listener,
     log,
     maxHeaderSize: MOST_HEADER_BYTES,
-    // Agents behind one router share an address. Bodies have limits of their own.
+    // Not limited: agents behind one router share an address. Bodies have their own limits.
     perAddress: undefined,
     connections: MOST_CONNECTIONS,
     onRefused: () => metrics.denied.inc({ what: "connection" }),
@@ -156,7 +156,7 @@ async function loadConfigs({ configs }: Config, registry: Registry): Promise<voi
   for (const path of configs)
     try {
       const given: unknown = JSON.parse(readFileSync(path, "utf8"));
-      // A file holds a config, or what agents send: the config and its options.
+      // A file holds a config, or an object with the config and its options as agents send it.
       const isWrapped = typeof given === "object" && given !== null && "config" in given;
       const hash = await registry.put(null, JSON.stringify(isWrapped ? given : { config: given }));
       registry.fallback ??= hash;
@@ -167,7 +167,7 @@ async function loadConfigs({ configs }: Config, registry: Registry): Promise<voi
   if (problems.length > 0) throw new UserError(problems.join("\n"));
 }
 
-/** Tries until the broker can be used. Logs each new reason of failure. */
+/** Tries until the broker can be used. Logs each new reason of failure once. */
 async function startBroker(
   { nats }: Config,
   options: Parameters<typeof Broker.start>[1],

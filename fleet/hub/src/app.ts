@@ -41,21 +41,21 @@ import { registerPages } from "./pages/pages.ts";
 import { sendSnapFile } from "./uploads/snap-file.ts";
 import { handleModel } from "./uploads/models.ts";
 
-/** Times of last use are written this often, together. */
+/** Milliseconds between writes of times of last use. */
 const FLUSH_MS = 60_000;
-/** Heartbeats are written this often, together. */
+/** Milliseconds between writes of heartbeats. */
 const HEARTBEAT_FLUSH_MS = 1000;
-/** The config of a version is read from the database at most so often. */
+/** Milliseconds for which a version's config is cached. */
 const CONFIG_MS = 1000;
-/** Waiting devices that are answered at once. Fewer than the connections of a pool: backends ask beside them. */
+/** Count of waiting devices answered at the same time. Below a pool's connections, since backends need some too. */
 const ANSWERS_AT_ONCE = 4;
-/** Rows that are too old are deleted this often, some at a time. */
+/** Milliseconds between deletions of old rows. */
 const SWEEP_MS = 60_000;
-/** Roll-outs with gates are looked at this often. */
+/** Milliseconds between checks of roll-outs with gates. */
 const ROLLOUTS_MS = 5000;
-/** Files that no row names are looked for this often. */
+/** Milliseconds between searches for files without a row. */
 const CLEAN_MS = 3600_000;
-/** Bodies of devices and model files at once: in all, and of one sender. A slow one stops nobody else. */
+/** Limits of simultaneous bodies of devices and model files, in total and per sender. A slow one blocks nobody else. */
 const BODIES = { size: 1024, ofSender: 8, slowAfter: 5000 } as const;
 const JSON_TYPE = /^application\/([\w.-]+\+)?json\b/i;
 
@@ -66,13 +66,13 @@ export interface AppOptions {
   readonly log: Logger;
   readonly now?: () => number;
   readonly passwords?: Passwords;
-  /** Milliseconds for a whole body, but for uploads. */
+  /** Milliseconds for a whole body, except for uploads. */
   readonly bodyMs?: number;
 }
 
 export interface App {
   handle(request: IncomingMessage, response: ServerResponse): void;
-  /** From now on /readyz answers 503 and connections are not kept. */
+  /** Makes /readyz answer 503 from now on, and closes connections after their answers. */
   drain(): void;
   /** Answers the requests that wait for a change. */
   endWaits(): void;
@@ -163,7 +163,7 @@ function createServices({ config, baseUrl, db, log, now = Date.now }: AppOptions
   return { config, baseUrl, db, now, log, metrics: createMetrics(), addresses, bodies, desired, files, checker };
 }
 
-/** Returns the way of every request: limit of the address, then the handler of the route. */
+/** Returns the handler of every request: checks the address limit, then calls the route's handler. */
 function createDispatch(router: Router, services: Services, notFound: Handler) {
   return async (exchange: Exchange): Promise<void> => {
     // An absolute address as the target is for proxies.
@@ -221,7 +221,7 @@ function createHeartbeatFlush({ db, log }: Services, heartbeats: Heartbeats): ()
       if (toldReason !== "") log.info("heartbeats are written again");
       toldReason = "";
     } catch (error) {
-      // Tell each reason once: this runs every second, and the log may be on the disk that is full.
+      // Log each reason once: this runs every second, and the log may be on the full disk.
       if (messageOf(error) !== toldReason)
         log.error({ err: error }, "heartbeats could not be written; they are kept for the next time");
       toldReason = messageOf(error);

@@ -1,4 +1,4 @@
-/** The hub on a port: TLS, time limits of connections, and an orderly end. */
+/** Runs the hub on a port: TLS, time limits of connections, and an orderly end. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Certificate } from "boxwright-service/http/certificate";
 import { listen } from "boxwright-service/http/listen";
@@ -34,7 +34,7 @@ export interface ServeOptions {
   readonly timeouts?: Timeouts;
 }
 
-/** After SIGTERM, an answer that is still under way is given up after this long. */
+/** Milliseconds after SIGTERM after which running answers are given up. */
 const DRAIN_LIMIT_MS = 30_000;
 /** Bytes of headers. */
 const MAX_HEADERS = 16 * 1024;

@@ -5,7 +5,7 @@ import { messageOf } from "boxwright-service/errors";
 
 /** Seconds by which the clocks of hub and host may differ. */
 const CLOCK_SLACK = 60;
-/** Most tokens whose signatures are remembered: a signature takes 0.1 ms to check, and each packet brings its token. */
+/** Largest count of tokens whose signatures are remembered. A check takes 0.1 ms, and each packet brings its token. */
 const MOST_KNOWN = 20_000;
 const OF_ANOTHER_HUB =
   "no key of the hub signed the token of this device. The agent gets a new token if the hub's key was replaced. " +
@@ -14,11 +14,11 @@ const OF_ANOTHER_HUB =
 /** Result of a check. */
 export type Verdict =
   | { readonly kind: "device"; readonly device: string; readonly name: string | null }
-  /** The signature is wrong or missing. It counts as a guess. */
+  /** The signature is wrong or missing, which counts as a guess. */
   | { readonly kind: "foreign" }
-  /** The hub has signed the token, but the token is expired or revoked; or the key that signed it is not of the hub. */
+  /** The hub signed the token, but it is expired or revoked, or the hub no longer has the key that signed it. */
   | { readonly kind: "void"; readonly reason: string }
-  /** The host has no document of the hub yet, so it cannot tell. */
+  /** The host has no document of the hub yet, so it cannot decide. */
   | { readonly kind: "unknown" };
 
 interface Claims {
@@ -29,10 +29,10 @@ interface Claims {
   readonly expiresAt: number;
 }
 
-/** True for a text in the form of a JSON Web Token. */
+/** True for text in the form of a JSON Web Token. */
 export const isDeviceToken = (text: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(text);
 
-/** True if a device may send packets of this source. */
+/** True if the device may send packets with this source. */
 export const isSourceOf = (device: string, source: string): boolean =>
   source === deviceSource(device) || source.startsWith(`${deviceSource(device)}/`);
 
@@ -42,7 +42,7 @@ export class DeviceTokens {
   #keys: ReturnType<typeof createLocalJWKSet> | null = null;
   /** By device: the second from which its tokens are valid. */
   #goodFrom: ReadonlyMap<string, number> = new Map();
-  /** Tokens whose signature is right. */
+  /** Tokens whose signature was right. */
   readonly #known = new Map<string, Claims>();
 
   constructor(now: () => number) {
@@ -54,7 +54,7 @@ export class DeviceTokens {
     this.#issuer = issuer;
     this.#keys = createLocalJWKSet({ keys } as unknown as JSONWebKeySet);
     this.#goodFrom = new Map(revoked.map(({ device_id, before }) => [device_id, before]));
-    // Check signatures again: the document may have lost a key.
+    // Check signatures again, since the document may have lost a key.
     this.#known.clear();
   }
 
@@ -70,7 +70,7 @@ export class DeviceTokens {
     return { kind: "device", device, name };
   }
 
-  /** Checks the signature of a token, and remembers what it says. */
+  /** Checks a token's signature, and remembers its claims. */
   async #read(token: string): Promise<Claims | Verdict> {
     const keys = this.#keys!;
     try {
@@ -81,7 +81,7 @@ export class DeviceTokens {
         currentDate: new Date(this.#now()),
         clockTolerance: CLOCK_SLACK,
       });
-      // The hub has replaced its keys meanwhile: an old key may be in other hands.
+      // Check again, since the hub has replaced its keys meanwhile and an old one may be in other hands.
       if (keys !== this.#keys) return await this.#read(token);
       const name = typeof payload["name"] === "string" ? payload["name"] : null;
       const claims = { device: payload.sub!, name, issuedAt: payload.iat!, expiresAt: payload.exp! };
@@ -89,10 +89,10 @@ export class DeviceTokens {
       this.#known.set(token, claims);
       return claims;
     } catch (error) {
-      // No signature was looked at, so this is no guess. If it counted as one, devices that a restored hub has not
-      // enrolled again would shut out all others of their address.
+      // Count no guess, since no signature was compared. Otherwise devices that a restored hub has not enrolled again
+      // would lock out all others of their address.
       if (error instanceof errors.JWKSNoMatchingKey) return { kind: "void", reason: OF_ANOTHER_HUB };
-      // These errors come after the signature was found right. A token from the future means a wrong clock.
+      // These errors come after a right signature. A token from the future means a wrong clock.
       const isSigned = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
       return isSigned
         ? { kind: "void", reason: `the token of a device is not good: ${messageOf(error)}` }

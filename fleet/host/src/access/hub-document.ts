@@ -1,6 +1,6 @@
 /**
- * Reads the public document of a hub: the keys that its device tokens are signed with, and the devices that it revoked.
- * The last document is kept in the database, so that a host that starts while the hub is away knows its devices.
+ * Reads the public document of a hub: the keys of its device tokens, and the revoked devices. The last document is kept
+ * in the database, so that a host that starts without the hub knows its devices.
  */
 import { type HubDocument, HUB_DOCUMENT_PATH, readHubDocument } from "boxwright-service/schema/protocol";
 import type { Database } from "boxwright-service/database";
@@ -15,14 +15,14 @@ const MOST_CHARACTERS = 2 ** 27;
 export interface HubOptions {
   /** Address of the hub. */
   readonly hub: string;
-  /** Seconds between two reads: a revoked device is refused after at most so many. */
+  /** Seconds between two reads, the longest time until a revoked device is refused. */
   readonly hubSeconds: number;
   readonly db: Database;
   readonly log: Logger;
   readonly now: () => number;
 }
 
-/** Seconds by which the document of a hub may be behind, with the time of its answer. */
+/** Seconds by which the hub's document and its answer may be late. */
 const BEHIND_SECONDS = 1;
 
 /** Returns the seconds between two reads, after which a revocation arrives within `hubSeconds`. */
@@ -31,7 +31,7 @@ export const pauseOf = (hubSeconds: number): number => Math.max(hubSeconds / 2, 
 export class HubDocuments {
   /** The last document that was read; null: none so far. */
   document: HubDocument | null = null;
-  /** Why the last read failed; null if it did not. */
+  /** Why the last read failed; null if it succeeded. */
   problem: string | null = null;
   /** Called with each new document. */
   onChange: (document: HubDocument) => void = () => undefined;

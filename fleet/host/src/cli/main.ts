@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command `boxwright-host`. Loads the rest once the limits of the system allow it. */
+/** The command `boxwright-host`. Checks the system's limits before it loads the rest. */
 import { runWithinLimits } from "boxwright-service/limits";
 
 await runWithinLimits("boxwright-host", () => import("./run.ts"));

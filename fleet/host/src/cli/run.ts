@@ -27,7 +27,7 @@ ${lines.join("\n")}
 `;
 }
 
-/** Secrets by their variable: flags are visible to everybody on the machine. */
+/** Secrets by variable, since everybody on the machine can see flags. */
 const VARIABLES: Readonly<Record<string, keyof Config>> = {
   BOXWRIGHT_AGENT_TOKEN: "agentToken",
   BOXWRIGHT_PAGE_TOKEN: "pageToken",
@@ -70,7 +70,7 @@ async function main(): Promise<void> {
       },
     );
   };
-  // Before the line "listening": whoever waits for it may send a signal at once.
+  // Listen for signals before printing "listening", since whoever waits for that line may send one at once.
   process.once("SIGTERM", stop).once("SIGINT", stop);
   const missing = missingForOthers(config);
   log.info({ address: config.address, port: host.port, page: `http://localhost:${host.port}/` }, "listening");

@@ -18,7 +18,7 @@ import { type Webhook, webhooks } from "./webhooks.ts";
 const token = secret("at least 16 letters, digits, . _ ~ + / = or -", /^[\w.~+/=-]{16,256}$/);
 const MIB = 2 ** 20;
 
-/** Accepts an address of a hub, and gives it without a slash at its end. */
+/** Accepts a hub's address, and returns it without a slash at the end. */
 const hubAddress = by((given) => {
   const url = typeof given === "string" && URL.canParse(given) ? new URL(given) : null;
   if (url && /^https?:$/.test(url.protocol) && url.username === "" && url.search === "" && url.hash === "")
@@ -27,7 +27,7 @@ const hubAddress = by((given) => {
 });
 const GB = 1e9;
 
-/** Accepts the address of a broker. The message does not repeat it: it may hold a password. */
+/** Accepts a broker's address. The message does not repeat it, since it may contain a password. */
 const mqttPlace = v.custom<string>(
   (given) => typeof given === "string" && readMqttAddress(given) !== null,
   "got another text, expected an address like mqtt://127.0.0.1:1883 or mqtts://user:password@machine",
@@ -156,7 +156,7 @@ export const options = {
   },
 } satisfies Readonly<Record<string, Option>>;
 
-/** The options as read. */
+/** The checked options. */
 export type Config = ValuesOf<typeof options> & { readonly address: string };
 
 /**
@@ -187,7 +187,7 @@ export function missingForOthers({ agentToken, hub, pageToken }: Config): string
   return [...senders, ...(pageToken === undefined ? ["pageToken"] : [])].join(" and ");
 }
 
-/** Returns the problems of options that contradict each other. */
+/** Returns problems of options that contradict each other. */
 function checkTogether(config: Config): string[] {
   const { address, agentToken, pageToken, consume, partitions } = config;
   const problems: string[] = [];

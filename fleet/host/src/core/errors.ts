@@ -42,7 +42,7 @@ const STATUS = {
   rate: 429,
 } as const satisfies Record<Reason, number>;
 
-/** The error of a packet, config or preview that the host does not take. */
+/** Error: the host does not take a packet, config or preview. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly reason: Reason;

@@ -2,7 +2,7 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import type { Refusal } from "./errors.ts";
 
-/** How a packet came. */
+/** Protocol by which a packet came. */
 export type Transport = "http" | "nats" | "mqtt";
 
 export interface Metrics {
@@ -16,7 +16,7 @@ export interface Metrics {
   readonly previews: Counter;
   readonly previewsDropped: Counter;
   readonly webhooks: Counter<"outcome">;
-  /** Sets the counts of messages in the queues of webhooks. Removes those of queues that are not given. */
+  /** Sets the message counts of webhook queues. Removes those of other queues. */
   setWebhookQueues(queues: readonly QueueCounts[]): void;
   readonly batch: Histogram;
   readonly latency: Histogram;
@@ -29,7 +29,7 @@ export interface Metrics {
 
 /** Messages in the queue of a webhook. */
 interface QueueCounts {
-  /** Null: this host has no such webhook. */
+  /** Null: this host has no such webhook in its config. */
   readonly webhook: string | null;
   readonly waiting: number;
   readonly dropped: number;
@@ -93,14 +93,14 @@ export function createMetrics(): Metrics {
     countRefusal(refusal, way) {
       if (counted.has(refusal)) return;
       counted.add(refusal);
-      // Leave out requests for a config in the page's totals: the agent sends the packet again.
+      // Do not count requests for a config on the page, since the agent sends the packet again.
       if (refusal.config === null) totals.refused++;
       refused.inc({ reason: refusal.reason, way });
     },
   };
 }
 
-/** Adds a gauge whose value is read at each request. */
+/** Adds a gauge that is read at each request. */
 export function addGauge({ registry }: Metrics, name: string, help: string, read: () => number): void {
   new Gauge({
     name: P + name,

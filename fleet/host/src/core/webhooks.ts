@@ -1,4 +1,4 @@
-/** Reads the settings of webhooks: outside addresses that get detections. */
+/** Reads the settings of webhooks, outside addresses that receive detections. */
 import { readFileSync } from "node:fs";
 import { by, isObject, sentenceOf, show, text } from "boxwright-service/schema/json";
 import { type Option, number, readOptions, texts } from "boxwright-service/schema/options";
@@ -6,7 +6,7 @@ import * as v from "valibot";
 import { parseWebhookAddress, parseWebhookSecret } from "boxwright-service/webhook";
 
 export interface Webhook {
-  /** Name of its queue, which stays when the address changes; undefined: the address is the name. */
+  /** Name of its queue, which is kept when the address changes; undefined: the address is the name. */
   readonly name: string | undefined;
   readonly url: string;
   /** Key of the signature. */
@@ -16,7 +16,7 @@ export interface Webhook {
   /** Labels of detections to send; undefined: all. */
   readonly labels: readonly string[] | undefined;
   readonly minConfidence: number;
-  /** Least seconds between two messages of a camera. */
+  /** Smallest seconds between two messages of a camera. */
   readonly every: number;
 }
 
@@ -56,7 +56,8 @@ export function webhooks(given: unknown): Webhook[] {
   const { output: all, issues, success } = v.safeParse(texts(by(webhook)), given, { abortEarly: true });
   if (!success) throw new Error(sentenceOf(issues[0]));
   const repeated = all.find(({ name }, i) => all.some((other, j) => i !== j && (other.name ?? other.url) === name));
-  // Queues of one name are told apart by their order, which may change: receivers would get messages of each other.
+  // Refuse a repeated name: such queues would differ by their order only, and receivers could get each other's
+  // messages.
   if (repeated) throw new Error(`got two webhooks with the name ${show(repeated.name)}, expected a name for each`);
   return all;
 }

@@ -1,4 +1,4 @@
-/** Decodes raw packets in a pool of threads, which is started with the first network. */
+/** Decodes raw packets in a pool of threads. The pool starts with the first network. */
 import { type DecoderPool, type PoolResult, type PoolStats, PoolError, createPool } from "boxwright/pool";
 import { messageOf } from "boxwright-service/errors";
 import { Refusal } from "../core/errors.ts";
@@ -8,19 +8,19 @@ import type { Network } from "./networks.ts";
 
 export interface DecodingOptions {
   readonly threads: number | undefined;
-  /** Raw frames of a camera that may wait. */
+  /** Largest count of a camera's raw frames that wait. */
   readonly queue: number;
   readonly log: Logger;
 }
 
-/** Count of threads that a frame may kill before it is refused for good. */
+/** Count of threads that a frame may kill before it is refused permanently. */
 const MOST_CRASHES = 3;
 const MOST_SUSPECTS = 1024;
 
 export class Decoding {
   readonly #options: DecodingOptions;
   readonly #networks = new Map<string, Network>();
-  /** Count of threads that died, by the name of the frame. */
+  /** Count of dead threads, by frame id. */
   readonly #suspects = new Map<string, number>();
   #pool: Promise<DecoderPool> | null = null;
   #running: DecoderPool | null = null;
@@ -75,7 +75,7 @@ export class Decoding {
   #refusalOf(error: PoolError, frame: string, pool: DecoderPool): Refusal {
     if (error.kind === "full")
       return new Refusal("busy", `the camera's queue is full: ${this.#options.queue} frames wait`);
-    // Forget a pool that closed after it lost too many threads: the next packet starts another one.
+    // Forget a pool that closed after losing too many threads. The next packet starts another.
     if (error.kind === "closed" && this.#running === pool) this.#pool = this.#running = null;
     if (error.kind === "closed") return new Refusal("unavailable", error.message);
     const crashes = (this.#suspects.get(frame) ?? 0) + 1;

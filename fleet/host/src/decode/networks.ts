@@ -1,4 +1,4 @@
-/** Reads configs as agents send them, and checks new ones in a thread. */
+/** Reads configs that agents send, and checks new ones in a thread. */
 import { Worker } from "node:worker_threads";
 import type { DecoderOptions } from "boxwright";
 import { messageOf } from "boxwright-service/errors";
@@ -32,7 +32,7 @@ export function readNetwork(body: string): Network {
     throw new Refusal("config", "config: got none, expected an object: {config, options, outputs}");
   if (options !== undefined && options !== null && !isRecord(options))
     throw new Refusal("config", "options: got no object, expected the options of createDecoder");
-  // Drop options that do not change detections: the host decides how its decoders run.
+  // Drop options that do not change detections, since the host decides how its decoders run.
   const kept = Object.entries(options ?? {}).filter(([name]) => !["engine", "fresh", "onNote"].includes(name));
   return {
     config,
@@ -49,7 +49,7 @@ const isRecord = (value: unknown): value is object =>
  */
 export function checkNetwork(network: Network): Promise<string | null> {
   return new Promise((resolve, reject) => {
-    // Take the built file for src/ too, which tests run: a thread runs no TypeScript.
+    // Use the built file even when running from src/, as tests do, since a thread runs no TypeScript.
     const file = new URL(
       import.meta.url.replace(/(src|dist)\/decode\/networks\.[jt]s$/, "dist/decode/check-worker.js"),
     );

@@ -1,4 +1,4 @@
-/** Finds the configs that this host decodes with: in memory, in the database, or in the broker's store. */
+/** Finds configs for decoding: in memory, in the database, or in the broker's store. */
 import { Refusal } from "../core/errors.ts";
 import type { Transport } from "../core/metrics.ts";
 import { countConfigs, storeConfig, storedConfig } from "../store/configs.ts";
@@ -6,7 +6,7 @@ import type { Database } from "boxwright-service/database";
 import { type Network, checkNetwork, isHash, readNetwork } from "./networks.ts";
 import type { Decoding } from "./decoding.ts";
 
-/** A store of configs beside the database. Agents write to it, and hosts to one that has `put`. */
+/** A store of configs besides the database. Agents write to it. Hosts write to it if it has `put`. */
 export interface SharedConfigs {
   get(hash: string): Promise<string | undefined>;
   put?(hash: string, body: string): Promise<void>;
@@ -19,7 +19,7 @@ export interface RegistryOptions {
   readonly now: () => number;
 }
 
-/** Milliseconds for which a hash that was not found is not looked for again. */
+/** Milliseconds for which an unknown hash is not looked up again. */
 const UNKNOWN_MS = 1000;
 const MOST_UNKNOWN = 1024;
 
@@ -31,7 +31,7 @@ export class Registry {
   readonly #unknown = new Map<string, number>();
   /** Last check. Checks run one at a time, since each needs a thread and its memory. */
   #checks: Promise<unknown> = Promise.resolve();
-  /** Stores of the brokers that are connected, by way. */
+  /** Stores of the connected brokers, by protocol. */
   readonly shared = new Map<Transport, SharedConfigs>();
   /** Hash of the config for packets that name none. */
   fallback: string | null = null;

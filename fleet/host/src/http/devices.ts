@@ -27,7 +27,7 @@ export interface DeviceRoutes {
   readonly maxPreviewBytes: number;
   /** Room for bodies, in packets of `maxPacketBytes`. */
   readonly maxRequests: number;
-  /** Least bytes a second of a body; 0: any. */
+  /** Smallest pace of a body in bytes per second; 0: any. */
   readonly minBodyRate: number;
   /** Most seconds of a body. */
   readonly maxBodySeconds: number;
@@ -36,9 +36,9 @@ export interface DeviceRoutes {
 const MOST_CONFIG_BYTES = 2 ** 20;
 /** Milliseconds over which the pace of a body is measured. */
 const PACE_WINDOW_MS = 5000;
-/** A body that takes longer is slow: it shares half of the room with the other slow ones. */
+/** Milliseconds after which a body is slow. Slow bodies share half of the room. */
 const SLOW_AFTER_MS = 1000;
-/** Most bodies of one device at once. An agent sends some for each of its cameras. */
+/** Largest count of simultaneous bodies of one device. An agent sends some for each camera. */
 export const BODIES_OF_DEVICE = 64;
 
 export function addDeviceRoutes(router: Router, routes: DeviceRoutes): void {
@@ -91,7 +91,7 @@ export function addDeviceRoutes(router: Router, routes: DeviceRoutes): void {
 
 type Work = (exchange: Exchange, body: Uint8Array, hash: string) => Promise<void> | void;
 
-/** Lets a device in by its id. A token that many devices share says nothing about who sends. */
+/** Begins a visit under the device's id. Tokens that many devices share do not say who sends. */
 function enter(room: Room, device: string | undefined): Visit {
   try {
     return room.enter(device);
@@ -100,7 +100,7 @@ function enter(room: Room, device: string | undefined): Visit {
   }
 }
 
-/** Adds a request that is refused for good to the list of refused requests. Other requests come again. */
+/** Adds a permanently refused request to the list of refused requests. Others are sent again anyway. */
 async function recordRefusal(
   refused: RefusedRequests,
   exchange: Exchange,
@@ -109,16 +109,16 @@ async function recordRefusal(
 ): Promise<void> {
   const { isForGood, reason, message } = refusalOf(error);
   const { address, request, sender } = exchange;
-  // Leave out a body that was cut off: its sender sends it again.
+  // Leave out a body that was cut off, since its sender repeats it.
   if (!isForGood || (reason === "cut off" && !request.complete)) return;
   const place = sender.device === undefined ? address : deviceSource(sender.device);
   const bytes = length ?? Number(exchange.header("content-length") ?? 0);
   const read = (name: string): string | null => decodeHeader(exchange.header(name) ?? "") || null;
-  // Answer once the row is durable: the sender then throws the packet away, and the list has to name it.
+  // Answer once the row is durable, since the sender then drops the packet and the list must have it.
   await refused.take({ place, bytes, source: read("ce-source"), id: read("ce-id"), reason, message });
 }
 
-/** Returns the check of sources for the device whose token came; undefined for a token that stands for all devices. */
+/** Returns the source check for the device whose token came; undefined for a token of all devices. */
 function checkSourceOf({ sender: { device } }: Exchange): CheckSource | undefined {
   if (device === undefined) return undefined;
   return (source) => {

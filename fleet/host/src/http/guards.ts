@@ -1,4 +1,4 @@
-/** Checks who sends a request: agents and readers need their tokens. Without tokens only this machine gets in. */
+/** Checks who sends a request: agents and readers need tokens. Without tokens only this machine is allowed. */
 import { Buckets } from "boxwright-service/bucket";
 import type { Logger } from "boxwright-service/log";
 import type { AnswerHeaders, Exchange } from "boxwright-service/http/exchange";
@@ -10,7 +10,7 @@ import type { Config } from "../core/config.ts";
 import type { Metrics } from "../core/metrics.ts";
 import { tokenOf } from "../core/token.ts";
 
-/** Returns a handler that passes allowed requests on to the given one, and answers the others itself. */
+/** Function that returns a handler for allowed requests only. It answers others itself. */
 export type Guard = (handler: Handler) => Handler;
 
 export interface Guards {
@@ -28,7 +28,7 @@ type Deny = (
   headers?: AnswerHeaders,
 ) => void;
 
-/** Wrong tokens that an address may send: 20 at once, then one every five seconds. */
+/** Allowed wrong tokens per address: 20 at once, then one every five seconds. */
 const GUESSES = { rate: 0.2, burst: 20 } as const;
 /** Milliseconds between two log lines about wrong tokens of all addresses. */
 const LOG_EVERY_MS = 60_000;
@@ -46,7 +46,7 @@ class Guesses {
     this.#now = now;
   }
 
-  /** Returns the seconds for which no token of this address is looked at; 0: it is. */
+  /** Returns the seconds until a token of this address is checked again; 0: now. */
   wait(address: string): number {
     return this.#buckets.wait(address, this.#now());
   }
@@ -92,7 +92,7 @@ function guard(token: string | undefined, deny: Deny, guesses: Guesses, options:
   const { challenge, writes, devices } = options;
   const isRight = token === undefined ? null : tokenCheck(token);
 
-  /** Returns true if the token is right. Else answers the request. */
+  /** Returns true if the token is right. Otherwise answers the request. */
   async function admitToken(exchange: Exchange): Promise<boolean | void> {
     const given = tokenOf(exchange.header("authorization"));
     const wait = given === undefined ? 0 : guesses.wait(exchange.address);
@@ -108,15 +108,15 @@ function guard(token: string | undefined, deny: Deny, guesses: Guesses, options:
     if (verdict?.kind === "void") return deny(exchange, "device", 401, `Authorization: ${verdict.reason}`);
     const noHub = "Authorization: the host has not heard of the hub yet, which signs such tokens";
     if (verdict?.kind === "unknown") return deny(exchange, "device", 503, noHub, { "retry-after": "5" });
-    // Count only wrong tokens: a browser first asks without one.
+    // Count only wrong tokens, since a browser first asks without one.
     if (given !== undefined) guesses.count(exchange.address, exchange.path);
     const headers = { "www-authenticate": challenge };
     deny(exchange, "token", 401, "Authorization: got no token, or a wrong one", headers);
   }
 
-  /** Returns true if the request comes from this machine, and from no page of another site. Else answers it. */
+  /** Returns true if the request comes from this machine and no foreign page. Otherwise answers it. */
   function admitLocal(exchange: Exchange): boolean | void {
-    // Check Host against DNS rebinding: a web page can point its own name at 127.0.0.1. Check Origin below against
+    // Check Host against DNS rebinding, since a page can point its own name at 127.0.0.1. Check Origin below against
     // posts from web pages.
     const wrongName = "Host: got another name, expected localhost, since the host runs without a token";
     if (!isLoopback(hostName(exchange.header("host")))) return deny(exchange, "host", 403, wrongName);

@@ -28,7 +28,7 @@ export function addOpsRoutes(
 ): void {
   router.get("/healthz", async (exchange) => {
     const [answers, brokerState] = await Promise.all([inTime(db.all("SELECT 1 AS one")), broker()]);
-    // Ask more: the SELECT succeeds on a full disk, and in a file that was deleted.
+    // A SELECT is not enough: it succeeds on a full disk, and in a deleted file.
     const problem = writer.problem ?? (await db.problem()) ?? null;
     const ok = answers && problem === null && (brokerState ?? "ok") === "ok" && ["ok", "none"].includes(mqtt());
     const database = problem ?? (answers ? "ok" : "away");
@@ -44,7 +44,7 @@ export function addOpsRoutes(
   });
 
   const sendMetrics: Handler = async (exchange) => {
-    // If the database is away, these counts stay as they were. The others are in memory.
+    // Keep the last counts if the database is away. The others are in memory.
     await inTime(webhooks.queues().then((queues) => metrics.setWebhookQueues(queues)));
     exchange.send(200, metrics.registry.contentType, await metrics.registry.metrics());
   };

@@ -22,9 +22,9 @@ export interface PageRoutes {
 }
 
 const MOST_VIEWERS = 32;
-/** Names this start of the host in the ids of events: another start counts anew. */
+/** Identifies this start of the host in event ids, since another start counts anew. */
 const START = randomBytes(6).toString("hex");
-/** Longest time between two events: proxies and the page see by them that the host is there. */
+/** Longest time between two events, by which proxies and the page see that the host is there. */
 const BEAT_MS = 2000;
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -34,7 +34,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
-/** Reads the files of the built page into memory, so that no request ever becomes a path. */
+/** Reads the files of the built page into memory, so that no request becomes a path. */
 function readPage(): ReadonlyMap<string, { readonly type: string; readonly bytes: Buffer<ArrayBuffer> }> {
   const folder = fileURLToPath(new URL("../../dist/page", import.meta.url));
   try {
@@ -63,7 +63,7 @@ export function addPageRoutes(router: Router, { live, previews, metrics, guards,
     if (kept.length === 0) return exchange.sendJson(404, { error: "no picture" });
     const number = exchange.query("number");
     const preview = number === undefined ? kept[0] : kept.find((one) => String(one.number) === number);
-    // Refuse an outdated number: the page would draw boxes of one frame on the picture of another.
+    // Refuse an outdated number, or the page would draw boxes of one frame on another's picture.
     if (!preview) return exchange.sendJson(404, { error: "a newer picture is there" });
     exchange.send(200, preview.mime, new Uint8Array(preview.bytes), { "cache-control": "private, max-age=60" });
   };

@@ -1,4 +1,4 @@
-/** Takes a packet of HTTP or NATS: reads it, decodes it if it is raw, and stores its frame once. */
+/** Takes a packet of any protocol: reads it, decodes it if it is raw, and stores its frame once. */
 import { ConfigError, type Packet, PacketError, TensorError, fromPacket } from "boxwright";
 import { BodyError, type BodyErrorKind } from "boxwright-service/http/body";
 import { type Reason, Refusal } from "../core/errors.ts";
@@ -30,7 +30,7 @@ export interface Receipt {
   readonly isDuplicate: boolean;
 }
 
-/** Most bytes of `id`, `source` and `subject`. PostgreSQL has all three in one index, of at most 2,700 bytes. */
+/** Largest total bytes of `id`, `source` and `subject`. PostgreSQL indexes all three, with at most 2,700 bytes. */
 const NAME_BYTES = 512;
 
 export class Intake {
@@ -68,7 +68,7 @@ export class Intake {
     const time = packet.time === null ? sortableNow(now()) : sortableTime(packet.time);
     if (time === undefined)
       throw new Refusal("foreign", `time: got ${packet.time}, expected a time between the years 0000 and 9999`);
-    // Read these now: the bytes go to a thread, and views of them are then empty.
+    // Read these now, since the bytes go to a thread and views of them become empty.
     const { kind, frame, config } = packet;
     const found = await this.#detectionsOf(packet, bytes, names, mayWait);
     const storedAt = now();
@@ -95,14 +95,14 @@ export class Intake {
     return { source: names.source, id: names.id, isDuplicate: !isNew };
   }
 
-  /** Counts the latency of a new frame. A frame from the future has none: the device's clock is wrong. */
+  /** Counts the latency of a new frame. A frame from the future has none, since the device's clock is wrong. */
   #observe(latency: number): void {
     const { metrics } = this.#options;
     if (latency < -CLOCK_SLACK_MS) metrics.future.inc();
     else metrics.latency.observe(Math.max(0, latency) / 1000);
   }
 
-  /** Returns the detections of a packet: those of the device as they are, or what the pool decodes. */
+  /** Returns the detections of a packet, sent by the device or decoded by the pool. */
   async #detectionsOf(packet: Packet, bytes: Uint8Array, names: Names, mayWait: boolean): Promise<readonly object[]> {
     if (packet.detections !== null) return packet.detections;
     const { registry, decoding } = this.#options;
@@ -126,7 +126,7 @@ interface Names {
   readonly subject: string;
 }
 
-/** Returns the names of a packet. Use them only as values of the database: never as a path or a label. */
+/** Returns the names of a packet. Use them only as database values, never as a path or label. */
 function namesOf({ source, id, subject }: Packet): Names {
   if (source === null || id === null)
     throw new Refusal("no name", `got source ${source} and id ${id}, expected both: they name the frame`);

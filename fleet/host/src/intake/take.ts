@@ -1,4 +1,4 @@
-/** Takes one packet of a broker, and decides what the broker has to do with it. */
+/** Takes one packet of a broker, and decides what the broker should do with it. */
 import { messageOf } from "boxwright-service/errors";
 import { Refusal } from "../core/errors.ts";
 import type { Transport } from "../core/metrics.ts";
@@ -19,9 +19,9 @@ export interface TakeOptions {
 export interface BrokerPacket {
   readonly way: Transport;
   readonly bytes: Uint8Array;
-  /** Place at the broker: a subject and the sequence in the stream, or a topic. */
+  /** Origin at the broker: a subject and the stream's sequence, or a topic. */
   readonly place: string;
-  /** How often it was tried. */
+  /** Count of tries so far. */
   readonly deliveries: number;
   /** Count of tries after which a packet of an unknown config is refused. */
   readonly mostTries?: number;
@@ -38,15 +38,15 @@ export interface BrokerPacket {
 export type Verdict = "stored" | "refused" | number;
 
 /**
- * Count of tries of a packet of an unknown config before it is recorded as refused. The delays between them grow from 1
- * to 60 s and add up to half an hour.
+ * Count of tries of a packet with an unknown config before it is recorded as refused. The pauses grow from 1 to 60 s,
+ * half an hour in total.
  */
 const MOST_TRIES = 36;
 const LONGEST_SECONDS = 60;
 const PAUSES = { first: 1000, most: 1000 * LONGEST_SECONDS } as const;
 
 export async function takePacket(options: TakeOptions, packet: BrokerPacket): Promise<Verdict> {
-  // Read the length now: a thread may take the bytes.
+  // Read the length now, since a thread may take the bytes.
   const { length } = packet.bytes;
   try {
     await options.intake.receive(packet.bytes, packet.way, true);
@@ -56,7 +56,7 @@ export async function takePacket(options: TakeOptions, packet: BrokerPacket): Pr
   }
 }
 
-/** Returns when to try a refused packet again. Records a packet that is refused for good. */
+/** Returns when to retry a refused packet. Records a permanently refused one. */
 async function verdictOn(
   { db, log, now }: TakeOptions,
   packet: BrokerPacket,
@@ -76,7 +76,7 @@ async function verdictOn(
     packet.onRefused?.(message);
     return "refused";
   } catch (failure) {
-    // Try again: without a record nobody could find out what became of the packet.
+    // Retry: without a record nobody could find out what happened to the packet.
     log.error({ error: messageOf(failure) }, "cannot record a refused packet");
     return 5000;
   }

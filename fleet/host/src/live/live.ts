@@ -1,4 +1,4 @@
-/** Makes what the page shows: each camera with its counts, its last picture, and the boxes of that picture. */
+/** Makes the page's view of each camera: counts, last picture, and that picture's boxes. */
 import { type Queries } from "boxwright-service/database";
 import { CLOCK_SLACK_MS, type StoredFrame } from "../store/frames.ts";
 import {
@@ -13,11 +13,11 @@ import {
 } from "../store/query.ts";
 import { type Preview, type Previews, cameraKey } from "./previews.ts";
 
-/** Most boxes of a picture that the page draws. */
+/** Largest count of boxes that the page draws on a picture. */
 const MOST_BOXES = 300;
-/** Milliseconds from capture to stored from which on a frame counts as old, since its latency would mislead. */
+/** Milliseconds from capture to storing above which a frame is old, and a latency would mislead. */
 const OLD_MS = 24 * 3_600_000;
-/** Milliseconds for which the detections of a picture are looked up again: raw frames may wait in a spool. */
+/** Milliseconds for which a picture's detections are looked up again, since raw frames may wait in a spool. */
 const PATIENCE_MS = 60_000;
 const REFRESH_MS = 500;
 
@@ -25,7 +25,7 @@ const REFRESH_MS = 500;
 export interface PictureView {
   readonly id: string;
   readonly time: string;
-  /** Number of the preview; null: there is no picture, and the page draws the boxes on a blank ground of this size. */
+  /** Number of the preview; null: no picture, so the page draws boxes on a blank ground of this size. */
   readonly preview: number | null;
   readonly width: number;
   readonly height: number;
@@ -33,7 +33,7 @@ export interface PictureView {
   readonly detections: readonly unknown[] | null;
   /** Count of all detections. `detections` holds the first MOST_BOXES of them. */
   readonly count: number;
-  /** True if boxes are relative to the network's input: the packet did not state the size of the image. */
+  /** True if boxes are relative to the network's input, since the packet did not state the image size. */
   readonly isUnplaced: boolean;
 }
 
@@ -68,7 +68,7 @@ interface Entry {
   readonly view: Omit<CameraView, "silence">;
   /** Milliseconds since 1970 at which the last frame arrived. */
   readonly storedAt: number | null;
-  /** Text of what the view was made from. A changed text makes a new view. */
+  /** Text that changes with the view. A changed text makes a new view. */
   readonly state: string;
   readonly version: number;
 }
@@ -143,7 +143,7 @@ export class Live {
     this.#timer = this.#viewers > 0 ? setTimeout(() => void this.#tick(), REFRESH_MS) : null;
   }
 
-  /** Brings the views up to date. */
+  /** Updates the views. */
   async refresh(): Promise<void> {
     const { db, maxCameras } = this.#options;
     this.totals = await fleetTotals(db);

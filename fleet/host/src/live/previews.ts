@@ -1,4 +1,4 @@
-/** Keeps the last preview pictures of each camera in memory. Browsers decode the pictures, the host does not. */
+/** Keeps each camera's last preview pictures in memory. Only browsers decode them. */
 import { createHash } from "node:crypto";
 import { type ImageInfo, imageInfo } from "boxwright/node";
 import { messageOf } from "boxwright-service/errors";
@@ -24,7 +24,9 @@ export interface Preview extends PreviewAbout {
   readonly bytes: Uint8Array;
   readonly width: number;
   readonly height: number;
-  /** Index of the preview in this process. The page asks for a picture by it, so that no cache shows an older one. */
+  /**
+   * Number of the preview in this process. The page requests a picture by it, so that no cache returns an older one.
+   */
   readonly number: number;
   /** Time of arrival in milliseconds since 1970, by the host's clock. */
   readonly at: number;
@@ -37,11 +39,11 @@ export interface PreviewLimits {
   readonly maxCameras: number;
 }
 
-/** Most bytes of all previews together. */
+/** Largest total bytes of all previews. */
 export const PICTURE_BYTES = 64 * 2 ** 20;
 const NAME_BYTES = 512;
 
-/** Returns the key of a camera for paths of the page. A hash: devices choose the names. */
+/** Returns a camera's key for paths of the page: a hash, since devices choose the names. */
 export const cameraKey = (source: string, subject: string): string =>
   createHash("sha256").update(`${source}\n${subject}`).digest("hex").slice(0, 24);
 
@@ -87,7 +89,7 @@ export class Previews {
   }
 
   /**
-   * Keeps a picture, in place of a live camera's last one.
+   * Keeps a picture. It replaces a live camera's last one.
    * @throws Refusal if it is too large, no picture, or came too soon
    */
   take(about: PreviewAbout, bytes: Uint8Array): void {
@@ -110,7 +112,7 @@ export class Previews {
     this.onPreview(preview);
   }
 
-  /** Reads type and size from the header. Refuses a small file that states a large size: a picture bomb. */
+  /** Reads type and size from the header. Refuses a small file that states a huge size (a picture bomb). */
   #infoOf(bytes: Uint8Array): ImageInfo {
     const { maxPreviewPixels } = this.#limits;
     let info: ImageInfo;
@@ -129,7 +131,7 @@ export class Previews {
 
   #keep(key: string, preview: Preview): void {
     const before = this.get(key);
-    // A photo that was sent again takes the place of its earlier picture.
+    // Replace the earlier picture of a photo that was sent again.
     const others = before.filter(({ id }) => id !== preview.id);
     const kept = [preview, ...others].slice(0, preview.isRecorded ? KEPT_PICTURES : 1);
     this.#all.delete(key);

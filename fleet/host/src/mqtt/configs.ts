@@ -1,9 +1,9 @@
-/** Keeps the configs that agents publish. The broker gives them again to each new connection. */
+/** Keeps configs that agents publish. The broker sends them again to each new connection. */
 import type { SharedConfigs } from "../decode/registry.ts";
 
 const MOST_CONFIGS = 1024;
 const MOST_BYTES = 2 ** 20;
-/** Most bytes of all configs together. */
+/** Largest total bytes of all configs. */
 const MOST_BYTES_IN_ALL = 32 * 2 ** 20;
 
 export class KeptConfigs implements SharedConfigs {

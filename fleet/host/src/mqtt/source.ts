@@ -37,11 +37,11 @@ export interface MqttOptions extends TakeOptions {
 
 /** Seconds for which the broker keeps what comes while this host is away. */
 const SESSION_SECONDS = 30 * 86_400;
-/** Most milliseconds between two attempts to connect. */
+/** Longest pause between two attempts to connect, in milliseconds. */
 const LONGEST_PAUSE_MS = 15_000;
 /**
- * Count of tries of a packet of an unknown config, over two minutes. They are few, since the packets behind it
- * wait: agents publish the config before the packet, and the broker keeps it.
+ * Count of tries of a packet with an unknown config, within two minutes. Few, since packets behind it wait, and agents
+ * publish the config first.
  */
 const MOST_TRIES = 8;
 const MOST_HOPELESS = 1024;
@@ -54,7 +54,7 @@ export class MqttSource {
   readonly #stopped = new Promise<string>((resolve) => {
     this.#end.signal.addEventListener("abort", () => resolve("stopped"));
   });
-  /** Ids of configs for which a packet has waited in vain. */
+  /** Hashes of configs for which a packet has waited in vain. */
   readonly #hopeless = new Set<string>();
   readonly #clientId: string;
   #isUnansweredTold = false;
@@ -67,13 +67,13 @@ export class MqttSource {
     this.#options = options;
     this.#address = readMqttAddress(options.config.mqtt!)!;
     const { mqttClient, mqttGroup } = options.config;
-    // Without a session, the id has no meaning: hosts of a group need not be told apart by their operator.
+    // Without a session the id is irrelevant, so hosts of a group need no distinct one from the operator.
     this.#clientId = mqttGroup === undefined ? mqttClient : `${mqttClient}-${randomBytes(6).toString("hex")}`;
     options.registry.shared.set("mqtt", this.#configs);
     this.#loop = this.#run();
   }
 
-  /** Takes no more packets, finishes the one that the host has, and disconnects. The broker keeps the others. */
+  /** Stops taking packets, finishes the current one, and disconnects. The broker keeps the others. */
   async stop(): Promise<void> {
     this.#end.abort();
     await this.#loop;
@@ -108,8 +108,8 @@ export class MqttSource {
     const { config, log } = this.#options;
     const { mqttTopic: topic, mqttGroup: group, maxPacketBytes, inFlight } = config;
     const clientId = this.#clientId;
-    // A connection of its own for configs: the library passes on one message at a time, and a packet whose config is
-    // unknown would hold up the config behind it.
+    // Use a separate connection for configs: the library passes on one message at a time, and a packet with an unknown
+    // config would block the config behind it.
     const control = await connectMqtt(this.#address, {
       clientId: `${clientId}-configs`,
       maximumPacketSize: limitOf(config.maxPreviewBytes),
@@ -166,7 +166,7 @@ export class MqttSource {
     const config = header("ce-config") ?? "";
     const mostTries = this.#hopeless.has(config) ? 1 : MOST_TRIES;
     for (let deliveries = 1; !signal.aborted; deliveries++) {
-      // Copy the bytes: they are a part of the library's memory, and each try gives them away.
+      // Copy the bytes, since they are part of the library's memory and each try gives them away.
       const bytes = Uint8Array.from(message.payload as Buffer);
       const onRefused = (refused: string): void => answer(message, { refused });
       const packet = { way: "mqtt", bytes, place: message.topic, deliveries, mostTries, header, onRefused } as const;
@@ -185,11 +185,11 @@ export class MqttSource {
     const { responseTopic, correlationData } = properties ?? {};
     if (!responseTopic?.startsWith(`${this.#options.config.mqttTopic}/answers/`) || !correlationData) return;
     const message = { topic: responseTopic, payload: JSON.stringify(given), qos: 0, correlationData } as const;
-    // Without the answer the agent sends the packet again.
+    // Ignore errors: without the answer the agent sends the packet again.
     connection.publish(message).catch(() => undefined);
   }
 
-  /** Warns once of a sender in a group that asks for no answer: it cannot know what a host had when the host died. */
+  /** Warns once about a sender in a group that asks for no answer, since it cannot know what a dying host had. */
   #warnOfUnanswered({ topic, properties }: IPublishPacket): void {
     const { config, log } = this.#options;
     if (config.mqttGroup === undefined || this.#isUnansweredTold || properties?.responseTopic !== undefined) return;
@@ -198,7 +198,7 @@ export class MqttSource {
     log.warn({ topic }, `a sender asks for no answer: what a host of a group has when it ends is lost; ${advice}`);
   }
 
-  /** Remembers a config that nobody has, so that further packets of it do not hold up the others. */
+  /** Remembers a config that nobody has, so that its packets do not block others. */
   #giveUp(config: string): void {
     if (this.#hopeless.size >= MOST_HOPELESS) this.#hopeless.clear();
     this.#hopeless.add(config);
@@ -218,7 +218,7 @@ export class MqttSource {
 }
 
 /**
- * Returns the most bytes that the broker may send in one message. It throws larger ones away without a word. Ask for
- * twice the limit of the host, so that the host can record what is a little too large.
+ * Returns the largest message in bytes that the broker may send. It silently drops larger ones. Twice the host's limit,
+ * so that slightly too large packets can be recorded.
  */
 const limitOf = (bytes: number): number => Math.max(2 * bytes, 2 ** 20) + MQTT_ENVELOPE_BYTES;

@@ -1,4 +1,4 @@
-/** Connects to the broker, and starts what takes packets, configs and previews from it. */
+/** Connects to the broker, and starts the parts that take packets, configs and previews. */
 import { jetstream } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Config } from "../core/config.ts";
@@ -46,7 +46,7 @@ export class Broker {
   }
 
   /**
-   * Connects, and begins to take packets.
+   * Connects and starts taking packets.
    * @throws the error of a broker that is away, or whose JetStream is absent or stuck
    */
   static async start(address: string, options: BrokerOptions): Promise<Broker> {
@@ -61,8 +61,8 @@ export class Broker {
     takePreviews(connection, previews, metrics);
     const client = jetstream(connection);
     const partitions = config.consume ?? Array.from({ length: config.partitions }, (_, i) => i);
-    // Divide inFlight among the partitions: the broker disconnects a client for which it holds more bytes than its
-    // max_pending, 64 MB by default.
+    // Divide inFlight among the partitions, since the broker disconnects a client that has more than max_pending bytes
+    // waiting (64 MB by default).
     const inFlight = Math.max(1, Math.floor(config.inFlight / partitions.length));
     const consumptions = partitions.map(
       (partition) => new Consumption({ ...options, connection, client, settings: config, inFlight, partition }),

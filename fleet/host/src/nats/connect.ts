@@ -3,19 +3,19 @@ import { type ConnectionOptions, type NatsConnection, connect } from "@nats-io/t
 import { isThere } from "boxwright-service/broker";
 import type { Logger } from "boxwright-service/log";
 
-/** Bytes of a raw packet of a common network: [1, 84, 8400] in f32, and its JSON. */
+/** Bytes of a common raw packet: [1, 84, 8400] in f32, and its JSON. */
 const WANTED_PAYLOAD = 3_000_000;
 
-/** Returns the settings of an address, which may hold user and password, or a token alone. */
+/** Returns the connection settings of an address, which may contain user and password, or only a token. */
 export function settingsOf(address: string): ConnectionOptions {
   const url = new URL(address);
   const [user, pass] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
   return {
     servers: `${url.hostname}:${url.port || 4222}`,
     name: "boxwright-host",
-    // Reconnect without a limit: the broker may be away for any time.
+    // Reconnect without limit, since the broker may be away for any time.
     maxReconnectAttempts: -1,
-    // Go on after refusals too: by default the second one ends the client for good, and passwords may be changing.
+    // Continue after refusals: by default the second one ends the client, but passwords may be about to change.
     ignoreAuthErrorAbort: true,
     reconnectTimeWait: 500,
     reconnectJitter: 500,
@@ -42,7 +42,7 @@ export async function connectTo(address: string, log: Logger): Promise<NatsConne
 export const isBrokerThere = (address: string): Promise<boolean> =>
   isThere(() => connect({ ...settingsOf(address), reconnect: false }));
 
-/** Logs what becomes of a connection, and says each time that it is lost. */
+/** Logs the events of a connection, and calls `onLost` each time it is lost. */
 export async function watch(connection: NatsConnection, log: Logger, onLost: () => void): Promise<void> {
   for await (const { type } of connection.status()) {
     if (["disconnect", "reconnect", "error"].includes(type)) log.warn({ status: type }, "broker");

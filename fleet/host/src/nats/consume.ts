@@ -23,7 +23,7 @@ export class Consumption {
   readonly #options: ConsumeOptions;
   readonly #working = new Set<Promise<void>>();
   #messages: ConsumerMessages | null = null;
-  /** True if the consumption that runs or begins has to end. */
+  /** True if the current consumption must end. */
   #isEnding = false;
   #isStopped = false;
   /** Why no packets can be taken; null while they can. */
@@ -36,9 +36,8 @@ export class Consumption {
   }
 
   /**
-   * Ends this consumption, and begins another one as soon as the broker is there. Call it when the connection is lost:
-   * the library looks for its consumer after it has reconnected, and if the broker dies during this look as well, the
-   * library waits 15 to 45 s before it looks again.
+   * Ends this consumption, and starts another once the broker is there. Call it when the connection is lost: the
+   * library checks its consumer after reconnecting, and if the broker dies then too, it waits 15 to 45 s.
    */
   end(): void {
     this.#isEnding = true;
@@ -58,7 +57,7 @@ export class Consumption {
     while (!this.#isStopped) {
       this.#isEnding = false;
       try {
-        // Fails at once while the connection is lost. A request would wait 5 s for its answer.
+        // Fail at once while the connection is lost. A request would wait 5 s.
         await connection.rtt();
         const manager = await client.jetstreamManager();
         await ensureStream(manager, settings, log);
@@ -77,7 +76,7 @@ export class Consumption {
   async #consume(): Promise<void> {
     const { client, partition, inFlight, log } = this.#options;
     const consumer = await client.consumers.get(STREAM, consumerOf(partition));
-    // Pull few at once: the broker delivers the packets of a host that dies again only after ackWait.
+    // Pull few at a time, since the broker redelivers a dead host's packets only after ackWait.
     const messages = await consumer.consume({ max_messages: inFlight, abort_on_missing_resource: true });
     this.#messages = messages;
     if (this.#isEnding) messages.stop();
@@ -93,7 +92,7 @@ export class Consumption {
   async #handle(message: JsMsg): Promise<void> {
     const { metrics, settings } = this.#options;
     if (message.redelivered) metrics.redelivered.inc();
-    // Tell the broker that the packet is being worked on, before it gives the packet to another host.
+    // Tell the broker that the packet is in work, before it gives it to another host.
     const alive = setInterval(() => message.working(), (settings.ackWait * 1000) / 3);
     const { data: bytes, subject, seq, info } = message;
     const header = (name: string): string | undefined => decodeHeader(message.headers?.get(name) ?? "");

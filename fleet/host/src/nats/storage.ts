@@ -1,4 +1,4 @@
-/** Notices a broker that is there, but whose JetStream does not answer. Consumers only see that no packets come. */
+/** Notices a broker whose JetStream hangs. Consumers only notice that no packets come. */
 import type { JetStreamClient } from "@nats-io/jetstream";
 import { STUCK_BROKER, isTimeout } from "boxwright-service/broker";
 import type { Logger } from "boxwright-service/log";
@@ -42,7 +42,7 @@ export class StorageWatch {
       await (await this.#client.jetstreamManager(false)).streams.info(STREAM);
       return null;
     } catch (error) {
-      // Consumers tell every other error.
+      // Consumers report every other error.
       return isTimeout(error) && (await isBrokerThere(this.#address)) ? STUCK_BROKER : null;
     }
   }

@@ -15,9 +15,9 @@ export const subjectsOf = (partition: number): string => `boxwright.packets.${pa
 export const consumerOf = (partition: number): string => `host-${partition}`;
 
 const NANOS_A_SECOND = 1e9;
-/** Seconds for which the broker knows ids. Most spools empty sooner. The database drops later duplicates. */
+/** Seconds for which the broker remembers ids. Most spools empty sooner, and the database drops later duplicates. */
 const DUPLICATE_SECONDS = 600;
-/** Largest count of unacknowledged packets of a partition, over all hosts. The broker delivers no more. */
+/** Largest count of unacknowledged packets per partition, over all hosts. */
 const MOST_PENDING = 256;
 /** The broker's code of a stream that does not exist. */
 const STREAM_NOT_FOUND = 10059;
@@ -48,7 +48,7 @@ export async function ensureStream(
       subjects,
       retention: RetentionPolicy.Workqueue,
       storage: StorageType.File,
-      // Refuse new packets when full: agents keep them. The other policy drops the oldest packets without a word.
+      // Refuse new packets when full, since agents keep them. The other policy silently drops the oldest.
       discard: DiscardPolicy.New,
       max_bytes: streamBytes,
       duplicate_window: DUPLICATE_SECONDS * NANOS_A_SECOND,

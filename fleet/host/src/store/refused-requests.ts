@@ -1,4 +1,4 @@
-/** Records requests that the host refused for good. No sender can fill the table, or keep the database busy. */
+/** Records permanently refused requests. No sender can fill the table or keep the database busy. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Buckets } from "boxwright-service/bucket";
 import type { Database } from "boxwright-service/database";
@@ -6,15 +6,15 @@ import { messageOf } from "boxwright-service/errors";
 import type { Logger } from "boxwright-service/log";
 import { type RefusedRow, addRefused, hashOf } from "./refused.ts";
 
-/** Rows of its own that a sender gets: 100 at once, then one every quarter of an hour. Further refusals share a row. */
+/** Rate of a sender's own rows: 100 at once, then one per quarter of an hour. Further refusals share a row. */
 const OWN_ROWS = { rate: 1 / 900, burst: 100 } as const;
-/** Most rows of a sender that stay. */
+/** Largest count of a sender's rows. */
 const MOST_OF_SENDER = 200;
-/** Most shared rows that wait for the database. Refusals beyond are only counted in the metrics. */
+/** Largest count of shared rows that wait for the database. More refusals are only counted in the metrics. */
 const MOST_WAITING = 1000;
 /** Milliseconds after which the counts of shared rows are written. */
 const COUNT_AFTER_MS = 1000;
-/** Least milliseconds between two transactions. Refusals that come meanwhile share the next one. */
+/** Smallest milliseconds between two transactions. Refusals meanwhile share the next. */
 const PAUSE_MS = 50;
 
 export type RefusedRequest = Omit<RefusedRow, "at" | "way" | "count">;
@@ -71,7 +71,7 @@ export class RefusedRequests {
     await Promise.all([writing, this.#next?.written.catch(() => undefined)]);
   }
 
-  /** Begins to gather rows for the next transaction. */
+  /** Starts collecting rows for the next transaction. */
   #begin(): { rows: Rows; written: Promise<void> } {
     const rows: Rows = new Map();
     const written = this.#queue(() => {
@@ -95,7 +95,7 @@ export class RefusedRequests {
         this.#isFailing = true;
         throw error;
       } finally {
-        // Begin the pause now, and do not let this caller wait for it.
+        // Start the pause now, without making this caller wait for it.
         pause = sleep(PAUSE_MS, undefined, { ref: false });
       }
     });
@@ -107,7 +107,7 @@ export class RefusedRequests {
   }
 }
 
-/** Adds a refusal to the row of the same hash. The other fields become those of the newer one. */
+/** Adds a refusal to the row of its hash. The other fields become those of the newer one. */
 function add(rows: Rows, hash: string, row: RefusedRow): void {
   const before = rows.get(hash);
   const newer = before !== undefined && before.at > row.at ? before : row;

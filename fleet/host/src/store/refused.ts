@@ -1,9 +1,9 @@
-/** Records packets that the host refuses for good. Of a packet from a broker nothing else remembers that. */
+/** Records packets that the host refuses permanently. For a broker's packet this is the only trace. */
 import { createHash } from "node:crypto";
 import type { Transport } from "../core/metrics.ts";
 import type { Database, Queries } from "boxwright-service/database";
 
-/** Most rows of brokers, and most of HTTP. A row has at most 6 kB. */
+/** Largest count of rows from brokers, and from HTTP. A row has at most 6 kB. */
 const MOST_ROWS = 10_000;
 const MOST_NAME = 512;
 
@@ -19,7 +19,7 @@ export interface RefusedRow {
   readonly id: string | null;
   readonly reason: string;
   readonly message: string;
-  /** Count of refusals that share the row. The other fields are those of the last one. */
+  /** Count of refusals in this row. The other fields are those of the last one. */
   readonly count: number;
 }
 
@@ -84,6 +84,6 @@ async function deleteOldest(tx: Queries, where: string, params: readonly string[
   );
 }
 
-/** Cuts a text from outside, and replaces control characters: PostgreSQL takes no NUL. */
+/** Cuts outside text, and replaces control characters. PostgreSQL takes no NUL. */
 const sanitise = (text: string, most: number): string =>
   text.slice(0, most).replace(/[\u0000-\u001f\u007f-\u009f]/g, "?");

@@ -1,4 +1,4 @@
-/** Deletes old frames by time of storing: slowly, in small transactions, so that no other write waits long. */
+/** Deletes old frames by time of storing, slowly and in small transactions, so that other writes hardly wait. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "boxwright-service/log";
 import { messageOf } from "boxwright-service/errors";
@@ -6,16 +6,16 @@ import type { Database } from "boxwright-service/database";
 import { TrustedClock } from "boxwright-service/trusted-clock";
 import { deleteSeen } from "./seen.ts";
 
-/** Frames of one transaction: other writes wait while it runs, about 20 ms on SQLite. */
+/** Count of frames per transaction. Other writes wait while it runs, about 20 ms on SQLite. */
 const FRAMES_PER_TRANSACTION = 1000;
-/** Most frames that one sweep deletes: a minute's worth of 1,000 frames a second. */
+/** Largest count of frames per sweep: a minute's worth at 1,000 per second. */
 const MAX_FRAMES_PER_SWEEP = 60_000;
 const SWEEP_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Count of the newest frames whose mean size stands for all. */
+/** Count of newest frames whose mean size is used for all. */
 const SAMPLE = 200;
-/** Bytes of a row besides its texts: numbers, and its entries in four indexes. Measured on SQLite: 210 to 260. */
+/** Bytes of a row besides its texts: numbers, and entries in four indexes. Measured on SQLite: 210 to 260. */
 const ROW_BYTES = 250;
 
 export interface RetentionOptions {
@@ -23,13 +23,13 @@ export interface RetentionOptions {
   readonly log: Logger;
   /** Days after which a frame is deleted; 0 keeps all. */
   readonly keepDays: number;
-  /** Bytes of frames beyond which the oldest are deleted; 0 sets no limit. */
+  /** Bytes of frames above which the oldest are deleted; 0: no limit. */
   readonly keepBytes: number;
   /** Called after a sweep that deleted frames. */
   readonly onDeleted?: () => Promise<void>;
   /** Returns the clock in milliseconds since 1970. */
   readonly now?: () => number;
-  /** Returns milliseconds that never jump. */
+  /** Returns a monotonic time in milliseconds. */
   readonly elapsed?: () => number;
 }
 
@@ -77,7 +77,7 @@ export class Retention {
     await this.#running;
   }
 
-  /** Deletes what is beyond the limits, at most MAX_FRAMES_PER_SWEEP frames. Returns their count. */
+  /** Deletes frames beyond the limits, at most MAX_FRAMES_PER_SWEEP. Returns their count. */
   async sweep(): Promise<number> {
     const { db, keepDays, keepBytes } = this.#options;
     let deleted = 0;
@@ -88,7 +88,7 @@ export class Retention {
         deleted += count;
         rest -= count;
         if (count < FRAMES_PER_TRANSACTION) return;
-        // Leave half of the time to requests: SQLite answers synchronously, and nothing else would run until the end.
+        // Leave half of the time to requests, since SQLite is synchronous and would block them.
         await sleep(performance.now() - begin);
       }
     };
@@ -115,7 +115,7 @@ export class Retention {
     }
   }
 
-  /** Says how much is stored, and until when it is kept. */
+  /** Logs how much is stored, and for how long it is kept. */
   async logSize(): Promise<void> {
     const { db, log, now, keepDays, keepBytes } = this.#options;
     const { frames, bytes, bytesPerMonth } = await sizeOf(db, now());

@@ -6,14 +6,14 @@
 import type { Database, Queries } from "boxwright-service/database";
 import type { StoredFrame } from "./frames.ts";
 
-/** Place of a message in the queue of its webhook. */
+/** Position of a message in its webhook's queue. */
 export interface QueuePlace {
   readonly stored_at: number;
   readonly source: string;
   readonly id: string;
 }
 
-/** The place before all others. */
+/** The position before all others. */
 export const QUEUE_START: QueuePlace = { stored_at: -1, source: "", id: "" };
 
 export interface QueuedMessage {

@@ -9,12 +9,12 @@ import { UnavailableError } from "boxwright-service/errors";
 import { type StoredFrame, insertFrames } from "./frames.ts";
 
 const MOST_FRAMES = 256;
-/** Part of the duration of a batch for which the next one waits for frames, and the most milliseconds of it. */
+/** Fraction of a batch's duration for which the next batch waits for frames, and its largest milliseconds. */
 const GATHERING = 0.25;
 const MOST_GATHERING_MS = 100;
-/** Milliseconds of a batch below which the next one waits for nothing: the disk is not the limit. */
+/** Batch duration in milliseconds below which the next one does not wait, since the disk is no limit. */
 const QUICK_MS = 4;
-/** Milliseconds after which a failure no longer counts as a problem. Senders try again within that time. */
+/** Milliseconds after which a failure no longer counts as a problem. Senders retry within that time. */
 const MEMORY_MS = 90_000;
 
 interface Waiting {
@@ -38,9 +38,9 @@ export class Writer {
   readonly #waiting: Waiting[] = [];
   readonly #options: WriterOptions;
   #running: Promise<void> | null = null;
-  /** Frames that may come soon: those of the last batch's senders, beside those that waited at its end. */
+  /** Frames that may come soon: one per sender of the last batch, and those that waited at its end. */
   #expected = 0;
-  /** Milliseconds that the last batch took. */
+  /** Duration of the last batch in milliseconds. */
   #took = 0;
   /** Ends the wait for more frames. */
   #enough: (() => void) | null = null;
@@ -53,9 +53,9 @@ export class Writer {
     this.#options = options;
   }
 
-  /** Reason why the database took no frames lately, such as a full disk; null if it took the last ones. */
+  /** Why the database recently took no frames, such as a full disk; null if it took the last ones. */
   get problem(): string | null {
-    // Forget an old failure: if nobody sends, no success clears it.
+    // Forget an old failure, since without senders no success would clear it.
     return performance.now() - this.#failedAt < MEMORY_MS ? this.#problem : null;
   }
 
@@ -79,7 +79,7 @@ export class Writer {
   }
 
   async #run(): Promise<void> {
-    // Wait for the end of this turn of the event loop: frames that are ready by then join the batch.
+    // Wait for the end of this turn of the event loop, so that ready frames join the batch.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.length > 0) {
       await this.#gather();
@@ -90,7 +90,7 @@ export class Writer {
 
   #hasEnough = (): boolean => this.#waiting.length >= this.#expected;
 
-  /** Waits for the frames that may come soon, for a part of the last batch's duration. */
+  /** Waits for frames that may come soon, for a fraction of the last batch's duration. */
   async #gather(): Promise<void> {
     if (this.#hasEnough() || this.#took < QUICK_MS) return;
     await new Promise<void>((resolve) => {
@@ -124,7 +124,7 @@ export class Writer {
         this.#failedAt = performance.now();
         this.#note(error.message);
       }
-      // Store the frames one by one: the database may refuse only one of them.
+      // Store the frames one by one, since the database may refuse only one of them.
       if (batch.length === 1 || error instanceof UnavailableError) batch.forEach(({ reject }) => reject(error));
       else for (const one of batch) await this.#store([one]);
     }

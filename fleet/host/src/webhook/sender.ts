@@ -1,4 +1,4 @@
-/** Tells one webhook of new frames: picks them, queues their messages, and has the queue delivered. */
+/** Sends one webhook news of frames: chooses them, queues their messages, and has the queue delivered. */
 import type { Database, Queries } from "boxwright-service/database";
 import { Delivery, type DeliveryLimits, type DeliveryQueue } from "boxwright-service/delivery";
 import type { Logger } from "boxwright-service/log";
@@ -26,7 +26,7 @@ export interface SenderOptions {
   readonly limits?: Partial<SenderLimits>;
 }
 
-/** Most cameras in `#queuedAt`. */
+/** Largest size of `#queuedAt`. */
 const MOST_REMEMBERED = 10_000;
 const LOST = { lost: "their frames were deleted before the receiver took them" };
 const WORDS = {
@@ -40,7 +40,7 @@ export class Sender {
   readonly name: string;
   readonly #hook: Webhook;
   readonly #delivery: Delivery<QueuePlace>;
-  /** `stored_at` of the frame of each camera that was queued last, if the webhook limits their rate. */
+  /** `stored_at` of each camera's last queued frame, if the webhook limits their rate. */
   readonly #queuedAt = new Map<string, number>();
   #chosen: readonly StoredFrame[] = [];
 
@@ -70,7 +70,7 @@ export class Sender {
     await queueMessages(tx, this.name, this.#chosen);
   }
 
-  /** Lets the sender look at the queue. Call this once the frames of the last `queue` are durable. */
+  /** Makes the sender check its queue. Call it once the frames of the last `queue` are durable. */
   wake(): void {
     if (this.#chosen.length === 0) return;
     if (this.#queuedAt.size >= MOST_REMEMBERED) this.#queuedAt.clear();
@@ -79,12 +79,12 @@ export class Sender {
     this.#delivery.wake();
   }
 
-  /** Ends attempts under way. The database keeps what is not delivered. */
+  /** Ends running attempts. Undelivered messages stay in the database. */
   stop(): Promise<void> {
     return this.#delivery.stop();
   }
 
-  /** Returns the frames that the webhook wants. Changes nothing: a transaction may run more than once. */
+  /** Returns the frames that the webhook wants. Has no side effects, since a transaction may run repeatedly. */
   #choose(frames: readonly StoredFrame[]): StoredFrame[] {
     const last = new Map<string, number>();
     return frames.filter((frame) => {
@@ -98,7 +98,7 @@ export class Sender {
   }
 }
 
-/** Returns the queue of a webhook. Messages are made when they are sent: the config may have other filters by then. */
+/** Returns a webhook's queue. Messages are made when sent, since the config may have other filters by then. */
 function queueOf(name: string, hook: Webhook, db: Database): DeliveryQueue<QueuePlace> {
   return {
     name,

@@ -10,7 +10,7 @@ import { Sender, type SenderOptions } from "./sender.ts";
 
 /** The queue of a webhook. */
 export interface QueueState {
-  /** Address without path and query. Null: the config of this host has no webhook with this queue. */
+  /** Address without path and query. Null: this host's config has no webhook for the queue. */
   readonly webhook: string | null;
   /** "ok", or why messages wait. */
   readonly state: string;
@@ -29,7 +29,7 @@ export interface DroppedState {
 
 export class Senders {
   readonly #senders: readonly Sender[];
-  /** Addresses for people, by name of the queue. */
+  /** Addresses for display, by queue name. */
   readonly #places: ReadonlyMap<string, string>;
   readonly #options: SenderOptions;
 
@@ -81,7 +81,7 @@ export class Senders {
     return requeueDropped(this.#options.db);
   }
 
-  /** Warns of messages that nobody sends: the address of their webhook was changed, or another host has it. */
+  /** Warns about messages that nobody sends: their webhook's address changed, or another host has it. */
   async #warnOfStranded(): Promise<void> {
     const stranded = (await this.queues()).filter(({ webhook, waiting }) => webhook === null && waiting > 0);
     const waiting = stranded.reduce((sum, one) => sum + one.waiting, 0);
@@ -97,7 +97,7 @@ export class Senders {
     for (const sender of this.#senders) await sender.queue(tx, frames);
   }
 
-  /** Lets the senders look at their queues. Call this once the frames of the last `queue` are durable. */
+  /** Makes the senders check their queues. Call it once the frames of the last `queue` are durable. */
   wake(): void {
     for (const sender of this.#senders) sender.wake();
   }
@@ -111,7 +111,7 @@ export class Senders {
     log.error({ lost }, "messages of webhooks are lost: their frames were deleted before the receiver took them");
   }
 
-  /** Ends attempts under way. The database keeps what is not delivered. */
+  /** Ends running attempts. Undelivered messages stay in the database. */
   async stop(): Promise<void> {
     await Promise.all(this.#senders.map((sender) => sender.stop()));
   }

@@ -18,7 +18,7 @@ import { UserError } from "../core/errors.ts";
 import { readJson } from "./json-body.ts";
 import type { Agents, DeviceVisit } from "./visit.ts";
 
-/** Longest wait. It stays below a minute: proxies often cut a silent connection then. */
+/** Longest wait, below a minute, since proxies often cut a connection that is silent for longer. */
 const MAX_WAIT_SECONDS = 50;
 
 export async function getConfig(agents: Agents, { exchange, device }: DeviceVisit): Promise<void> {
@@ -36,7 +36,7 @@ export async function getConfig(agents: Agents, { exchange, device }: DeviceVisi
   const answer = (): Promise<void> => answerConfig(agents, exchange, device.team_id, { version, etag, applied });
   if (version?.etag === before?.etag) return answer();
   return agents.answers.run(async () => {
-    // Check the credential again: it may have been revoked during the wait.
+    // Check the credential again, since it may have been revoked during the wait.
     const isKnown = (await lookUpCredential(agents.db, device.credential)) !== undefined;
     return isKnown ? answer() : refuse(exchange, "invalid_credential");
   });
@@ -59,7 +59,7 @@ async function answerConfig(
   exchange.send(200, JSON_TYPE, body, headers);
 }
 
-/** Returns the body of a version, or undefined if it is gone. */
+/** Returns the body of a version, or undefined if it no longer exists. */
 async function readConfig(db: Queries, teamId: string, appId: string, number: number): Promise<string | undefined> {
   const app = await findApp(db, teamId, appId);
   const found = await findVersion(db, teamId, appId, number);
@@ -78,7 +78,7 @@ function readWait(prefer: string | undefined): number {
   return Math.min(Number(seconds), MAX_WAIT_SECONDS);
 }
 
-/** Answers with the signed release that the device should run, or 204 if none is given. */
+/** Answers with the signed release that the device should run, or 204 if none is assigned. */
 export async function getAgent({ db, desired }: Agents, { exchange, device }: DeviceVisit): Promise<void> {
   const version = await desired.agent(device.team_id, device.id);
   const found = version && (await findVersion(db, device.team_id, version.appId, version.number));
@@ -107,8 +107,8 @@ export async function getModel({ db, files }: Agents, { exchange, device, params
   const file = isSha256(sha256) ? await findModel(db, device.team_id, sha256) : undefined;
   const place = { team: device.team_id, kind: "models", sha256 } as const;
   if (file === undefined || file.complete_at === null || (await files.size(place)) === undefined) {
-    // A version names the file, so somebody has to send it again: after a restore, for one. Until then devices wait,
-    // and do not call the version unusable.
+    // A version names the file, so somebody must upload it again, after a restore for instance. Until then devices
+    // wait, rather than reject the version.
     if (isSha256(sha256) && (await isModelNamed(db, device.team_id, sha256)))
       return refuse(exchange, "model_missing", "", { "retry-after": "30" });
     return refuse(exchange, "not_found", ", expected a model file of the team");

@@ -1,4 +1,4 @@
-/** POST /device/enrol: an adopt key makes a device with a credential. */
+/** POST /device/enrol: a device gets an id and a credential for an adopt key. */
 import {
   readEnrolRequest,
   readReturnRequest,
@@ -14,8 +14,8 @@ import { cleanName } from "../nouns/text.ts";
 import { readJson } from "./json-body.ts";
 
 /**
- * POST /device/return: a device of a restored hub asks for a challenge, and then comes with it signed. Every reason to
- * refuse has one answer: nobody learns which ids there are.
+ * POST /device/return: a device of a restored hub asks for a challenge, then sends it signed. All refusals have the
+ * same answer, so that nobody learns which ids exist.
  */
 export async function postReturn({ db, now, metrics }: Services, exchange: Exchange): Promise<void> {
   if (exchange.method !== "POST") return refuseMethod(exchange, "POST");
@@ -33,7 +33,7 @@ export async function postReturn({ db, now, metrics }: Services, exchange: Excha
   exchange.sendJson(200, { credential } satisfies RotateAnswer);
 }
 
-/** Requests that a refused adopt key costs its address, beside the request itself. This slows down guessing. */
+/** Requests that a refused adopt key is counted as, in addition, for its address. This slows down guessing. */
 const FAILED_ADOPT_KEY_COST = 20;
 
 export async function postEnrol(services: Services, exchange: Exchange): Promise<void> {

@@ -5,9 +5,9 @@ import { noteHeartbeat } from "../nouns/report.ts";
 import { readJson } from "./json-body.ts";
 import type { Agents, DeviceVisit } from "./visit.ts";
 
-/** Milliseconds for which a request for a log is passed on: a device may be off overnight. */
+/** Milliseconds for which a log request stays valid, since a device may be off overnight. */
 const LOG_REQUEST_MS = 86_400_000;
-/** Milliseconds for which a request for a snap is passed on. A later picture shows another scene. */
+/** Milliseconds for which a snap request stays valid. A later picture would show another scene. */
 const REQUEST_MS = 600_000;
 
 export async function postHeartbeat(
@@ -17,7 +17,7 @@ export async function postHeartbeat(
   const beat = await readJson(exchange, readHeartbeat);
   if (beat === undefined) return;
   const time = now();
-  // Do this first: if it fails, the heartbeat does not count, and the device says the same again.
+  // Do this first: if it fails, the heartbeat is not counted, and the device reports the same again.
   if (await noteHeartbeat(db, time, device, beat.application)) desired.wake(device.team_id);
   heartbeats.note(device.team_id, device.id, device, beat, time);
   exchange.sendJson(200, {

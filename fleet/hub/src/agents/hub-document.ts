@@ -11,8 +11,8 @@ import { listRevocations } from "../nouns/credential.ts";
 import { loadSigner } from "../nouns/signing.ts";
 
 /**
- * Anybody may ask, so the database is asked at most this often. Hosts count on less than a second, and so refuse a
- * revoked device within their `hubSeconds`.
+ * Shortest time between database queries, since anybody may ask. Below a second, so that hosts refuse a revoked device
+ * within their `hubSeconds`.
  */
 const CACHE_MS = 500;
 
@@ -36,7 +36,7 @@ export function createHubDocument({ db, now, baseUrl }: Services): Handler {
   return async (exchange) => {
     if (exchange.method !== "GET" && exchange.method !== "HEAD") return refuseMethod(exchange, "GET, HEAD");
     const at = now();
-    // The clock may also go back.
+    // Also when the clock went back.
     if (last === undefined || Math.abs(at - lastAt) >= CACHE_MS) {
       lastAt = at;
       last = read(at);

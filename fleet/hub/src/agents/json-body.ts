@@ -1,4 +1,4 @@
-/** JSON bodies of agents. */
+/** Reads JSON bodies of agents. */
 import { ProtocolError } from "boxwright-service/schema/protocol";
 import { UserError } from "../core/errors.ts";
 import { readText } from "boxwright-service/http/body";

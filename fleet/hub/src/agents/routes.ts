@@ -34,9 +34,9 @@ const ROUTES: Readonly<Record<string, Methods>> = {
   "/device/snaps/:snap/files/:sha256": { PUT: putSnapFile },
 };
 
-/** Requests that a refused credential costs its address. */
+/** Requests that a refused credential is counted as for its address. */
 export const FAILED_CREDENTIAL_COST = 3;
-/** Requests of one device: a heartbeat in 30 s, and now and then the files of a snap. */
+/** Request limit of one device: a heartbeat in 30 s, and occasionally the files of a snap. */
 export const DEVICE_LIMIT = { rate: 2, burst: 120 };
 
 export function registerAgents(router: Router, agents: Agents): void {
@@ -45,7 +45,7 @@ export function registerAgents(router: Router, agents: Agents): void {
   router.any("/device/return", (exchange) => postReturn(agents, exchange), { forPrograms: true });
   router.any("/.well-known/boxwright-hub.json", createHubDocument(agents), { forPrograms: true });
   for (const [path, methods] of Object.entries(ROUTES))
-    // A thousand devices may share one address, so each has a limit of its own.
+    // Limit each device, since a thousand devices may share one address.
     router.any(path, authenticated(agents, devices, methods), { forPrograms: true, unlimited: true });
 }
 

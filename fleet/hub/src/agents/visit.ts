@@ -12,13 +12,13 @@ import type { Heartbeats } from "../nouns/status.ts";
 export interface Agents extends Services {
   readonly heartbeats: Heartbeats;
   readonly snapQuota: SnapQuota;
-  /** Bodies of configs, kept for a moment; undefined: the version is gone. */
+  /** Bodies of configs, cached briefly; undefined: the version does not exist. */
   readonly configs: Recent<string | undefined>;
-  /** Answers to requests that waited for a change. A change may wake them all. */
+  /** Runs the answers to requests that waited for a change, since a change may wake them all. */
   readonly answers: WorkLimit;
 }
 
-/** A request of a device that has shown its credential. */
+/** A request of an authenticated device. */
 export interface DeviceVisit {
   readonly exchange: Exchange;
   readonly device: KnownDevice;

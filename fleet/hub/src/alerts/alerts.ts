@@ -10,9 +10,9 @@ import { Teller } from "./tell.ts";
 import { deleteOldAlerts, watchRule } from "./watch.ts";
 
 export interface AlertLimits {
-  /** Milliseconds between two looks at the rules. */
+  /** Milliseconds between two checks of the rules. */
   readonly watchMs: number;
-  /** Milliseconds between two looks at queued messages. */
+  /** Milliseconds between two checks of queued messages. */
   readonly deliverMs: number;
 }
 
@@ -22,7 +22,7 @@ const LEASE = "alerts";
 const KEPT_MS = 90 * 86_400_000;
 
 type Needs = Pick<Services, "db" | "log" | "now" | "config" | "metrics" | "baseUrl"> & {
-  /** Returns milliseconds of a clock that nobody sets. Default: `performance.now()`. */
+  /** Returns a monotonic time in milliseconds. Default: `performance.now()`. */
   readonly elapsed?: () => number;
 };
 
@@ -58,7 +58,7 @@ export class Alerts {
     this.#timers = [every(watchMs, () => this.watch()), every(deliverMs, () => this.#deliveries.look())];
   }
 
-  /** Looks at all rules once, if no other process does. */
+  /** Checks all rules once, if no other process does. */
   async watch(): Promise<void> {
     const { config, db, now, metrics, baseUrl } = this.#needs;
     const time = now();

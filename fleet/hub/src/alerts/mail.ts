@@ -21,7 +21,7 @@ export async function sendMail(
   { id, body }: Message,
   { signal, patience }: AttemptOptions,
 ): Promise<Attempt> {
-  // Read with the first mail: it takes 30 ms of CPU, and most hubs send none.
+  // Load with the first mail: loading takes 30 ms of CPU, and most hubs send none.
   const { createTransport } = await import("nodemailer");
   if (signal.aborted) return "ended";
   const times = { connectionTimeout: patience, greetingTimeout: patience, socketTimeout: patience };

@@ -10,13 +10,15 @@ import { isOfDevices } from "../nouns/alert-kind.ts";
 import type { AlertRule } from "../nouns/alert-rule.ts";
 import { titleOf, type AlertMessage } from "./words.ts";
 
-/** Milliseconds that an alert waits for others: all devices of a site without network are offline in half a minute. */
+/**
+ * Milliseconds that an alert waits for others: without network, all devices of a site go offline within half a minute.
+ */
 export const GATHER_MS = 15_000;
 /** Milliseconds that an alert waits once its rule has sent `QUICK` messages within `RECENT_MS`. */
 const LONG_GATHER_MS = 300_000;
 const QUICK = 4;
 const RECENT_MS = 600_000;
-/** Most subjects that a message names. */
+/** Largest count of subjects that a message names. */
 const NAMED = 50;
 /** Most rows that one statement changes, for the reasons in watch.ts. */
 const ROWS_A_TURN = { sqlite: 500, postgres: 20_000 };

@@ -12,7 +12,7 @@ import { HAS_TAG } from "../nouns/device-tag.ts";
 import type { AlertRule } from "../nouns/alert-rule.ts";
 import { offlineMs } from "../nouns/status.ts";
 
-/** Milliseconds that a fault has to stay away before its first alert ends. */
+/** Milliseconds for which a fault must stay away before its first alert ends. */
 export const HOLD_MS = 60_000;
 const LONGEST_HOLD_MS = 3_600_000;
 /** Milliseconds after which an ended alert no longer doubles the time of the next one. */
@@ -84,7 +84,7 @@ async function openAlerts(db: Database, rule: AlertRule, { sql, params }: Condit
   await inTurns(db, (tx) => tx.all(text, [...first, ...params, id]));
 }
 
-/** Notes which faults are away, and ends the alerts of those that stayed away. */
+/** Records which faults are away, and ends the alerts of those that stayed away long enough. */
 async function endAlerts(db: Database, { id }: AlertRule, { sql, params }: Condition, now: number): Promise<void> {
   const isThere = `EXISTS (SELECT 1 ${sql} AND d.id = alerts.subject)`;
   const some = (where: string): string =>

@@ -20,7 +20,7 @@ export function sessionCookie({ token }: Session, seconds: number): string {
   return serialize(COOKIE, token, { ...ATTRIBUTES, maxAge: seconds });
 }
 
-/** Cookie of a browser in which somebody has signed in. Wrong guesses of others do not lock its user out. */
+/** Cookie of a browser in which somebody has signed in. Others' wrong guesses then do not lock the user out. */
 const BROWSER_COOKIE = "__Host-hub_browser";
 /** Seconds for which browsers keep a cookie at most. */
 const BROWSER_SECONDS = 400 * 86_400;
@@ -45,12 +45,12 @@ export function isKnownBrowser(browser: string, { id: user, password }: UserWith
 
 export const endedSessionCookie: string = serialize(COOKIE, "", { ...ATTRIBUTES, maxAge: 0 });
 
-/** Returns the mark that each form of a session carries: no other page can know it. */
+/** Returns the mark in each form of a session, which no other page can know. */
 export function csrfOf(session: Session): string {
   return seal(session.token, "form");
 }
 
-/** Makes a one-time mark for one form of this session. It is used up where the write happens. */
+/** Makes a one-time mark for one form of this session. The form's write uses it up. */
 export function makeNonce(session: Session, purpose: string): string {
   const random = newToken();
   return `${random}.${seal(session.token, `${purpose} ${random}`)}`;

@@ -37,9 +37,9 @@ export class Passwords {
   #last: Promise<unknown> = Promise.resolve();
   /** Derivations that run or wait. */
   #open = 0;
-  /** How many derivations were accepted. Tests count the work behind a sign-in, and do not time it. */
+  /** Count of accepted derivations. Tests count the work behind a sign-in rather than time it. */
   derivations = 0;
-  /** Compared against when there is no such user, so that the answer costs the same. */
+  /** Hash to compare with if there is no such user, so that the answer takes as long. */
   readonly #decoy: string;
 
   /** @param n cost of scrypt. Tests of other things use a lower one */

@@ -1,10 +1,10 @@
-/** Judges the credential of a device. */
+/** Checks the credential of a device. */
 import type { Queries } from "boxwright-service/database";
 import { hashKey, readKey, sameHash } from "../core/key.ts";
 import { lookUpCredential, type KnownDevice } from "../nouns/credential.ts";
 
 export type JudgedDevice =
-  /** `no_key`: prefix or checksum are wrong, and the database was not asked. */
+  /** `no_key`: prefix or checksum is wrong, so the database was not asked. */
   { readonly result: "no_key" | "unknown" } | { readonly result: "ok"; readonly device: KnownDevice };
 
 /** Asks the database every time: a revoked credential is refused from the next request on. */

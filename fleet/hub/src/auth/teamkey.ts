@@ -1,11 +1,11 @@
-/** Judges the Authorization header of a program: is the token a key of a team, and does the key hold? */
+/** Checks the Authorization header of a program: is the token a team's API key, and is the key valid? */
 import { hashKey, readKey, sameHash } from "../core/key.ts";
 import type { Queries } from "boxwright-service/database";
 import { holds, lookUpKey, type KeyRow } from "../nouns/apikey.ts";
 
 export type Credentials =
   | { readonly kind: "none" }
-  /** `why` repeats nothing that was sent: it may be a key in the wrong place. */
+  /** `why` repeats nothing that was sent, which may be a key in the wrong place. */
   | { readonly kind: "malformed"; readonly why: string }
   | { readonly kind: "bearer"; readonly token: string };
 
@@ -37,7 +37,7 @@ export async function judgeKey(db: Queries, token: string, now: number): Promise
   const id = readKey(token);
   if (id === undefined) return { result: "no_key" };
   const row = await lookUpKey(db, id);
-  // Compare in any case, so that an unknown id answers as slowly as a wrong secret.
+  // Always compare, so that an unknown id is answered as slowly as a wrong secret.
   const same = sameHash(hashKey(token), row?.hash ?? "0".repeat(64));
   if (row === undefined || !same) return { result: "unknown" };
   if (holds(row, now)) return { result: "ok", id, row };

@@ -1,9 +1,9 @@
-/** Access that was taken away: a restore does not bring it back. */
+/** Access that was revoked, which a restore must not bring back. */
 import type { Queries } from "boxwright-service/database";
 import type { AuditAction } from "../nouns/audit.ts";
 import type { Role } from "../nouns/role.ts";
 
-/** Access as the database has it now. People by their email: an account that is made anew has another id. */
+/** Current access in the database. People are identified by email, since a new account has another id. */
 export interface Known {
   readonly passwords: ReadonlyMap<string, string>;
   /** By `memberKey`. */
@@ -41,7 +41,7 @@ const HISTORY: readonly AuditAction[] = [
   "device.enrolled",
 ];
 
-/** Access that was taken away last, and not given back after it. */
+/** Access that was revoked last, and not granted again since. */
 export interface TakenAway {
   /** Emails. */
   readonly users: ReadonlySet<string>;

@@ -1,4 +1,4 @@
-/** Fills a database from a backup. Access that was taken away since the backup stays away. */
+/** Fills a database from a backup. Access revoked since the backup stays revoked. */
 import { UserError } from "../core/errors.ts";
 import type { Database, Queries } from "boxwright-service/database";
 import { audit, KEPT, type AuditAction } from "../nouns/audit.ts";

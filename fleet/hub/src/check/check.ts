@@ -24,7 +24,7 @@ export type CheckResult =
 /** Megabytes and milliseconds that a check may take. */
 const MOST_MB = 256;
 const MOST_MS = 20_000;
-/** Checks that may wait for their turn. Each takes a thread and its memory, so one runs at a time. */
+/** Largest count of waiting checks. Each takes a thread and its memory, so one runs at a time. */
 const MOST_WAITING = 16;
 
 const failed = (message: string): CheckResult => ({ problems: [{ path: "", message }] });

@@ -1,4 +1,4 @@
-/** Checks a draft of an application whole: its form, its model file, and what boxwright says of it. */
+/** Checks a draft of an application completely: its form, its model file, and boxwright's own checks. */
 import type { Database } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import type { Files } from "../files/files.ts";

@@ -1,6 +1,6 @@
 /**
- * Reads one application in a thread, and ends. A config or file that takes too much time or memory ends this thread
- * only.
+ * Reads one application in a thread, then ends. A config or file that takes too much time or memory only ends this
+ * thread.
  */
 import { readFileSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";

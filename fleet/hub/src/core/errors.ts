@@ -1,9 +1,9 @@
-/** The error of the pages. It is not a fault of the hub. */
+/** The error of the pages: a user asked for something impossible. Not a bug of the hub. */
 import { UserError as OperatorError } from "boxwright-service/errors";
 
 export type UserStatus = 400 | 403 | 404 | 409 | 413 | 415 | 429 | 503;
 
-/** Somebody asked for what cannot be done. They may see the message. */
+/** Error: somebody asked for something impossible. They may see the message. */
 export class UserError extends OperatorError {
   /** HTTP status of a page that answers with this error. */
   readonly status: UserStatus;

@@ -1,4 +1,4 @@
-/** A cache of values that were read a moment ago: many requests for one value at the same time cost one query. */
+/** A cache of recently read values: many simultaneous requests for one value cost one query. */
 export class Recent<T> {
   readonly #keepMs: number;
   readonly #read = new Map<string, { readonly until: number; readonly value: Promise<T> }>();

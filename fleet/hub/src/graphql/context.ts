@@ -1,4 +1,4 @@
-/** What resolvers of one request share. */
+/** Data that the resolvers of a request share. */
 import type { Services } from "../http/services.ts";
 import type { Team } from "../nouns/team.ts";
 import type { Values } from "./values.ts";
@@ -11,9 +11,9 @@ import type { DeviceReader } from "./device-arguments.ts";
 
 export interface TeamContext extends Services {
   readonly team: Team;
-  /** Who asks, for the audit: the public id of the key. */
+  /** Name of the sender in the audit: the key's public id. */
   readonly actor: string;
-  /** What the key opens. */
+  /** Areas that the key opens. */
   readonly scopes: Scopes;
   readonly devices: DeviceReader;
   /** States of devices that have enrolled, by id. */

@@ -21,9 +21,9 @@ import { createProtocol, type Operation } from "./protocol.ts";
 
 /** Bytes of a request. The longest query of 1000 tokens that anyone would write is a tenth of it. */
 export const MAX_BODY = 64 * 1024;
-/** A failed key costs its address so many requests on top. */
+/** Requests that a wrong key is counted as, in addition, for its address. */
 const FAILED_KEY_COST = 3;
-/** An answer costs one request on top for every so many values: the time of about ten ordinary requests. */
+/** Values in an answer per additional request that it is counted as, about the time of ten ordinary requests. */
 const VALUES_A_REQUEST = 1000;
 const JSON_IN_UTF8 = /^application\/json\s*(;\s*charset="?utf-?8"?\s*)?;?$/i;
 

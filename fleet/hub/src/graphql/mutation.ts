@@ -1,11 +1,11 @@
-/** What results of mutations have in common: `status` and `failedMessage`, as the original's. */
+/** Common parts of mutation results: `status` and `failedMessage`, as in the original. */
 import { UserError } from "../core/errors.ts";
 
 export type Outcome<T extends object> =
   | ({ readonly status: "SUCCESS"; readonly failedMessage: null } & T)
   | { readonly status: "FAILED"; readonly failedMessage: string };
 
-/** Runs a change. An error that the caller can put right is a result; all others are errors of the hub. */
+/** Runs a change. An error that the caller can fix becomes a result. All others are errors of the hub. */
 export async function attempt<T extends object>(change: () => Promise<T>): Promise<Outcome<T>> {
   try {
     return { status: "SUCCESS", failedMessage: null, ...(await change()) };

@@ -1,4 +1,4 @@
-/** Lets bodies into the room that devices and senders of model files share. */
+/** Admits bodies to the room that devices and senders of model files share. */
 import { keepPace } from "boxwright-service/pace";
 import { NoRoomError } from "boxwright-service/room";
 import { type Exchange, hasBody } from "boxwright-service/http/exchange";

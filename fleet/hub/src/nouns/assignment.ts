@@ -32,11 +32,11 @@ export interface Assignment {
   /** Per cent of the group in the roll-out. */
   readonly share: number | null;
   readonly rollout_id: string | null;
-  /** "stopped": too many devices could not use `next_version`. Only devices that use it keep it. */
+  /** "stopped": too many devices could not use `next_version`. Only devices that already use it keep it. */
   readonly rollout_state: "running" | "stopped" | null;
   /** Count of devices that stops the roll-out when they cannot use `next_version`; null: there is no roll-out. */
   readonly failure_limit: number | null;
-  /** JSON of `Gates`; null: only a person widens. */
+  /** JSON of `Gates`; null: only a person widens the roll-out. */
   readonly gates: string | null;
   /** When the share was set; null: there are no gates. */
   readonly step_at: number | null;

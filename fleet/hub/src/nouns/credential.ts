@@ -13,7 +13,7 @@ const ROTATE_AFTER_MS = 30 * DAY_MS;
 /** Days for which the token of a device is valid. */
 export const TOKEN_DAYS = 7;
 
-/** A device that has shown its credential. */
+/** An authenticated device. */
 export interface KnownDevice extends DeviceState {
   readonly team_id: string;
   readonly team_name: string;
@@ -67,7 +67,7 @@ export function rotate(db: Database, now: number, { team_id, id, credential }: K
   });
 }
 
-/** Notes the first use of a credential, which ends the ones before it. */
+/** Records the first use of a credential, which ends the earlier ones. */
 export async function noteFirstUse(db: Database, now: number, device: KnownDevice): Promise<void> {
   const { team_id, id, credential, credential_created_at } = device;
   await db.write(async (tx) => {

@@ -1,4 +1,4 @@
-/** Resolves what devices should run, from the assignments of their team. */
+/** Finds the version that each device should run, from its team's assignments. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Queries } from "boxwright-service/database";
 import type { Purpose } from "./application.ts";
@@ -13,7 +13,7 @@ export interface DesiredVersion {
   readonly number: number;
   /** ETag without quotes: identifier and the beginning of the content's hash. */
   readonly etag: string;
-  /** The assignment that says so. */
+  /** The assignment behind it. */
   readonly by: Assignment;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Deletes the rows of a removed device in other tables than `devices`. They stay for a day, so that "Undo" brings back
- * the device with its credential, groups and history.
+ * Deletes a removed device's rows in other tables. They are kept for a day, so that "Undo" restores the device with its
+ * credential, groups and history.
  */
 import type { Database, Queries } from "boxwright-service/database";
 

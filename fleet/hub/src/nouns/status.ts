@@ -16,7 +16,7 @@ export const CLOCK_DIFFERENCE_MS = 60_000;
 const HOUR_MS = 3600_000;
 /** Count of hours that the hub keeps of each device. */
 const HISTORY_HOURS = 30 * 24;
-/** Other requests get their turn after so many rows of a batch. */
+/** Count of rows of a batch after which other requests get their turn. */
 const ROWS_A_TURN = 25;
 
 export type Status = "ONLINE" | "OFFLINE";

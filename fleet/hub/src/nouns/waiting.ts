@@ -11,7 +11,7 @@ import { readChangeMark, readChanges } from "./changes.ts";
 import { resolveDesired, type DesiredVersion } from "./desired.ts";
 
 const POLL_MS = 1000;
-/** Milliseconds to gather changes before a team is read again: a hundred devices that join a group cost one read. */
+/** Milliseconds to collect changes before a team is read again: a hundred devices that join a group cost one read. */
 const GATHER_MS = 50;
 /** Waiting requests that are woken before other requests get their turn: waking all at once would stop the hub. */
 const WOKEN_A_TURN = 20;
