@@ -4,6 +4,7 @@ import http from "node:http";
 import https from "node:https";
 import type { Attempt, AttemptOptions, Message } from "./delivery.ts";
 import { connectionProblem } from "./errors.ts";
+import { attemptInTime } from "./patience.ts";
 import { type LookUp, refuseInside } from "./public-address.ts";
 import { askedPause } from "./retry.ts";
 
@@ -56,32 +57,20 @@ export interface PostOptions extends AttemptOptions {
 }
 
 /** Posts a message once. Follows no redirect, which could send data to an unintended address. */
-export async function postMessage(hook: Receiver, message: Message, options: PostOptions): Promise<Attempt> {
-  const { now, signal, patience, lookup } = options;
-  if (signal.aborted) return "ended";
-  const end = new AbortController();
-  const abort = (): void => end.abort();
-  // Keep the controller alive by the timer: a signal of AbortSignal.any can be collected before it fires.
-  const timer = setTimeout(abort, patience);
-  signal.addEventListener("abort", abort);
-  try {
+export function postMessage(hook: Receiver, message: Message, options: PostOptions): Promise<Attempt> {
+  const { now, lookup } = options;
+  const attempt = async (signal: AbortSignal): Promise<Attempt> => {
     if (lookup !== undefined) refuseInside(new URL(hook.url).hostname);
     const { statusCode = 0, headers } = await send(hook.url, message.body, {
       headers: headersOfMessage(hook, message, now()),
-      signal: end.signal,
+      signal,
       ...(lookup && { lookup }),
     });
     if (statusCode >= 200 && statusCode < 300) return "sent";
     if (statusCode === 410) return "gone";
     return { reason: `status ${statusCode}`, after: askedPause(headers["retry-after"], now()) };
-  } catch (error) {
-    if (signal.aborted) return "ended";
-    const reason = end.signal.aborted ? `no answer within ${patience / 1000} s` : connectionProblem(error);
-    return { reason, after: null };
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", abort);
-  }
+  };
+  return attemptInTime(options, attempt, connectionProblem);
 }
 
 /** Sends a body, and resolves once the answer's headers are there. Its body is not read. */

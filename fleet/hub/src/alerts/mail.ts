@@ -1,6 +1,7 @@
 /** Sends one message about alerts by e-mail. */
 import type { Attempt, AttemptOptions, Message } from "boxwright-service/delivery";
 import { messageOf } from "boxwright-service/errors";
+import { attemptInTime } from "boxwright-service/patience";
 import { oneLine, textOf, type AlertMessage } from "./words.ts";
 
 export interface MailServer {
@@ -19,18 +20,14 @@ export async function sendMail(
   { url, from }: MailServer,
   to: string,
   { id, body }: Message,
-  { signal, patience }: AttemptOptions,
+  options: AttemptOptions,
 ): Promise<Attempt> {
   // Load with the first mail: loading takes 30 ms of CPU, and most hubs send none.
   const { createTransport } = await import("nodemailer");
-  if (signal.aborted) return "ended";
-  const times = { connectionTimeout: patience, greetingTimeout: patience, socketTimeout: patience };
-  const transport = createTransport({ url, ...times, disableFileAccess: true, disableUrlAccess: true });
-  const end = (): void => transport.close();
-  signal.addEventListener("abort", end);
-  try {
-    const message = JSON.parse(body) as AlertMessage;
-    await transport.sendMail({
+  const message = JSON.parse(body) as AlertMessage;
+  const attempt = async (signal: AbortSignal): Promise<Attempt> => {
+    await createTransport({ url, disableFileAccess: true, disableUrlAccess: true }).sendMail({
+      signal,
       from: { name: "boxwright hub", address: from },
       to: { name: "", address: to },
       envelope: { from, to: [to] },
@@ -41,10 +38,6 @@ export async function sendMail(
       headers: { "Auto-Submitted": "auto-generated" },
     });
     return "sent";
-  } catch (error) {
-    return signal.aborted ? "ended" : { reason: oneLine(messageOf(error)).slice(0, 300), after: null };
-  } finally {
-    signal.removeEventListener("abort", end);
-    transport.close();
-  }
+  };
+  return attemptInTime(options, attempt, (error) => oneLine(messageOf(error)).slice(0, 300));
 }

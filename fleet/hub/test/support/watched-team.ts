@@ -1,4 +1,5 @@
 /** A team with devices in a database, watched by a hub that has no port and a clock of its own. */
+import type { DeliveryLimits } from "boxwright-service/delivery";
 import { onTestFinished } from "vitest";
 import { createLogger } from "../../src/core/log.ts";
 import { readConfig } from "../../src/core/config.ts";
@@ -14,7 +15,12 @@ import { NOW, type TestDatabase } from "./hub.ts";
 export const SECOND = 1000;
 export const MINUTE = 60_000;
 
-export async function watchedTeam({ db }: TestDatabase, env: Record<string, string> = {}) {
+/** @param own limits of the delivery of messages */
+export async function watchedTeam(
+  { db }: TestDatabase,
+  env: Record<string, string> = {},
+  own: Partial<DeliveryLimits> = {},
+) {
   const team = await addTeam(db, NOW, "test", "Crew");
   let now = NOW;
   let logs = "";
@@ -30,7 +36,7 @@ export async function watchedTeam({ db }: TestDatabase, env: Record<string, stri
     baseUrl: "http://hub",
   };
   const limits = { watchMs: 5, deliverMs: 5 };
-  const delivery = { lookMs: 5, retryMs: 5, longestMs: 20, leaseMs: 1000 };
+  const delivery = { lookMs: 5, retryMs: 5, longestMs: 20, leaseMs: 1000, ...own };
   const change = () => ({ now, actor: "test", teamId: team.id });
   const all: Alerts[] = [];
   const newAlerts = (): Alerts => {
