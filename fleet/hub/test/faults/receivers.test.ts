@@ -45,7 +45,9 @@ it.each([
     : {};
   const site = await watchedTeam(storage, env, { patienceMs: 50 });
   await site.devices(["a"]);
-  await site.channel(isMail ? { email: "a@example.org", name: "a" } : { webhook: `http://127.0.0.1:${hanging.port}/`, name: "a" });
+  await site.channel(
+    isMail ? { email: "a@example.org", name: "a" } : { webhook: `http://127.0.0.1:${hanging.port}/`, name: "a" },
+  );
   await site.channel({ webhook: well.url, name: "b" });
   await site.rule({ kind: "version_failed" });
   await site.set(["a"], { application_state: "failed" });
