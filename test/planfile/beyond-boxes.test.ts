@@ -13,7 +13,7 @@ import { COCO17_EDGES, COCO17_NAMES, fromPacket, labelMap, toPacket } from "../.
 import type { PlanDecoder } from "../../src/planfile/decoder.ts";
 import { compileFor, loadPlan, loadPlanSync } from "../support/plans.ts";
 import { compilePlan } from "../../src/planfile/write.ts";
-import { engines } from "../support/engines.ts";
+import { enginesOf } from "../support/engines.ts";
 import {
   type StoredOutput,
   describeShared,
@@ -79,6 +79,8 @@ const FRAMES: readonly (Frame | undefined)[] = [
   { width: 333, height: 500, resize: "stretch" },
 ];
 
+let cases = 0;
+
 function sameByPlan(
   name: string,
   typed: TypedOptions,
@@ -86,7 +88,7 @@ function sameByPlan(
   tensors: Tensors,
   frames = FRAMES,
 ): void {
-  test.each(engines)(`${name} (%s)`, (engine) => {
+  test.each(enginesOf(cases++))(`${name} (%s)`, (engine) => {
     const decoder: Decoder = createDecoderSync(typed, { ...options, engine });
     const loaded = loadPlanSync(compileFor(typed, options, tensors), { engine });
     expect(loaded.engine).toBe(engine);

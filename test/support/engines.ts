@@ -13,3 +13,7 @@ export const engines = Object.keys(all) as readonly EngineName[];
  */
 export const shareOf = <T>(engine: EngineName, cases: readonly T[]): readonly T[] =>
   isThorough ? cases : cases.filter((_, i) => i % engines.length === engines.indexOf(engine));
+
+/** Returns the engines that run the case of an index: one in turns, as in `shareOf`, or all of them in CI. */
+export const enginesOf = (index: number): readonly EngineName[] =>
+  isThorough ? engines : [engines[index % engines.length]];
