@@ -135,9 +135,13 @@ function areColumnsExchanged(
   return exchanged > EXPLAINED && exchanged > TIMES * asRead;
 }
 
-/** Returns how a tensor holds cells; null if its layout is neither channels first nor channels last. */
+/**
+ * Returns how a tensor holds cells; null if its layout is neither channels first nor channels last, and for a tensor
+ * that the plan does not read, such as objectness where the class alone is the score.
+ */
 function cellGridOf({ plan }: PlanInMemory, { name, dims, layout }: HeadTensor): CellGrid | null {
   const tensor = plan.tensors.findIndex((s) => s.name === name);
+  if (tensor < 0) return null;
   const [a, b, c] = dims.slice(-3);
   // A tensor of four dimensions read as rows has pixels without channels.
   if (dims.length === 4 && layout === "rows" && a === 1)

@@ -226,6 +226,8 @@ export interface FamilyTraits {
    * never.
    */
   readonly mayLackOne?: true;
+  /** True: the published hosts of the operator that finishes the list do not clamp its boxes. Usual: they do. */
+  readonly unclamped?: true;
   /** Column orders that rows of its finished lists may have. Usual: none. */
   readonly finishedRows?: readonly RowOrderName[];
   /** Format of finished lists that must be unpacked before they are read. */

@@ -76,7 +76,7 @@ export const READINGS: { readonly [R in ReadingName]: ReadingTraits } = {
   "image-box-score-class": FINISHED,
   "class-score-box": FINISHED,
   "box-score-labels": FINISHED,
-  postprocess: { finished: true, suppressed: true, unclamped: true },
+  postprocess: { finished: true, suppressed: true },
   queries: { suppressed: true, cells: "list" },
   "boxes-scores": {},
   "class-scores": { suppressed: true, competing: true },

@@ -109,7 +109,7 @@ export function planOf(interpreted: Interpreted, explain: Explain | null): Plan 
   checkBatch(specs, interpretation);
   const heads = withUnits(interpretation);
   checkReading(config, query.family, interpretation, specs);
-  const settled = settledRules(config, rules, interpretation);
+  const settled = settledRules(interpreted, interpretation);
   const classes = countClasses(config, interpretation);
   const backgroundLast = typeof config.background === "number" && config.background > 0;
   const compacted = compact(specs, heads, interpretation.task, settled, planner);
@@ -187,7 +187,7 @@ function withUnits({ about, heads, name }: Interpretation): Head[] {
 }
 
 /** Returns the rules of a plan. What the network has done itself is not repeated, unless the config names the rule. */
-function settledRules(config: Config, rules: Rules, interpretation: Interpretation): Rules {
+function settledRules({ config, query, rules }: Interpreted, interpretation: Interpretation): Rules {
   const { name, heads, pairs, inPhoto } = interpretation;
   const { suppressed, unclamped, looksRaw } = READINGS[name];
   const { inputSize } = interpretation;
@@ -197,7 +197,7 @@ function settledRules(config: Config, rules: Rules, interpretation: Interpretati
     ...rules,
     ...EXCEPTIONS[config.ruleSet]?.[name],
     suppress: suppressed && !isOpen ? "none" : rules.suppress,
-    clamp: unclamped ? "none" : rules.clamp,
+    clamp: unclamped || query.traits.unclamped ? "none" : rules.clamp,
     ...(pairs && { multiLabel: true, maxCandidates: cellsOf(heads) }),
     ...config.rules,
     // The cap of the set, or the one that the config or an option states.

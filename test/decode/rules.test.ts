@@ -237,3 +237,30 @@ test.each(engines)("%s: objectness has to reach the lowest threshold of the want
   expect(found([0.2, 0.26], { rules: { score: "product" } })).toEqual(["b"]);
   expect(found([0.2, 0.28], { rules: { score: "product" } })).toEqual([]);
 });
+
+describe("boxes of a finished list that reach beyond the image", () => {
+  const list = (names: readonly string[], classIds: Float32Array | Int32Array) => ({
+    [names[0]]: { data: Float32Array.of(-0.25, -0.5, 0.5, 1.5), dims: [1, 1, 4] },
+    [names[1]]: { data: Float32Array.of(0.9), dims: [1, 1] },
+    [names[2]]: { data: classIds, dims: [1, 1] },
+    [names[3]]: { data: Int32Array.of(1), dims: [1, 1] },
+  });
+  test.each([
+    ["efficient-nms", [0, 0, 0.5, 1]],
+    ["yolo-nas", [0, 0, 0.5, 1]],
+    // picamera2's order is y x y x.
+    ["imx500", [0, 0, 1, 0.5]],
+  ] as const)("%s: the rules clamp them, as in any list", (family, [x_min, y_min, x_max, y_max]) => {
+    const decoder = createDecoderSync({ family, classes: 3, inputSize: [64, 64], coordinates: "normalised" });
+    const outputs = list(["boxes", "scores", "classes", "num_dets"], Int32Array.of(2));
+    expect([...decoder.decode(outputs)]).toMatchObject([{ x_min, y_min, x_max, y_max }]);
+  });
+  test("tflite-postprocess: its hosts do not clamp", () => {
+    const decoder = createDecoderSync({ family: "tflite-postprocess", classes: 3, inputSize: [64, 64] });
+    const name = "TFLite_Detection_PostProcess";
+    const outputs = list([name, `${name}:2`, `${name}:1`, `${name}:3`], Float32Array.of(2));
+    expect([...decoder.decode(outputs)]).toMatchObject([
+      { x_min: -0.5, y_min: -0.25, x_max: 1.5, y_max: 0.5 },
+    ]);
+  });
+});

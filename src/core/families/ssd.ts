@@ -53,6 +53,7 @@ export const SSD_FAMILIES = {
     cocoOwnIds: true,
     background: "first",
     idsLeaveOutBackground: true,
+    unclamped: true,
     coordinates: "normalised",
     finishedFormat: "yxyx",
     suggested: 3,
