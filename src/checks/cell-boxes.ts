@@ -7,7 +7,7 @@ import { READINGS } from "../core/readings.ts";
 import { move } from "../heads/channels.ts";
 import { gridsOfRows } from "../shapes/grids.ts";
 import type { MemoryImage } from "../memory/write.ts";
-import { valueIn } from "../decode/values.ts";
+import { type PlanInMemory, valueIn } from "../decode/values.ts";
 
 /** Largest count of cells to sample. */
 const MOST_CELLS = 100;
@@ -87,4 +87,25 @@ export function noteOfCellBoxes(image: MemoryImage): string | null {
     ? null
     : `the boxes of ${head.about} lie around their cells if they are ${words}, and not as they are read: are boxFormat ` +
         "and inputSize, [width, height], those of the network?";
+}
+
+/** With fewer queries, every box may be large and near the left upper corner. */
+const FEWEST_QUERIES = 25;
+
+/**
+ * Returns a note if every box of a network with queries has a size beyond its centre, as the second of two corners is
+ * beyond the first; null if not. Queries lie all over the picture, and those on its right are not wider than that.
+ */
+export function noteOfQueryBoxes(work: PlanInMemory): string | null {
+  const { plan } = work;
+  const [{ about, box, boxChannels, cells, kind }] = plan.heads;
+  if (READINGS[plan.reading].cells !== "list" || kind !== "centre" || cells < FEWEST_QUERIES) return null;
+  for (let cell = 0; cell < cells; cell++) {
+    const [x, y, right, bottom] = boxChannels.map((at) => valueIn(work, 0, move(box, at), cell));
+    if (!(right > x && bottom > y)) return null;
+  }
+  return (
+    `all ${cells} boxes of ${about} have their size beyond their centre, as two corners are, and are read as centre ` +
+    'and size: say boxFormat: "xyxy" if they are corners'
+  );
 }

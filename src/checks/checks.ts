@@ -4,7 +4,7 @@ import { READINGS } from "../core/readings.ts";
 import type { Checks } from "../decode/checks.ts";
 import type { PlanInMemory } from "../decode/values.ts";
 import { checkBoxes, checkOverlaps, InvertedBoxes } from "./boxes.ts";
-import { noteOfCellBoxes } from "./cell-boxes.ts";
+import { noteOfCellBoxes, noteOfQueryBoxes } from "./cell-boxes.ts";
 import type { CheckRow } from "./check.ts";
 import { checkBackground, checkClassIds, checkLabels, noteOfConfidence } from "./classes.ts";
 import { FRAME_CHECKS, NOT_FINITE } from "./frame-checks.ts";
@@ -56,6 +56,7 @@ const PLAN_CHECKS: readonly CheckRow[] = [
     run: ({ work }) => noteOfSigmoidAngles(work),
   },
   { id: "cell-boxes", when: "first tensors", needs: "tensors", run: ({ work }) => noteOfCellBoxes(work) },
+  { id: "query-boxes", when: "first tensors", needs: "tensors", run: ({ work }) => noteOfQueryBoxes(work) },
   {
     id: "storage-order",
     when: "first tensors",

@@ -3,7 +3,7 @@ import type { Checks } from "../decode/checks.ts";
 import type { CheckRow } from "./check.ts";
 import { checkMissingOne, noteOfEmptied, noteOfNotFinite } from "./dropped.ts";
 import { noteOfEmpty } from "./empty.ts";
-import { PaddingCheck } from "./padding.ts";
+import { PaddingCheck, noteOfOnePixel } from "./padding.ts";
 import { CheckRunner } from "./runner.ts";
 import { checkUnitOfBlock } from "./unit.ts";
 
@@ -26,12 +26,20 @@ export const FRAME_CHECKS: readonly CheckRow[] = [
     applies: ({ plan }) => plan === undefined,
     run: ({ work, block }) => checkUnitOfBlock(work, block),
   },
+  {
+    id: "one-pixel",
+    when: "boxes",
+    needs: "frame",
+    applies: ({ inPhoto }) => !inPhoto,
+    run: ({ isOfPrepared, frame }) => (!isOfPrepared && frame ? noteOfOnePixel(frame) : null),
+  },
   () => {
     const padding = new PaddingCheck();
     return {
       id: "padding",
       when: "boxes",
       needs: "frame",
+      unless: ["one-pixel"],
       applies: ({ inPhoto, inputSize }) => !inPhoto && inputSize !== null,
       run: ({ work, block, frame }) => padding.noteOf(work, block, frame),
     };

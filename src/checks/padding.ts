@@ -177,3 +177,11 @@ function isOutside(
   const pixel = scale / inputSize[axis];
   return centre < -pixel || centre > 1 + pixel;
 }
+
+/** Returns a note on a frame of one pixel, which no picture has; null for others. "stretch" needs no size. */
+export function noteOfOnePixel({ width, height, resize }: Frame): string | null {
+  return width === 1 && height === 1 && resize !== "stretch"
+    ? `the frame is 1x1, so that its picture counts as a square for "${resize}": pass the picture's width and height ` +
+        "in pixels. Boxes are 0..1 of it in any case"
+    : null;
+}

@@ -15,7 +15,7 @@ export const withoutBackground = (labels: readonly string[]): readonly string[] 
 
 /**
  * Returns the config with one label per class id. Label files often name the background, but
- * TFLite_Detection_PostProcess does not count it. Thresholds per class of the same length lose the same entry.
+ * TFLite_Detection_PostProcess and FOMO do not count it. Thresholds per class of the same length lose the same entry.
  */
 export function alignLabels(config: Config): Config {
   const { family, labels, classes, confidenceThreshold } = config;

@@ -189,7 +189,7 @@ export interface FamilyTraits {
   readonly background?: "first" | "last";
   /** True: networks trained on COCO use its own class ids, 1..90. Usual: 0..79, without gaps. */
   readonly cocoOwnIds?: true;
-  /** Class ids come from an operator that subtracts the background: id 0 is the first real class. */
+  /** Class ids leave the background out: id 0 is the first real class. */
   readonly idsLeaveOutBackground?: true;
   /**
    * Which queries of a network with scores in their own tensor become detections. "pairs": the best pairs of query and

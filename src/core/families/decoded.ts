@@ -113,6 +113,7 @@ export const DECODED_FAMILIES = {
   // Edge Impulse, ei_postprocessing_common.h and ei_fill_result_struct.h: softmax inside, value >= 0.5.
   fomo: /* @__PURE__ */ decoded({
     background: "first",
+    idsLeaveOutBackground: true,
     title: "FOMO (Edge Impulse)",
     task: "peaks",
     peaks: { form: "cells", stride: null },

@@ -45,6 +45,21 @@ describe("FOMO", () => {
     }
   });
 
+  test("labels and thresholds may begin with the background, which the ids leave out", () => {
+    const map = fomoMap([12, 12], 2, [
+      [3, 4, 0, 0.75],
+      [9, 9, 1, 0.5],
+    ]);
+    const labels = ["background", "cat", "dog"];
+    const found = createDecoderSync({
+      family: "fomo",
+      inputSize: [96, 96],
+      labels,
+      confidenceThreshold: [0, 0.7, 0.6],
+    }).decode({ map });
+    expect([...found]).toMatchObject([{ class_id: 0, label: "cat" }]);
+  });
+
   test("the shape tells the classes, and the letterbox is undone", () => {
     const decoder = createDecoderSync({ family: "fomo", inputSize: [96, 96] });
     const found = decoder.decode(fomoMap([12, 12], 4, [[6, 6, 3, 0.8]]), {
