@@ -13,7 +13,7 @@ import {
   oneOf,
   percentText,
 } from "./options.ts";
-import { show } from "./tensor.ts";
+import { checkAttached, show } from "./tensor.ts";
 
 /** Meaning of the four values of a box. */
 export type SuppressBoxFormat = "xyxy" | "yxyx" | "cxcywh" | "xywh";
@@ -240,6 +240,7 @@ export function checkList(name: string, x: unknown): void {
   if (isDetections(x))
     refuse(name, "detections", "their columns: detections.boxes, detections.scores", RangeError);
   if (!isList(x)) refuse(name, show(x), "an array of numbers", RangeError);
+  checkAttached(name, x, "an array of numbers");
 }
 
 /**

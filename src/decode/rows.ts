@@ -1,6 +1,6 @@
 /** Reads clones of `Detections`. `structuredClone` and `postMessage` keep the columns and drop the methods. */
 import { refuse } from "../core/errors.ts";
-import { show } from "../core/tensor.ts";
+import { checkAttached, show } from "../core/tensor.ts";
 import type { Detection, DetectionFields, Detections } from "./detections.ts";
 
 /** The columns of `Detections`, as `structuredClone` and `postMessage` carry them. */
@@ -33,18 +33,36 @@ const isClone = (given: unknown): given is ClonedDetections =>
   Number.isInteger((given as ClonedDetections).length);
 
 /** Returns a clone's detections as objects. Returns any other value unchanged. */
-export const rowsOf = <T>(given: T): T | DetectionFields[] => (isClone(given) ? rowsOfClone(given) : given);
+export function rowsOf<T>(given: T): T | DetectionFields[] {
+  checkAttached("detections", given, "a list of detections");
+  return isClone(given) ? rowsOfClone(given) : given;
+}
+
+/** Throws a RangeError for more rows than the columns have. A column whose memory was transferred has none. */
+export function checkRoom({
+  length,
+  boxes,
+  scores,
+  classIds,
+  keypoints,
+  angles,
+  corners,
+}: ClonedDetections): void {
+  const room = Math.min(
+    boxes.length / 4,
+    scores.length,
+    classIds.length,
+    keypoints?.length ?? Infinity,
+    angles?.length ?? Infinity,
+    (corners?.length ?? Infinity) / 8,
+  );
+  if (!(length >= 0 && length <= room))
+    refuse("detections.length", show(length), `at most ${room}, the rows that the columns have`, RangeError);
+}
 
 function rowsOfClone(c: ClonedDetections): DetectionFields[] {
   const { boxes, scores, classIds, labels, keypoints, keypointNames, depths, angles, corners } = c;
-  const room = Math.min(boxes.length / 4, scores.length, classIds.length);
-  if (!(c.length >= 0 && c.length <= room))
-    refuse(
-      "detections.length",
-      show(c.length),
-      `at most ${room}, the rows that the columns have`,
-      RangeError,
-    );
+  checkRoom(c);
   // Divide by the column length: columns have more rows than `length`.
   const points = keypoints ? keypoints.length / (3 * scores.length) : 0;
   return Array.from({ length: c.length }, (_, row) => ({

@@ -155,6 +155,7 @@ export function toRoboflow(
   image: ImageSize,
   id = "frame",
 ): RoboflowPredictions {
+  need(["string", "number", "bigint"].includes(typeof id), "id", id, "text that names the frame", null);
   const predictions = inPixels(detections, image).map(([d, x, y, width, height], i) => ({
     x: x + width / 2,
     y: y + height / 2,

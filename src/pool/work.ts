@@ -1,6 +1,6 @@
 /** Converts a frame to a message: plain data in memory that can be transferred. */
 import { TensorError, isRefusal, mismatch, refuse } from "../core/errors.ts";
-import { type TensorInput, show } from "../core/tensor.ts";
+import { type TensorInput, isDetached, show } from "../core/tensor.ts";
 import type { Frame } from "../decode/frame.ts";
 import { type Outputs, asOutputs } from "../decode/inputs.ts";
 import type { Work } from "./protocol.ts";
@@ -43,16 +43,6 @@ function refuseDetached(where: string, data: unknown): void {
       "an array whose memory was transferred before",
       "memory that is the caller's: result.bytes and result.tensors give it back",
     );
-}
-
-/** True for memory that was transferred. Node 20 has no `detached`. */
-function isDetached(buffer: ArrayBufferLike): boolean {
-  if (buffer.byteLength > 0) return false;
-  try {
-    return new Uint8Array(buffer).length > 0;
-  } catch {
-    return true;
-  }
 }
 
 /**

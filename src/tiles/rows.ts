@@ -11,6 +11,7 @@ import {
   taskFunctionsOf,
   withoutMasks,
 } from "../decode/detections.ts";
+import { checkRoom } from "../decode/rows.ts";
 import { ORIENTED_ROWS } from "../tasks/oriented/rows.ts";
 import { KEYPOINT_WIDTH, POSE_ROWS } from "../tasks/pose/rows.ts";
 import type { Tile } from "./plan.ts";
@@ -137,6 +138,7 @@ export class TileRows {
         "what decode() returned for the tile, or a clone of it",
         RangeError,
       );
+    checkRoom(detections);
     const { x, y, width, height } = tile;
     checkFrameOf(detections, width, height);
     if (detections.length > 0) this.#checkKind(detections);
