@@ -28,7 +28,8 @@ export const FRAME_CHECKS: readonly CheckRow[] = [
   },
   {
     id: "one-pixel",
-    when: "boxes",
+    // Once for a plan: a frame that is frozen is not read in later calls.
+    when: "first boxes",
     needs: "frame",
     applies: ({ inPhoto }) => !inPhoto,
     run: ({ isOfPrepared, frame }) => (!isOfPrepared && frame ? noteOfOnePixel(frame) : null),

@@ -28,10 +28,13 @@ describe("boxes in pixels of the photo", () => {
   });
 
   test('coordinates "pixels": of the input, and the letterbox is undone', () => {
-    const [x, y] = corners({ ...config, coordinates: "pixels", inputSize: [1280, 1280] }, "letterbox");
+    const input: TypedOptions = { ...config, coordinates: "pixels", inputSize: [1280, 1280] };
     // As the post-processor, which cuts nothing off.
+    const [x, y] = corners({ ...input, rules: { clamp: "none" } }, "letterbox");
     expect(x).toBe(0.25);
     expect(y).toBeCloseTo((180 - 280) / 720, 6);
+    // By default the rules clamp, as they do for the network's raw queries.
+    expect(corners(input, "letterbox")[1]).toBe(0);
   });
 
   test('coordinates "photo" for any family that gives decoded boxes', () => {
