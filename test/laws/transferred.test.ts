@@ -30,7 +30,8 @@ function transferred(length: number): Float32Array {
 function cloneWithoutBoxes(): Detections {
   const data = Float32Array.of(2, 2, 8, 8, 0.9, 1);
   const clone = structuredClone(decoder.decode([{ data, dims: [1, 1, 6] }]));
-  structuredClone(clone.boxes.buffer, { transfer: [clone.boxes.buffer] });
+  const buffer = clone.boxes.buffer as ArrayBuffer;
+  structuredClone(buffer, { transfer: [buffer] });
   return clone;
 }
 
