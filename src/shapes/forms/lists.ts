@@ -1,5 +1,6 @@
 /** Forms of finished lists: one row for each detection. */
 import type { FormRow, PartRow } from "../form.ts";
+import { FINISHED } from "../ways.ts";
 import { finished, form, inRows, LABELS, list, MASKS, PROTOTYPES, value } from "./parts.ts";
 
 const COUNT: PartRow = value({ name: /num|count|tile|nms|_3$|:3$|\[:\]$/i });
@@ -47,23 +48,23 @@ function hailoClasses(length: number, type: string | null): number | null {
 }
 
 export const FINISHED_FORMS: readonly FormRow[] = [
-  finished(END_TO_END, { rows: inRows([6], { rank: 3 }) }, 3, "output0:1x300x6"),
+  finished(END_TO_END, { rows: inRows([FINISHED], { rank: 3 }) }, 3, "output0:1x300x6"),
   finished(
     ["paddle-nms", "ppyoloe", "picodet"],
-    { rows: inRows([6], { rank: 2 }) },
+    { rows: inRows([FINISHED], { rank: 2 }) },
     1,
     "multiclass_nms3_0.tmp_0:100x6",
   ),
   finished(
     ["paddle-nms", "ppyoloe", "picodet"],
     {
-      rows: inRows([6], { name: /nms|tmp|fetch|concat|reshape|scale_0/i }),
+      rows: inRows([FINISHED], { name: /nms|tmp|fetch|concat|reshape|scale_0/i }),
       count: { ...COUNT, name: /nms|tmp|fetch|num|count|scale_1/i },
     },
     5,
     "multiclass_nms3_0.tmp_0:100x6 multiclass_nms3_0.tmp_2:1",
   ),
-  finished(["boxes"], { rows: inRows([6], { rank: 2 }) }, 0, "output:100x6", {
+  finished(["boxes"], { rows: inRows([FINISHED], { rank: 2 }) }, 0, "output:100x6", {
     options: { reading: "end-to-end" },
   }),
   finished(["yolov7"], { rows: inRows([7], { rank: 2 }) }, 2, "output:100x7"),
@@ -92,14 +93,20 @@ export const FINISHED_FORMS: readonly FormRow[] = [
   }),
   finished(
     ["yolo26", "yolov10", "yolov8", "yolo11"],
-    { prototypes: PROTOTYPES, rows: inRows([6, "M"]) },
+    { prototypes: PROTOTYPES, rows: inRows([FINISHED, "M"]) },
     4,
     "output0:1x300x38 output1:1x32x160x160",
     { task: "segment" },
   ),
-  finished(["yolo26", "yolov8", "yolo11"], { rows: inRows([6, "P"], { rank: 3 }) }, 2, "output0:1x300x57", {
-    task: "pose",
-  }),
+  finished(
+    ["yolo26", "yolov8", "yolo11"],
+    { rows: inRows([FINISHED, "P"], { rank: 3 }) },
+    2,
+    "output0:1x300x57",
+    {
+      task: "pose",
+    },
+  ),
   finished(
     ["mmdeploy"],
     {
@@ -116,7 +123,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
   finished(
     ["mmdeploy"],
     {
-      rows: inRows([6], { name: /det|box/i }),
+      rows: inRows([FINISHED], { name: /det|box/i }),
       classIds: LABELS,
     },
     4,

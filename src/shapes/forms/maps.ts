@@ -1,6 +1,7 @@
 /** Forms with a tensor, or several, for each feature map: the decoder computes the boxes. */
 import type { Family } from "../../core/family.ts";
 import type { FormRow } from "../form.ts";
+import { BOX_OBJECTNESS_CLASSES, OBJECTNESS_BOX_CLASSES } from "../ways.ts";
 import { form, levelRows, map, PROTOTYPES, ROAD, rows } from "./parts.ts";
 import { ANCHORED, DISTRIBUTED } from "./rows.ts";
 
@@ -19,24 +20,33 @@ const PLAIN_DISTANCES = [
 const SUMS = map([1], { isOptional: true });
 
 const BOX_MAPS: readonly FormRow[] = [
-  form("any", ANCHORED, { boxes: map([5, "C"]) }, 1, "a:1x255x80x80 b:1x255x40x40 c:1x255x20x20", {
-    anchors: [3, 2, 5, 6],
-    levels: [2, 5],
-    beside: ROAD,
-  }),
   form(
     "any",
     ANCHORED,
-    { boxes: { ...map([5, "C"]), see: "anchors" } },
+    { boxes: map([BOX_OBJECTNESS_CLASSES]) },
+    1,
+    "a:1x255x80x80 b:1x255x40x40 c:1x255x20x20",
+    {
+      anchors: [3, 2, 5, 6],
+      levels: [2, 5],
+      beside: ROAD,
+    },
+  ),
+  form(
+    "any",
+    ANCHORED,
+    { boxes: { ...map([BOX_OBJECTNESS_CLASSES]), see: "anchors" } },
     3,
     "a:1x3x80x80x85 b:1x3x40x40x85 c:1x3x20x20x85",
     { anchors: [3], levels: [1, 5] },
   ),
-  form("any", ["yolov2"], { boxes: map([5, "C"]) }, -1, "output:1x425x13x13", {
+  form("any", ["yolov2"], { boxes: map([BOX_OBJECTNESS_CLASSES]) }, -1, "output:1x425x13x13", {
     anchors: [5],
     levels: [1, 1],
   }),
-  form("any", ["fastestdet"], { boxes: map([5, "C"]) }, -1, "758:1x85x22x22", { levels: [1, 1] }),
+  form("any", ["fastestdet"], { boxes: map([OBJECTNESS_BOX_CLASSES]) }, -1, "758:1x85x22x22", {
+    levels: [1, 1],
+  }),
   form("any", DISTRIBUTED, { boxes: map([64, "C"]) }, 1, "a:1x144x80x80 b:1x144x40x40 c:1x144x20x20"),
   form(
     "any",
@@ -55,7 +65,7 @@ const BOX_MAPS: readonly FormRow[] = [
   form(
     "any",
     ["yolox", "yolov6r1"],
-    { boxes: map([5, "C"]) },
+    { boxes: map([BOX_OBJECTNESS_CLASSES]) },
     0,
     "output:1x85x80x80 788:1x85x40x40 output.1:1x85x20x20",
     { levels: [2, 4] },
@@ -63,7 +73,7 @@ const BOX_MAPS: readonly FormRow[] = [
   form(
     "any",
     PLAIN_DISTANCES,
-    { boxes: map([5, "C"], { name: /_yolo/i }) },
+    { boxes: map([BOX_OBJECTNESS_CLASSES], { name: /_yolo/i }) },
     -1,
     "output1_yolov8:1x85x80x80 output2_yolov8:1x85x40x40 output3_yolov8:1x85x20x20",
     { isNamed: true, levels: [2, 4] },
@@ -109,7 +119,7 @@ const BOX_MAPS: readonly FormRow[] = [
   form(
     "any",
     ["yolov4", "yolov3"],
-    { boxes: levelRows([5, "C"], { rank: 2 }) },
+    { boxes: levelRows([BOX_OBJECTNESS_CLASSES], { rank: 2 }) },
     1,
     "region_yolo_121:300x85 region_yolo_130:1200x85",
     { perCell: 3, options: { coordinates: "normalised" } },
@@ -129,7 +139,7 @@ const TASK_MAPS: readonly FormRow[] = [
   form(
     "any",
     PLAIN_DISTANCES,
-    { prototypes: PROTOTYPES, coefficients: map(["M"]), boxes: map([5, "C"]) },
+    { prototypes: PROTOTYPES, coefficients: map(["M"]), boxes: map([BOX_OBJECTNESS_CLASSES]) },
     4,
     "o1_yolov8:1x85x80x80 o2_yolov8:1x85x40x40 m1:1x32x80x80 m2:1x32x40x40 protos:1x32x160x160",
     { task: "segment" },
@@ -159,7 +169,7 @@ const TASK_MAPS: readonly FormRow[] = [
   form(
     "any",
     ANCHORED,
-    { prototypes: PROTOTYPES, boxes: map([5, "C", "M"]) },
+    { prototypes: PROTOTYPES, boxes: map([BOX_OBJECTNESS_CLASSES, "M"]) },
     2,
     "a:1x351x80x80 b:1x351x40x40 c:1x351x20x20 p:1x32x160x160",
     { task: "segment", anchors: [3] },
@@ -201,7 +211,7 @@ const TASK_MAPS: readonly FormRow[] = [
   form(
     "any",
     PLAIN_DISTANCES,
-    { boxes: map([5, "C"]), points: levelRows(["P"]) },
+    { boxes: map([BOX_OBJECTNESS_CLASSES]), points: levelRows(["P"]) },
     4,
     "output1_yolov8:1x6x80x80 output2_yolov8:1x6x40x40 kpt_output1:1x51x6400 kpt_output2:1x51x1600",
     { task: "pose" },
@@ -209,7 +219,7 @@ const TASK_MAPS: readonly FormRow[] = [
   form(
     "any",
     PLAIN_DISTANCES,
-    { boxes: map([5, "C"]), points: map(["P"]) },
+    { boxes: map([BOX_OBJECTNESS_CLASSES]), points: map(["P"]) },
     2,
     "output1_yolov8:1x6x80x80 output2_yolov8:1x6x40x40 k1:1x51x80x80 k2:1x51x40x40",
     { task: "pose" },
@@ -235,7 +245,7 @@ const TASK_MAPS: readonly FormRow[] = [
     "any",
     PLAIN_DISTANCES,
     {
-      boxes: map([5, "C"], { name: /_yolo/i }),
+      boxes: map([BOX_OBJECTNESS_CLASSES], { name: /_yolo/i }),
       angles: levelRows([1], { name: /angle/i }),
     },
     4,

@@ -1,7 +1,9 @@
 /** Makes the rows of the table of forms, and the parts that many rows have. */
 import type { FormRow, PartRow, RowCount } from "../form.ts";
+import { type TensorParts, termsOf } from "../ways.ts";
 
-type Channels = PartRow["channels"];
+/** Terms of a channel count. Parts that decoders know stand in the table of ways. */
+type Channels = readonly (PartRow["channels"][number] | TensorParts)[];
 type More = Partial<PartRow>;
 
 /** Returns a row of the table. `usual`: points for how usual the form is, an estimate. */
@@ -23,8 +25,15 @@ export const finished = (
   more: Partial<FormRow> = {},
 ): FormRow => form("list", families, parts, usual, example, { classes: null, ...more });
 
+const channelsOf = (terms: Channels): PartRow["channels"] =>
+  terms.flatMap((term) => (typeof term === "object" ? termsOf(term) : [term]));
+
 /** Returns a part whose channels lie side by side (rows) or one plane after the other. */
-export const rows = (channels: Channels, more: More = {}): PartRow => ({ see: "rows", channels, ...more });
+export const rows = (channels: Channels, more: More = {}): PartRow => ({
+  see: "rows",
+  channels: channelsOf(channels),
+  ...more,
+});
 export const inRows = (channels: Channels, more: More = {}): PartRow =>
   rows(channels, { order: "rows", ...more });
 export const inPlanes = (channels: Channels, more: More = {}): PartRow =>
@@ -33,7 +42,7 @@ export const inPlanes = (channels: Channels, more: More = {}): PartRow =>
 /** Returns a part with one feature map for each level. */
 export const map = (channels: Channels, more: More = {}): PartRow => ({
   see: "map",
-  channels,
+  channels: channelsOf(channels),
   perLevel: true,
   ...more,
 });

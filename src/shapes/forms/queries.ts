@@ -1,5 +1,6 @@
 /** Forms with a row for each query or each prior. */
 import type { FormRow } from "../form.ts";
+import { BOX_CLASSES } from "../ways.ts";
 import { finished, form, inRows, list, MASKS, rows } from "./parts.ts";
 
 const RTDETR = ["rtdetr", "dfine", "deim", "deimv2"] as const;
@@ -108,7 +109,9 @@ export const QUERY_FORMS: readonly FormRow[] = [
       beside: DETR_EXTRAS,
     },
   ),
-  form("queries", RTDETR, { boxes: rows([4, "C"], { rank: 3 }) }, 1, "output0:1x300x84", { counts: [300] }),
+  form("queries", RTDETR, { boxes: rows([BOX_CLASSES], { rank: 3 }) }, 1, "output0:1x300x84", {
+    counts: [300],
+  }),
   // The post-processor of D-FINE and its kin.
   finished(
     RTDETR,

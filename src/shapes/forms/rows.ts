@@ -1,6 +1,7 @@
 /** Forms with a row for each cell of the input, or for three anchors of each cell: nothing is suppressed yet. */
 import type { Family } from "../../core/family.ts";
 import type { FormRow } from "../form.ts";
+import { BOX_CLASSES, BOX_OBJECTNESS_CLASSES, FINISHED } from "../ways.ts";
 import { form, inPlanes, inRows, PROTOTYPES, ROAD, rows } from "./parts.ts";
 
 /** Families whose rows are boxes and classes. */
@@ -24,19 +25,26 @@ export const ANCHORED = ["yolov5", "yolov7", "yolov3", "yolov4"] as const satisf
 const CORNERS = ["yolo-nas", "ppyoloe", "picodet", "damo-yolo"] as const satisfies readonly Family[];
 
 const BOX_ROWS: readonly FormRow[] = [
-  form("cells", ULTRALYTICS, { boxes: inPlanes([4, "C"]) }, 2, "output0:1x84x8400"),
+  form("cells", ULTRALYTICS, { boxes: inPlanes([BOX_CLASSES]) }, 2, "output0:1x84x8400"),
   // Transposed by a converter, or PP-YOLOE's corners.
-  form("cells", [...ULTRALYTICS, "ppyoloe"], { boxes: inRows([4, "C"]) }, 0, "output:1x8400x84"),
-  form("cells", ["yolox", "yolov6"], { boxes: inRows([5, "C"]) }, 1, "output:1x8400x85"),
+  form("cells", [...ULTRALYTICS, "ppyoloe"], { boxes: inRows([BOX_CLASSES]) }, 0, "output:1x8400x84"),
+  form("cells", ["yolox", "yolov6"], { boxes: inRows([BOX_OBJECTNESS_CLASSES]) }, 1, "output:1x8400x85"),
   // YOLOv6 writes an objectness of 1.
-  form("cells", ["yolov6"], { boxes: inRows([5, "C"], { name: /^outputs$/ }) }, 0, "outputs:1x8400x85", {
-    isNamed: true,
-  }),
+  form(
+    "cells",
+    ["yolov6"],
+    { boxes: inRows([BOX_OBJECTNESS_CLASSES], { name: /^outputs$/ }) },
+    0,
+    "outputs:1x8400x85",
+    {
+      isNamed: true,
+    },
+  ),
   // Luxonis's exporter of YOLO26.
   form(
     "cells",
     ["yolo26"],
-    { boxes: inRows([5, "C"], { name: /yolo_?v?26/i }) },
+    { boxes: inRows([BOX_OBJECTNESS_CLASSES], { name: /yolo_?v?26/i }) },
     0,
     "output_yolo26:1x8400x85",
     { isNamed: true },
@@ -46,12 +54,12 @@ const BOX_ROWS: readonly FormRow[] = [
   form(
     "cells",
     ["yolov8", "yolo11", "yolov9", "yolov10", "yolo12", "yolov13", "yolo26"],
-    { boxes: inRows([6]) },
+    { boxes: inRows([FINISHED]) },
     3,
     "output:1x8400x6",
     { classes: null, options: { reading: "end-to-end" } },
   ),
-  form("anchors", ANCHORED, { boxes: rows([5, "C"]) }, 2, "output0:1x25200x85", {
+  form("anchors", ANCHORED, { boxes: rows([BOX_OBJECTNESS_CLASSES]) }, 2, "output0:1x25200x85", {
     beside: ROAD,
   }),
   form("cells", DISTRIBUTED, { boxes: rows([64, "C"]) }, 0, "output:1x8400x144"),
@@ -137,7 +145,7 @@ const BOX_ROWS: readonly FormRow[] = [
 /** The same forms with what a task adds after the classes, or in tensors of its own. */
 const TASK_ROWS: readonly FormRow[] = [
   // People, hands and dogs of Ultralytics' own data sets.
-  form("cells", ULTRALYTICS, { boxes: rows([4, "C", "P"]) }, 5, "output0:1x56x8400", {
+  form("cells", ULTRALYTICS, { boxes: rows([BOX_CLASSES, "P"]) }, 5, "output0:1x56x8400", {
     task: "pose",
     classes: 1,
     points: [
@@ -146,21 +154,23 @@ const TASK_ROWS: readonly FormRow[] = [
       [24, 3],
     ],
   }),
-  form("cells", ULTRALYTICS, { boxes: inPlanes([4, "C", "P"]) }, -1, "output0:1x20x8400", {
+  form("cells", ULTRALYTICS, { boxes: inPlanes([BOX_CLASSES, "P"]) }, -1, "output0:1x20x8400", {
     task: "pose",
     classes: 1,
   }),
-  form("cells", ULTRALYTICS, { boxes: inPlanes([4, "C", 1]) }, 1, "output0:1x20x21504", { task: "oriented" }),
+  form("cells", ULTRALYTICS, { boxes: inPlanes([BOX_CLASSES, 1]) }, 1, "output0:1x20x21504", {
+    task: "oriented",
+  }),
   form(
     "cells",
     ULTRALYTICS,
-    { prototypes: PROTOTYPES, boxes: rows([4, "C", "M"]) },
+    { prototypes: PROTOTYPES, boxes: rows([BOX_CLASSES, "M"]) },
     3,
     "output0:1x116x8400 output1:1x32x160x160",
     { task: "segment" },
   ),
   // Only the first output of a network with masks is given: the prototypes are in another one.
-  form("cells", ULTRALYTICS, { boxes: inPlanes([4, "C", 32]) }, 0, "output0:1x116x8400", {
+  form("cells", ULTRALYTICS, { boxes: inPlanes([BOX_CLASSES, 32]) }, 0, "output0:1x116x8400", {
     task: "segment",
     kind: "masks alone",
   }),
@@ -170,7 +180,7 @@ const TASK_ROWS: readonly FormRow[] = [
     {
       prototypes: PROTOTYPES,
       coefficients: rows(["M"]),
-      boxes: rows([4, "C"]),
+      boxes: rows([BOX_CLASSES]),
     },
     2,
     "boxes:1x84x8400 coefficients:1x32x8400 output1:1x32x160x160",
@@ -227,7 +237,7 @@ const TASK_ROWS: readonly FormRow[] = [
     {
       prototypes: PROTOTYPES,
       coefficients: rows(["M"]),
-      boxes: rows([5, "C"], { name: /yolo_?v?26/i }),
+      boxes: rows([BOX_OBJECTNESS_CLASSES], { name: /yolo_?v?26/i }),
     },
     5,
     "output_yolo26:1x8400x85 output_masks:1x8400x32 protos_output:1x32x160x160",
@@ -237,7 +247,7 @@ const TASK_ROWS: readonly FormRow[] = [
     "cells",
     ["yolo26"],
     {
-      boxes: rows([5, "C"], { name: /yolo_?v?26/i }),
+      boxes: rows([BOX_OBJECTNESS_CLASSES], { name: /yolo_?v?26/i }),
       points: rows(["P"]),
     },
     2,
@@ -247,18 +257,25 @@ const TASK_ROWS: readonly FormRow[] = [
   form(
     "anchors",
     ["yolov5", "yolov7"],
-    { prototypes: PROTOTYPES, boxes: rows([5, "C", "M"]) },
+    { prototypes: PROTOTYPES, boxes: rows([BOX_OBJECTNESS_CLASSES, "M"]) },
     3,
     "output0:1x25200x117 output1:1x32x160x160",
     { task: "segment" },
   ),
-  form("anchors", ["yolov7", "yolov5"], { boxes: rows([5, "C", "P"]) }, 5, "output:1x25200x57", {
-    task: "pose",
-    classes: 1,
-    points: [[17, 3]],
-  }),
+  form(
+    "anchors",
+    ["yolov7", "yolov5"],
+    { boxes: rows([BOX_OBJECTNESS_CLASSES, "P"]) },
+    5,
+    "output:1x25200x57",
+    {
+      task: "pose",
+      classes: 1,
+      points: [[17, 3]],
+    },
+  ),
   // YOLOv7-face: five points with a confidence each.
-  form("anchors", ["yolov7"], { boxes: rows([5, "C", "P"]) }, 0, "output:1x25200x21", {
+  form("anchors", ["yolov7"], { boxes: rows([BOX_OBJECTNESS_CLASSES, "P"]) }, 0, "output:1x25200x21", {
     task: "pose",
     classes: 1,
     points: [[5, 3]],
