@@ -11,6 +11,7 @@ import { numbersOf } from "../core/number.ts";
 import { columnsText, rowOrder, ROW_ORDER_NAMES, type RowOrderName } from "../core/row-orders.ts";
 import { isFloat, shape, type TensorInput, type TensorSpec, specOf, volume } from "../core/tensor.ts";
 import { familyOf } from "../heads/query.ts";
+import { hasOnlyFinishedRows, mayBeCells } from "../heads/rows.ts";
 import { byClass, byScore, fromPlanes } from "./hailo.ts";
 import type { Outputs } from "./inputs.ts";
 import {
@@ -76,24 +77,24 @@ export class FinishedRows {
 
   constructor(config: Config, orders: readonly RowOrderName[]) {
     const { family } = familyOf(config);
-    const { finishedFormat, packed, head } = TRAITS[family];
+    const traits = TRAITS[family];
     this.#config = config;
     this.#orders = orders.filter((name) => config.reading === null || name === config.reading);
-    this.#format = config.boxFormat ?? finishedFormat ?? "xyxy";
-    this.#isPacked = packed === "hailo";
-    // Rows for priors have their boxes and scores in separate tensors.
-    this.#hasOnlyFinishedRows = head === "plain" || head === "prior";
+    this.#format = config.boxFormat ?? traits.finishedFormat ?? "xyxy";
+    this.#isPacked = traits.packed === "hailo";
+    this.#hasOnlyFinishedRows = hasOnlyFinishedRows(traits);
   }
 
   /** True if one of the tensors has the shape of finished rows. */
   reads(specs: readonly Pick<TensorSpec, "name" | "dims" | "type">[]): boolean {
-    return this.#isPacked ? specs.length === 1 : this.#rowsAmong(specs) >= 0;
+    return this.#rowsAmong(specs) >= 0;
   }
 
   /** Returns the image count of finished rows, as far as shapes show it; `null` for other tensors. */
   imagesIn(specs: readonly TensorSpec[]): number | null {
-    if (!this.reads(specs)) return null;
-    const { dims } = specs[this.#isPacked ? 0 : this.#rowsAmong(specs)];
+    const at = this.#rowsAmong(specs);
+    if (at < 0) return null;
+    const { dims } = specs[at];
     return dims.length > 2 ? dims[0] : 1;
   }
 
@@ -104,8 +105,8 @@ export class FinishedRows {
    */
   toOneForm(outputs: Outputs, images: number | null): { readonly [name: string]: TensorInput } | null {
     const given = this.#given(outputs);
-    if (!this.reads(given.map(({ spec }) => spec))) return null;
-    const at = this.#isPacked ? 0 : this.#rowsAmong(given.map(({ spec }) => spec));
+    const at = this.#rowsAmong(given.map(({ spec }) => spec));
+    if (at < 0) return null;
     const rows = this.#isPacked
       ? this.#unpack(given[0])
       : this.#readRows(given[at], partnersOf(given, at), images);
@@ -127,8 +128,9 @@ export class FinishedRows {
     return width === ROTATED_WIDTH && this.#orders.includes("box-score-labels");
   }
 
-  /** Returns the index of the tensor with the rows, or -1. */
+  /** Returns the index of the tensor with the rows, or -1. A packed buffer stands alone. */
   #rowsAmong(specs: readonly Pick<TensorSpec, "name" | "dims" | "type">[]): number {
+    if (this.#isPacked) return specs.length === 1 ? 0 : -1;
     const { roles } = this.#config;
     const widths = this.#orders.map((name) => rowOrder(name).width);
     if (this.#mayBeRotated(ROTATED_WIDTH)) widths.push(ROTATED_WIDTH);
@@ -220,7 +222,7 @@ export class FinishedRows {
       if (
         !this.#hasOnlyFinishedRows &&
         this.#order === null &&
-        [4, 5].includes(rowOrder(tried[0]).width - (this.#config.classes ?? 0)) &&
+        mayBeCells(rowOrder(tried[0]).width, this.#config.classes) &&
         (this.#config.scores === "logits" || areScores(values, rowOrder(tried[0]).width))
       )
         return null;

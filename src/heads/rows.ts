@@ -1,6 +1,7 @@
 /** Reads rows of boxes that the network decoded. */
 import { areCoco, COCO_CLASSES, COCO_LAST, cocoIds } from "../core/coco.ts";
 import { refuseFor } from "../core/errors.ts";
+import type { FamilyTraits } from "../core/family.ts";
 import { titleOf } from "../core/families.ts";
 import { columnsText, ROW_ORDER_NAMES, rowOrder } from "../core/row-orders.ts";
 import { volume } from "../core/tensor.ts";
@@ -265,6 +266,13 @@ export function postprocess(asked: HeadQuery, specs: Specs): Interpretation[] {
   );
 }
 
+/** True if every list of a network is finished: rows of priors have boxes and scores in tensors of their own. */
+export const hasOnlyFinishedRows = ({ head }: FamilyTraits): boolean => head === "plain" || head === "prior";
+
+/** True if rows of a network with other exports may be its cells: boxes, classes and perhaps an objectness. */
+export const mayBeCells = (width: number, classes: number | null): boolean =>
+  [4, 5].includes(width - (classes ?? 0));
+
 /**
  * Reads rows of finished lists, in each order that the family may have. Counts stand beside rows that were brought into
  * one form.
@@ -276,9 +284,10 @@ export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
   const format = boxFormat ?? query.traits.finishedFormat ?? "xyxy";
   const counter = specs.findIndex(({ countsRows }) => countsRows);
   // Rows [1,N,7] of a network with other exports are its cells, and [N,7] are if it has as many channels.
-  const mayBeCells = (width: number): boolean =>
-    query.reading === null && [4, 5].includes(width - (query.classes ?? 0));
-  const isPlain = counter >= 0 || ["plain", "prior"].includes(query.traits.head);
+  const isList = (width: number, rank: number): boolean =>
+    counter >= 0 ||
+    hasOnlyFinishedRows(query.traits) ||
+    (rank === 2 && (query.reading !== null || !mayBeCells(width, query.classes)));
   const classIds = specs.findIndex(
     ({ name }) =>
       mayPlay(query, "classIds", name) && (query.roles?.classIds !== undefined || /class|label/i.test(name)),
@@ -317,7 +326,7 @@ export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
           isRows(match) &&
           // A tensor with as many class ids as a row has columns looks like one row.
           (classId !== null || match.tensors[0].index !== classIds) &&
-          (isPlain || (match.tensors[0].dims.length === 2 && !mayBeCells(order.width))),
+          isList(order.width, match.tensors[0].dims.length),
       ),
     );
   });
