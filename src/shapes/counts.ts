@@ -34,7 +34,9 @@ const PYRAMID: readonly number[] = [8, 16, 32, 64, 128];
 
 /** Inputs of published networks whose priors are built in. */
 const PRIOR_INPUTS = [
+  [128, 96],
   [128, 128],
+  [160, 120],
   [192, 192],
   [224, 224],
   [256, 256],
@@ -42,10 +44,12 @@ const PRIOR_INPUTS = [
   [320, 320],
   [384, 384],
   [448, 448],
+  [480, 360],
   [512, 512],
   [640, 480],
   [640, 640],
   [768, 768],
+  [840, 840],
   [896, 896],
 ] as const;
 

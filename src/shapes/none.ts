@@ -57,7 +57,7 @@ const BY_NAME: readonly OtherKind[] = [
   },
   {
     what: "speech or sound",
-    output: /audio|speech|wav(eform)?|mel(_|$)|stateN|^hn$|^cn$|log_?probs?$|vad/i,
+    output: /audio|speech|denoised|wav(eform)?|mel(_|$)|stateN|^hn$|^cn$|log_?probs?$|vad/i,
     input: /audio|speech|wav|mel(_|$)|input_(features|values)|sample_rate|^sr$/i,
     example: "last_hidden_state:1x1500x384",
   },

@@ -187,7 +187,8 @@ function proposalOf(
   const classes = told ?? options.classes ?? null;
   const place = views.points?.[0];
   const keypoints = form.pointsIn && place ? form.pointsIn(place.k, place.w, classes ?? 1) : match.points;
-  const hasPoints = keypoints !== null && (form.task === "pose" || form.pointsIn !== undefined);
+  const isTold = form.task === "pose" || form.pointsIn !== undefined || form.points !== undefined;
+  const hasPoints = keypoints !== null && isTold;
   const roles = TRAITS[family].head === "plain" ? rolesOf(match, tensors) : rolesOfTwins(match, tensors);
   const levels = Object.values(views).find((list) => list.length > 1) ?? Object.values(views)[0];
   return {

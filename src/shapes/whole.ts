@@ -15,6 +15,9 @@ const isFivePointCrop = (side: number): boolean => side >= 40 && side <= 64;
 /** Most classes of a published classifier: ImageNet-21k. Longer rows are words, or a buffer. */
 const MOST_CLASSES = 22_000;
 
+/** Most detections of a class that HailoRT's compiler is told, the usual number first. */
+export const HAILO_ROOMS: readonly number[] = [100, 80, 50, 200, 300];
+
 /** Counts of points of published networks with heat maps. */
 const HEAT_POINTS: readonly number[] = [14, 15, 16, 17, 19, 20, 21, 23, 24, 26, 29, 37, 39, 68, 98, 106, 133];
 
@@ -33,7 +36,9 @@ export const WHOLE_RULES: readonly Rule[] = [
       const hasSteps = dims.length > 1 && dims[0] !== 1 && dims[0] !== null && !isBatch;
       if ((n !== 1 && !isBatch) || count < 2 || count > MOST_CLASSES || tensors.length > 1 || hasSteps)
         return null;
-      const isNamed = /prob|soft_?max|class|logit|predict|score|label/i.test(tensors[tensor].name);
+      const { name } = tensors[tensor];
+      if (/box|coord/i.test(name)) return null;
+      const isNamed = /prob|soft_?max|class|logit|predict|score|label/i.test(name);
       if (looksLikeEmbedding(count) && !isNamed) return null;
       // Give fewer points to a large input: classifiers take small pictures.
       return inputSize && Math.min(...inputSize) > 512 ? 1 : 3;
@@ -97,8 +102,9 @@ export const WHOLE_RULES: readonly Rule[] = [
     example: "yolov8_nms_postprocess [1,40080], [1,2,5,80], or bytes [1,2202]",
     points: ({ form, bound, views: { rows } }, { tensors }) => {
       if (form.kind !== "packed") return 0;
-      const [{ h, tensor }] = rows;
-      if (bound.C !== undefined) return h === 5 ? 2 : null;
+      const [{ w, h, tensor }] = rows;
+      const isTold = form.isNamed === true || (HAILO_ROOMS.includes(w) && tensors.length === 1);
+      if (bound.C !== undefined) return h === 5 && isTold ? 2 : null;
       if ((bound.X ?? 0) < 10) return null;
       const isBytes = tensors[tensor].type === "u8";
       return ((bound.X ?? 0) - (isBytes ? 2 : 0)) % (isBytes ? 22 : 1) === 0 ? 2 : null;

@@ -1,4 +1,5 @@
 /** Forms of finished lists: one row for each detection. */
+import { HAILO_ROOMS } from "../whole.ts";
 import type { FormRow, PartRow } from "../form.ts";
 import { FINISHED } from "../ways.ts";
 import { finished, form, inRows, LABELS, list, MASKS, PROTOTYPES, value } from "./parts.ts";
@@ -36,9 +37,6 @@ const TYPED = {
   classIds: { see: "list", channels: [], rank: 1, holdsIds: true, role: "classIds" },
   scores: { see: "list", channels: [], rank: 1, role: "scores" },
 } as const;
-
-/** Most detections of a class that HailoRT's compiler is told, the usual number first. */
-const HAILO_ROOMS = [100, 80, 50, 200, 300];
 
 /** Returns the count of classes of a buffer of HailoRT; `null` if its length does not tell. */
 function hailoClasses(length: number, type: string | null): number | null {
@@ -278,6 +276,17 @@ export const FINISHED_FORMS: readonly FormRow[] = [
   finished(["efficient-nms"], { count: COUNTED, ...ORDERED }, 4, "a:1x1 b:1x100x4 c:1x100 d:1x100", {
     isInOrder: true,
   }),
+  // The same with whole numbers as class ids, in any order: the post-processor of D-FINE.
+  finished(
+    ["boxes"],
+    { ...ORDERED, classIds: { ...ORDERED.classIds, holdsIds: true } },
+    2,
+    "a:1x100:i64 b:1x100x4 c:1x100",
+  ),
+  // Neither names nor types nor the order tell which list is which. Both families stand in the answer.
+  ...(["efficient-nms", "tflite-postprocess"] as const).map((family) =>
+    finished([family], { ...ORDERED, count: COUNTED }, 1, "a:1x10 b:1x10x4 c:1 d:1x10"),
+  ),
   // TensorFlow's combined_non_max_suppression, and Sony's without names.
   finished(
     ["efficient-nms"],
@@ -349,6 +358,14 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     5,
     "yolov5_nms_postprocess:1x2x5x80",
     { kind: "packed", isNamed: true },
+  ),
+  form(
+    "any",
+    ["hailo-nms"],
+    { rows: { see: "map", channels: ["C"], order: "planes", apart: true } },
+    1,
+    "output:1x80x5x100",
+    { kind: "packed" },
   ),
   // Floats by class: a count, then rows. Bytes by score: a count, then rows with their class.
   form(

@@ -48,6 +48,9 @@ export const QUERY_FORMS: readonly FormRow[] = [
       pointsIn: (_, width, classes) => [width / classes, 3],
     },
   ),
+  form("queries", ["rfdetr"], { boxes: inRows([4]), scores: inRows(["C"]) }, 0, "a:1x300x4 b:1x300x91", {
+    isLastUntrained: true,
+  }),
   form(
     "queries",
     RTDETR,

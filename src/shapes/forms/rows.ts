@@ -84,6 +84,7 @@ const BOX_ROWS: readonly FormRow[] = [
     { boxes: rows([4]), scores: rows(["C"]) },
     3,
     "tmp_17:1x8400x4 concat_14.tmp_0:1x80x8400",
+    { isWhole: true },
   ),
   // A network of these families whose last layer, which joins both, was cut off.
   form(
