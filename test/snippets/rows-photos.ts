@@ -214,6 +214,23 @@ export const PHOTO_ROWS: readonly Row[] = [
   },
   {
     page: "docs/react-native.md",
+    has: "export function boxesOf",
+    modules: {
+      // A compiled module has the same `decode`: test/compiled/decode.test.ts.
+      "./detector.mjs": {
+        decode: (outputs: object, place: object) => decoderOf80().decode(outputs, place as never),
+      },
+    },
+    check: (made) => {
+      const boxesOf = made["boxesOf"] as (...args: unknown[]) => Found[];
+      const boxes = boxesOf(phoneNetwork, [onePerson().output0.data.buffer], { width: 1280, height: 720 });
+      expectLabels(boxes, "person");
+      // Plain objects, which cross from one engine to the other.
+      expect(boxes.map((box) => Object.getPrototypeOf(box) as unknown)).toEqual([Object.prototype]);
+    },
+  },
+  {
+    page: "docs/react-native.md",
     has: "onnxruntime-react-native",
     given: () => ({ bytes: echoOnnx(), pixels: new Uint8Array(32 * 24 * 4), width: 32, height: 24 }),
     modules: { "onnxruntime-react-native": ort },
