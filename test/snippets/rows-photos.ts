@@ -218,7 +218,7 @@ export const PHOTO_ROWS: readonly Row[] = [
     modules: {
       // A compiled module has the same `decode`: test/compiled/decode.test.ts.
       "./detector.mjs": {
-        decode: (outputs: object, place: object) => decoderOf80().decode(outputs, place as never),
+        decode: (...given: Parameters<boxwright.Decoder["decode"]>) => decoderOf80().decode(...given),
       },
     },
     check: (made) => {
