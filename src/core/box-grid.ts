@@ -153,7 +153,7 @@ export class BoxGrid {
     this.forEachCell((cell, place) => (members[--starts[cell]] = place));
   }
 
-  /** Calls back for every cell that every box reaches into. */
+  /** Calls back for each pair of a box and a cell that it reaches into. */
   private forEachCell(callback: (cell: number, place: number) => void): void {
     const { x, y, boxes, rows } = this;
     for (let place = 0; place < this.length; place++) {

@@ -7,7 +7,7 @@ import { show } from "./tensor.ts";
  */
 export type QuarterTurns = 0 | 1 | 2 | 3;
 
-/** Returns what a value got wrong as a rotation, null if it is one. Both texts belong into an error. */
+/** Returns the error about a wrong rotation, as got and expected; null if the value is a rotation. */
 export function rotationProblem(rotation: unknown): readonly [got: string, expected: string] | null {
   if (rotation === undefined || [0, 1, 2, 3].includes(rotation as number)) return null;
   const turns = typeof rotation === "number" && rotation % 90 === 0 ? (rotation / 90) & 3 : null;

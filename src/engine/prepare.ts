@@ -9,7 +9,7 @@ export interface PrepareKernelExports {
   resample(job: number): void;
   /** Makes tensor elements of these pixels. */
   emit(job: number): void;
-  /** Runs the three. */
+  /** Runs `unpack`, `resample` and `emit` in this order. */
   prepare(job: number): void;
 }
 

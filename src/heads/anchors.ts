@@ -12,7 +12,7 @@ const MAX_ANCHORS = 16;
 
 /** A tensor whose channels may be anchors of a map. */
 interface AnchorMap extends TensorMatch {
-  /** Objectness is the score: there is one class, and no channel for it. */
+  /** True if objectness is the score: there is one class and no class channel. */
   readonly alone: boolean;
   /** Number of anchors. */
   readonly count: number;
@@ -35,12 +35,15 @@ interface AnchorPart extends AnchorMap {
 export function anchorMaps(query: CountedQuery, specs: Specs): Interpretation[] {
   const sets = query.anchorSets ?? [];
   const fits = fitted(sets, specs, candidates(query, specs));
-  // A mask without its map: outputs are missing, and their boxes would be too.
+  // Give up if a set of anchors finds no map: outputs are missing, and with them their boxes.
   if (!sets.every(({ side }) => side === null || fits.some(({ view }) => view.w === side))) return [];
   return levels(specs, fits, ({ anchors }) => anchors).map((matches) => readMaps(query, matches));
 }
 
-/** True if the anchors stand in each cell. Such maps hold x and y before the sigmoid, whatever their scores are. */
+/**
+ * True if the anchors are listed within each cell. Such maps hold x and y before the sigmoid, whatever their scores
+ * are.
+ */
 const hasAnchorsInside = ({ view }: TensorMatch): boolean => view.layout === "NhwAK";
 
 /** Returns every tensor whose channels can be anchors. Each anchor has the extra channels of a task after its own. */
@@ -51,7 +54,7 @@ function candidates(query: CountedQuery, specs: Specs): AnchorMap[] {
   const extraOf = ({ box }: TensorMatch): number => specs[box.tensor].extra ?? 0;
   return (classes === 1 ? [6 + ignored, 5] : [5 + classes + ignored]).flatMap((channels) =>
     Array.from({ length: MAX_ANCHORS + 1 }, (_, n) => {
-      // 0 anchors among the channels: they are a dimension of their own.
+      // With 0 anchors among the channels, the anchors are a dimension of their own.
       const all = mine.map(({ extra = 0, ...spec }) => ({ ...spec, extra: extra * (n || 1) }));
       const matches = matchOne(all, n > 0 ? maps : fiveDims, {
         count: channels * (n || 1),
@@ -123,7 +126,7 @@ function readMaps(query: CountedQuery, matches: readonly FittedMap[]): Interpret
   });
 }
 
-/** Returns a part for each anchor of a map. `rank`: the map's place, largest first. */
+/** Returns a part for each anchor of a map. `rank`: the map's index, largest first. */
 function partsOf({ scaleXY, traits }: CountedQuery, map: FittedMap, rank: number): AnchorPart[] {
   const usual = traits.squareSize ? 2 : 1;
   const xyScale = typeof scaleXY === "object" && scaleXY !== null ? scaleXY[rank] : (scaleXY ?? usual);

@@ -11,13 +11,13 @@ import type { HeadQuery } from "./query.ts";
 
 const ONES = [1, 1] as const;
 
-/** Returns the fields of a head that a reading adds. `logits`: scores are raw. */
+/** Function that returns the fields of a head that a reading sets. `logits`: scores are raw. */
 export type HeadFields<M = TensorMatch> = (match: M, logits: boolean) => Partial<HeadDraft>;
 
-/** A reading of some matches. */
+/** A reading of some matches: what a head needs besides its match. */
 export interface Reading<M extends TensorMatch = TensorMatch> {
   readonly name: ReadingName;
-  /** Contents of the tensors, for people. */
+  /** Text for people about the contents of the tensors. */
   readonly title: string;
   /**
    * Form of the scores if the config states none. `null`: always probabilities, because the network finished them.
@@ -31,7 +31,7 @@ export interface Reading<M extends TensorMatch = TensorMatch> {
   /** Indices of the tensors that the reading uses besides those of the matches. */
   readonly alsoUses?: readonly number[];
   readonly notes?: readonly string[];
-  /** Number of classes where the query does not say. */
+  /** Class count, if the query has none. */
   readonly classes?: number;
   readonly inputSize?: readonly [number, number] | null;
   readonly pairs?: boolean;
@@ -69,8 +69,8 @@ export function buildInterpretation<M extends TensorMatch = TensorMatch>(
 }
 
 /**
- * Counts before each map of a tensor the other tensors' maps of the same size: two maps of one cell have two strides.
- * The outputs come in the order of the strides.
+ * Counts, for each map, the maps of the same size in earlier tensors. Two maps of one cell have two strides, and
+ * outputs come in the order of strides.
  */
 const countEarlier = <M extends TensorMatch>(parts: readonly M[]): M[] =>
   parts.map((part, i) => {
@@ -185,5 +185,5 @@ export const softmax = (logits: boolean | undefined, offset: number, count: numb
 /** Returns the column of a tensor that is one column. */
 export const columnOf = (tensor: number): Column => ({ tensor, offset: 0, channel: 1, cell: 1 });
 
-/** Returns the tensors with the dims of one taken away. */
+/** Returns the tensors with the dims of one removed, so that nothing reads it. */
 export const without = (specs: Specs, at: number): Specs => blankExcept(specs, (_, i) => i !== at);

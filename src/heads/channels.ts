@@ -1,6 +1,6 @@
 /**
- * The ways in which a tensor of some shape has K channels. Nothing here knows the meaning of a channel.
- * All offsets and steps are in elements, within one image of a batch.
+ * Finds how a tensor of some shape can hold K channels, whatever the channels mean. All offsets and steps are in
+ * elements, within one image of a batch.
  */
 import type { TensorSpec } from "../core/tensor.ts";
 import { volume } from "../core/tensor.ts";
@@ -17,20 +17,20 @@ export interface Column {
   readonly cell: number;
 }
 
-/** Returns the column that lies so many elements further on. */
+/** Returns the column moved by so many elements. */
 export const move = (column: Column, elements: number): Column => ({
   ...column,
   offset: column.offset + elements,
 });
 
-/** Returns the column that lies so many channels further on. */
+/** Returns the column moved by so many channels. */
 export const beside = (column: Column, channels: number): Column => move(column, channels * column.channel);
 
 /** Storage order of a tensor. "NAhwK": anchors outermost, rows of K; "NhwAK": rows of K
  * for each anchor of a cell. "flat": all rows in one dimension. */
 export type Layout = "NCHW" | "NHWC" | "CHW" | "HWC" | "NAhwK" | "NhwAK" | "rows" | "planes" | "flat";
 
-/** One way to see K channels in a tensor. */
+/** One possible layout of K channels in a tensor. */
 export interface ChannelView {
   readonly batch: number;
   /** Number of cells, or of rows. */
@@ -43,17 +43,17 @@ export interface ChannelView {
   /** Width and height of a feature map in cells; 0 for rows. */
   readonly w: number;
   readonly h: number;
-  /** Count of the head's maps of this size that come before this one. They have smaller strides. */
+  /** Count of the head's maps of the same size that have smaller strides. */
   readonly earlier?: number;
 }
 
-/** Returns every way to see `k` channels in a tensor. */
+/** Function that returns every layout of `k` channels in a tensor. */
 export type Views = (s: TensorSpec, k: number) => ChannelView[];
 
-/** Sees nothing. */
+/** Returns no layout, for a part that is not there. */
 export const none: Views = () => [];
 
-/** Sees a feature map: [N,K,h,w], [N,h,w,K], and both without a batch. */
+/** Returns the layouts as a feature map: [N,K,h,w], [N,h,w,K], each also without a batch. */
 export const maps: Views = ({ dims, order }, k) => {
   const orderWord = order?.toUpperCase() ?? "";
   const batched = dims.length === 4;
@@ -72,7 +72,10 @@ export const maps: Views = ({ dims, order }, k) => {
   return views;
 };
 
-/** Sees a feature map with rows of K for each anchor: anchors outermost [N,A,h,w,K], or in each cell [N,h,w,A,K]. */
+/**
+ * Returns the layouts as a feature map with rows of K for each anchor: anchors outermost [N,A,h,w,K], or in each cell
+ * [N,h,w,A,K].
+ */
 export const fiveDims: Views = ({ dims, order }, k) => {
   const [batch, a, b, c, last] = dims;
   if (dims.length !== 5 || last !== k) return [];
@@ -84,7 +87,7 @@ export const fiveDims: Views = ({ dims, order }, k) => {
   return [outermost, inCells];
 };
 
-/** Sees rows [N,R,K] and planes [N,K,R], without a batch too, with dimensions of 1 anywhere. */
+/** Returns the layouts as rows [N,R,K] and planes [N,K,R], also without a batch, and with dimensions of 1 anywhere. */
 export const rows: Views = ({ dims, order }, k) => {
   let orderWord = order?.toLowerCase();
   // The order of a map says the same of its cells in a row.
@@ -111,7 +114,7 @@ export const rows: Views = ({ dims, order }, k) => {
   return views;
 };
 
-/** Sees rows, or all rows in one dimension: [1, R*K], Caffe's flattened outputs. */
+/** Returns the layouts as rows, or as rows in one dimension: [1, R*K], Caffe's flattened outputs. */
 export const rowsOrFlat: Views = (s, k) => {
   const views = rows(s, k);
   const elements = volume(s.dims);

@@ -49,8 +49,8 @@ export function countAmong(query: HeadQuery, specs: Specs, classIds: number): nu
 }
 
 /**
- * True if nothing but the place of a tensor says what it is: its name is one of a series, or the names of the others
- * tell nothing either.
+ * True if only its position shows what a tensor is: its name is one of a series, or the names of the others show
+ * nothing either.
  */
 const mayBeCount = (spec: TensorSpec, specs: Specs): boolean =>
   specs.some((s) => s !== spec && stemOf(s.name) === stemOf(spec.name)) ||

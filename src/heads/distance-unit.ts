@@ -17,10 +17,10 @@ export interface DistanceMap {
 /** A typical distance is this many strides: a third of it to three times as much in trained networks. */
 const TYPICAL = 2;
 
-/** Least gap between the values and the middle of both units, in powers of two, at which values tell. */
+/** Smallest gap between the values and the middle of both units, in powers of two, for a decision. */
 const CLEAR = 1;
 
-/** Least such gap at which no doubt is left: the median is then at most 1.4 times a typical distance. */
+/** Smallest such gap for a decision without doubt: the median is then at most 1.4 times a typical distance. */
 const CERTAIN = 1.5;
 
 /**

@@ -30,15 +30,15 @@ interface ExportForm<Q extends HeadQuery> {
   /** Returns every interpretation of the tensors in this form. */
   readonly read: (query: Q, specs: Specs) => Interpretation[];
   /**
-   * Returns the shapes of the form for an error. Absent if the shapes of its ways are enough.
+   * Returns the shapes of the form for an error. Absent if the channel table is enough.
    * @param shapes the shapes of its ways
    */
   readonly expected?: (query: Q, shapes: string) => string;
-  /** Returns the options that the form waits for. */
+  /** Returns the options without which the form cannot be read. */
   readonly asks?: (query: HeadQuery) => readonly OptionHint[];
 }
 
-/** A form by whether the class count has to be known: `counted` is true if reading the form needs the class count. */
+/** A form. `counted` is true if reading it needs the class count. */
 type Export =
   | ({ readonly counted: true } & ExportForm<CountedQuery>)
   | ({ readonly counted: false } & ExportForm<HeadQuery>);

@@ -7,7 +7,7 @@ import { distinct, fullest, interpret } from "./interpret.ts";
 import { blankExcept, type TensorMatch } from "./match.ts";
 import type { HeadQuery } from "./query.ts";
 
-/** A tensor, and one way to read its dims. */
+/** A tensor with one possible layout. */
 export interface TensorView extends ChannelView {
   /** Index of the tensor. */
   readonly index: number;
@@ -49,7 +49,7 @@ export const matchOfViews = (
   objectness: scores.length > 1 ? columnOf(scores[1]) : null,
 });
 
-/** Returns the column after the channels of a head and the unread channels, in the tensor of the boxes. */
+/** Returns the column after a head's channels and the unread ones, in the tensor of boxes. */
 function columnAfterHead(
   { box, bins, score, classes, classId, objectness }: HeadDraft,
   { traits: { ignored = 0 } }: HeadQuery,
@@ -87,7 +87,7 @@ export function readInOneOrder<R extends Pick<Interpretation, "uses" | "heads">>
   const inOrder = (order: (typeof MAP_ORDERS)[number]): readonly R[] =>
     read(specs.map((spec) => (isOpen(spec) ? { ...spec, order } : spec)));
   const ordered = mostUsed(MAP_ORDERS.flatMap(inOrder));
-  // No mixture can use more than all.
+  // Return these: no mixture can use more than all tensors.
   if (countOfUses(ordered) >= specs.length) return distinct(ordered);
   const mixed = mostUsed(read(specs));
   return distinct(countOfUses(mixed) > countOfUses(ordered) ? mixed : ordered);
@@ -133,7 +133,7 @@ export interface AddedPart {
   readonly names: readonly string[] | null;
   /** Returns the readings of boxes. Default: `interpret`. */
   readonly readBoxes?: (specs: Specs) => readonly Interpretation[];
-  /** The tensors as the part sees them, in the same order. Default: as the boxes see them. */
+  /** The tensors as the part may read them, in the same order. Default: as for boxes. */
   readonly seen?: Specs;
 }
 
@@ -151,7 +151,7 @@ export function readAdded(query: HeadQuery, specs: Specs, part: AddedPart): read
     ? []
     : readBoxes(specs.map((spec) => ({ ...spec, extra: channels }))).map((one) => withExtra(query, one));
   const join = (boxes: Specs, holds: readonly boolean[]): readonly Interpretation[] =>
-    // Read the boxes only if some tensor is left for them.
+    // Read the boxes only if a tensor is left for them.
     holds.some((held, i) => held && boxes.some(({ dims }, k) => k !== i && dims.length > 0))
       ? readBoxes(boxes).flatMap((one) => joinExtra(one, seen, channels, (i) => holds[i]) ?? [])
       : [];
@@ -235,7 +235,7 @@ function joinTensorPerHead(
   return null;
 }
 
-/** Returns the views that have the cells of a head. */
+/** Returns the layouts with as many cells as a head. */
 const viewsWithCells = (views: readonly TensorView[], { cells, gridWidth }: HeadDraft): TensorView[] =>
   views.filter((view) => view.cells === cells && (view.w === 0 || view.w === gridWidth));
 

@@ -1,4 +1,4 @@
-/** The types of heads. An interpretation is one way to read a list of tensors; it has a head for each map or anchor. */
+/** Types of heads. An interpretation is one possible reading of all tensors, with a head for each map or anchor. */
 import type { ScoreForm } from "../core/family.ts";
 import type { ReadingName } from "../core/readings.ts";
 import type { TaskName } from "../core/tasks.ts";
@@ -25,7 +25,7 @@ export interface HeadTensor {
   readonly parts: readonly Part[];
 }
 
-/** The place of a head among the tensors. */
+/** Where a head is in the tensors. */
 export interface HeadOrigin {
   /** The tensors of boxes and scores, that of the boxes first. */
   readonly tensors: readonly HeadTensor[];
@@ -41,7 +41,7 @@ export interface HeadOrigin {
 
 /** One tensor, or one anchor of a tensor, that is scanned cell by cell. Plain data. */
 export interface Head {
-  /** For people: tensor, storage order, anchor, rows. Printed from `origin`. */
+  /** Text for people: tensor, storage order, anchor, rows. Printed from `origin`. */
   readonly about: string;
   readonly origin: HeadOrigin;
   /** Number of cells. */
@@ -62,13 +62,13 @@ export interface Head {
   readonly objectnessFn: Fn;
   /** How score and objectness combine. */
   readonly rule: "class" | "product" | "objectness" | "power";
-  /** Column of class ids, where scores have one column for all classes. */
+  /** Column of class ids, if all classes share one column of scores. */
   readonly classId: Column | null;
   /** Column whose negative value ends the list. */
   readonly marker: Column | null;
-  /** Element that says how many rows count. */
+  /** Element with the count of valid rows. */
   readonly count: Column | null;
-  /** First extra channel: what a task reads besides boxes. Absent where boxes are all. */
+  /** First extra channel, which a task reads. Absent for boxes alone. */
   readonly extra?: Column;
   /** First box channel; `channel` is also the step from bin to bin of a distribution. */
   readonly box: Column;
@@ -76,7 +76,7 @@ export interface Head {
   readonly boxChannels: readonly [number, number, number, number];
   /** Bins of each side's distribution; 0: plain numbers. */
   readonly bins: number;
-  /** Cells in a row of the map; 1 where rows are no map. */
+  /** Cells in a row of the map; 1 if the rows are no map. */
   readonly gridWidth: number;
   readonly xyFn: Fn;
   /** `grid`: factor on f(x) and f(y). `distance`: factor from distances to cells. */
@@ -98,7 +98,7 @@ export interface HeadDraft extends Omit<Head, "unit"> {
   readonly unit: Head["unit"] | null;
 }
 
-/** One way in which the shapes of the tensors make sense. */
+/** One possible reading of the tensors. */
 export interface Interpretation {
   /** The name that the option `reading` takes. */
   readonly name: ReadingName;
@@ -115,24 +115,29 @@ export interface Interpretation {
   /** Indices of all tensors that it uses, those of class ids, counts and priors too. */
   readonly uses: readonly number[];
   readonly notes: readonly string[];
-  /** [width, height] of the network input in pixels, inferred where the config says nothing. */
+  /** [width, height] of the network input in pixels, inferred if the config states none. */
   readonly inputSize: readonly [number, number] | null;
-  /** Every class of a cell makes a detection, and there are as many at most as cells. Absent: the rules decide. */
+  /**
+   * True: every class of a cell may make a detection, with at most as many detections as cells. Absent: the rules
+   * decide.
+   */
   readonly pairs?: true;
   /** Boxes are in pixels of the photo, whatever its place in the input was. */
   readonly inPhoto?: true;
-  /** Class ids of lists with an entry per class, where ids have gaps and such lists have none. */
+  /** Class ids of the entries of lists per class, if ids have gaps and the lists have none. */
   readonly listIds?: readonly number[];
-  /** Index of a tensor whose values would tell this interpretation from another one. Absent: none is open. */
+  /**
+   * Index of a tensor whose values would decide between this and another interpretation. Absent: nothing is undecided.
+   */
   readonly awaits?: number;
-  /** Channels that a task reads besides boxes. Absent if there are only boxes. */
+  /** What a task reads besides boxes. Absent for boxes alone. */
   readonly task?: TaskPlan;
 }
 
-/** Channels that a task reads besides boxes. Plain data: each task adds fields of its own. */
+/** What a task reads besides boxes, as plain data. Each task adds fields. */
 export interface TaskPlan {
   readonly name: TaskName;
-  /** For people: the task and how it is read. */
+  /** Text for people: the task and how it is read. */
   readonly about: string;
   /** Indices of tensors that no head reads: of the outputs in an interpretation, of the plan's tensors in a plan. */
   readonly tensors: readonly number[];
@@ -140,7 +145,7 @@ export interface TaskPlan {
   readonly maps?: readonly HeadTensor[];
   /** True if a plan file cannot hold the task: the network is then refused. */
   readonly notInFiles?: true;
-  /** Most detections of an image, if the network can give no more than so many. Usual: what the config says. */
+  /** Largest count of detections of an image that the network can give. Absent: what the config states. */
   readonly mostRows?: number;
   /** Class names, if every network of the family has the same ones. */
   readonly labels?: readonly string[];

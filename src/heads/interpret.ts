@@ -53,9 +53,9 @@ function settleEndToEnd(query: HeadQuery, all: readonly Interpretation[]): reado
   const raw = rest.filter((r) => mapsOfRows(query, r) > (query.strides ? 0 : 2));
   // An input with as many cells as exporters list detections, such as 120x118, leaves both readings open.
   if (raw.length > 0) return cellsOf(list.heads) === USUAL_LIST ? all : raw;
-  // As many rows as one or two maps have cells may be chance: 300 detections, and 20 x 15 cells.
+  // The row count may equal the cells of one or two maps by chance, as with 300 detections and 20 x 15 cells.
   if (rest.some((r) => mapsOfRows(query, r) > 0)) return query.traits.endToEnd ? [list] : all;
-  // An export with NMS inside gives corners. Whoever states another format may mean the rows.
+  // A caller who states centres may mean rows of cells, since an export with NMS inside gives corners.
   if (query.boxFormat?.startsWith("c")) return all;
   return all.every(({ heads }) => cellsOf(heads) === cellsOf(list.heads)) ? all.filter(isList) : all;
 }

@@ -19,7 +19,7 @@ export interface MatchedTensor extends HeadTensor {
 /** Boxes and scores of the same cells, in one tensor or in several. */
 export interface TensorMatch extends HeadOrigin {
   readonly tensors: readonly MatchedTensor[];
-  /** How the tensor of the boxes is seen. */
+  /** Layout of the box tensor. */
   readonly view: ChannelView;
   readonly box: Column;
   readonly score: Column;
@@ -28,7 +28,7 @@ export interface TensorMatch extends HeadOrigin {
 
 const PARTS: readonly Part[] = ["boxes", "objectness", "scores"];
 
-/** Returns a match for each way in which a tensor has these channels. */
+/** Returns a match for each layout of these channels in a tensor. */
 export function matchOne(specs: Specs, views: Views, channels: ChannelPlan): TensorMatch[] {
   const parts = PARTS.filter((part) => channels[part] !== undefined);
   return specs.flatMap(({ name, dims, extra = 0 }, index) =>
@@ -54,17 +54,17 @@ export const usesOf = ({ tensors }: TensorMatch): number[] => tensors.map(({ ind
 /** Returns the storage orders of a match as one word, to compare with those of another match. */
 const layoutsOf = ({ tensors }: TensorMatch): string => tensors.map(({ layout }) => layout).join();
 
-/** True if the tensor may play the role: the option `roles` names no other tensor for it. */
+/** True if the tensor may have the role: `roles` names no other tensor for it. */
 export function mayPlay({ roles }: Pick<HeadQuery, "roles">, role: keyof Roles, name: string): boolean {
   const wanted = roles?.[role];
   return wanted === undefined || [wanted].flat().includes(name);
 }
 
-/** Returns the tensors with the dims of all others taken away: nothing reads them then, and the indices stay. */
+/** Returns the tensors with the dims of all others removed, so that nothing reads them and indices stay. */
 export const blankExcept = (specs: Specs, keep: (s: TensorSpec, i: number) => boolean): TensorSpec[] =>
   specs.map((s, i) => (keep(s, i) ? s : { ...s, dims: [] }));
 
-/** Returns the tensors with the dims of those taken away that may not play the role. */
+/** Returns the tensors with the dims removed of those that may not have the role. */
 export const playersOf = (query: HeadQuery, specs: Specs, role: keyof Roles): Specs =>
   query.roles?.[role] === undefined ? specs : blankExcept(specs, (s) => mayPlay(query, role, s.name));
 
@@ -98,7 +98,7 @@ export function join(
   );
 }
 
-/** Returns the items that pass, or all where none does. */
+/** Returns the items that pass, or all if none does. */
 export function preferred<T>(all: readonly T[], passes: (x: T) => boolean): readonly T[] {
   const some = all.filter(passes);
   return some.length > 0 ? some : all;
@@ -200,7 +200,7 @@ export function oneBatch(matches: readonly TensorMatch[]): number {
 }
 
 /**
- * Cuts rows that are the cells of several maps, one map after the other. Returns nothing where the maps do not add up.
+ * Cuts rows that are the cells of several maps, one map after the other. Returns nothing if the cells do not add up.
  */
 export function slices(query: HeadQuery, match: TensorMatch): TensorMatch[][] {
   const grids = gridsOfRows(query, match.view.cells);
@@ -237,7 +237,7 @@ export const preferOneOrder = (matches: readonly TensorMatch[]): readonly Tensor
 const isOfOneOrder = ({ tensors: [{ layout }, ...others] }: TensorMatch): boolean =>
   others.every((other) => other.layout === layout);
 
-/** Sees rows as the map of the input that has as many cells. Returns the matches for which there is one. */
+/** Treats rows as the input's map with as many cells. Returns the matches for which there is such a map. */
 export const asMaps = (query: HeadQuery, matches: readonly TensorMatch[]): TensorMatch[] =>
   matches.flatMap((match) => {
     const map = gridsOf(query).find(({ cells }) => cells === match.view.cells);

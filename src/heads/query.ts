@@ -1,4 +1,4 @@
-/** The question that readers of shapes answer: a config with its family settled. */
+/** The query of a config: what the readers of shapes need, with the family settled. */
 import type { Config, OutputSpec } from "../config/types.ts";
 import type { Rules } from "../core/rules.ts";
 import { refuse } from "../core/errors.ts";
@@ -11,25 +11,28 @@ import { list, elementType, isFloat, specOf, type TensorSpec, type TensorSpecInp
 export interface HeadQuery extends Omit<Config, "family" | "rules" | "classes" | "scores"> {
   readonly family: Family;
   readonly traits: FamilyTraits;
-  /** `null`: nobody says how many classes there are. */
+  /** Class count; `null` if unknown. */
   readonly classes: number | null;
-  /** Stated by the config, or the default of its format. `null`: the family and the form of the tensors decide. */
+  /**
+   * Form of the scores, by the config or the default of its format. `null`: the family and the form of the tensors
+   * decide.
+   */
   readonly scores: ScoreForm | null;
-  /** Score = objectness x class. */
+  /** True if score = objectness x class. */
   readonly product: boolean;
   readonly countBackground: boolean;
-  /** Returns the raw values of a tensor that are at hand (priors given as an output), else `null`. */
+  /** Returns a tensor's known raw values (priors given as an output), else `null`. */
   readonly valuesOf: (index: number) => ArrayLike<number> | null;
 }
 
-/** A query that knows the number of classes. */
+/** A query with a known class count. */
 export type CountedQuery = HeadQuery & { readonly classes: number };
 
 /** Returns the tensors that the config states beforehand: all outputs with their shapes. */
 export const specsOf = (config: Config): TensorSpec[] | undefined =>
   config.outputs?.map((o) => specOf(o.name, o as TensorSpecInput));
 
-/** Returns the same where it is enough for a plan: every shape and every scale. Else `null`. */
+/** Returns the stated outputs if every shape and scale is known, else `null`. */
 export function knownSpecs(config: Config): TensorSpec[] | null {
   const { decodes, outputs } = config;
   const isEnough =
@@ -38,7 +41,7 @@ export function knownSpecs(config: Config): TensorSpec[] | null {
 }
 
 /**
- * True if an archive names an integer output. Its scale has no room there; it comes with the data or the option
+ * True for an archive's integer output: an archive cannot state its scale, which comes with the data or the option
  * `outputs`.
  */
 function lacksScale({ format }: Config, { type, scale }: OutputSpec): boolean {
@@ -46,7 +49,7 @@ function lacksScale({ format }: Config, { type, scale }: OutputSpec): boolean {
   return format === "nn-archive" && scale === undefined && element !== null && !isFloat({ type: element });
 }
 
-/** Returns the tensors that the config names as outputs of its head; all where it names none. */
+/** Returns the tensors that the config names as its head's outputs, or all if it names none. */
 export function outputsOf(
   { headOutputs: named }: Config,
   specs: readonly TensorSpec[],

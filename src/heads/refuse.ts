@@ -1,4 +1,4 @@
-/** Errors for tensors that can be read in no way, or in several. */
+/** Errors about tensors that fit no reading, or several. */
 import { areCoco, COCO_CLASSES, COCO_LAST } from "../core/coco.ts";
 import { type OptionHint, refuseFor, TensorError } from "../core/errors.ts";
 import { representativeOf, suggestedFamilies, TRAITS } from "../core/families.ts";
@@ -123,11 +123,11 @@ function expectedShapes(query: HeadQuery): { words: string; hints: readonly Opti
 /** True if a query would read the tensors. */
 const wouldRead = (query: HeadQuery, specs: Specs): boolean => finds(() => readAll(query, specs));
 
-/** Returns the side of the square input of which the family would read the tensors, `null` if there is none. */
+/** Returns the side of the square input for which the family would read the tensors, `null` if there is none. */
 const otherSide = (query: HeadQuery, specs: Specs): number | null =>
   SIDES.find((side) => wouldRead({ ...query, inputSize: [side, side] }, specs)) ?? null;
 
-/** Count of COCO's classes, which is tried where none is stated. */
+/** COCO's class count, tried if none is stated. */
 const USUAL_CLASSES = 80;
 
 /**
@@ -140,7 +140,7 @@ function otherFamily(stated: HeadQuery, specs: Specs): Family | null {
     const traits = TRAITS[family];
     return (
       representativeOf(family) !== representativeOf(query.family) &&
-      // If no count is stated, tensors of any count of classes would fit.
+      // Without a stated count, tensors of any class count would fit.
       (stated.classes !== null || has(channelsBesideClasses(traits) + USUAL_CLASSES)) &&
       // Networks with anchors have several rows per cell.
       !(traits.head === "anchor" && specs.some(({ dims }) => isRowPerCell(query, dims))) &&

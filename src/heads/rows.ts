@@ -152,7 +152,7 @@ function checkSoftmax({ traits, scores, classes }: CountedQuery, match: TensorMa
   );
 }
 
-/** The score columns of a network of which one may be no class. */
+/** The score columns of a network with queries, of which one may stand for "no class". */
 interface ClassColumns {
   /** Score columns of the tensor. */
   readonly width: number;
@@ -175,7 +175,7 @@ function classColumns({ classes, labels, background, traits }: CountedQuery): re
       .map((width) => ({ width, first: background === 0 ? 1 : 0, count: width - 1 }));
   const ids = COCO_LAST + 1;
   if (areCoco(labels, COCO_LAST)) return [whole, { width: ids, first: 1, count: COCO_LAST }];
-  // Without labels nobody can tell COCO's 90 ids from 90 classes, of which the last column is none.
+  // Without labels, COCO's 90 ids cannot be told from 90 classes with a last column for none.
   if (classes === COCO_LAST && labels === null) return [whole];
   return [
     whole,

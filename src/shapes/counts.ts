@@ -1,4 +1,4 @@
-/** Gives points to row counts and map sizes that agree with the input, or with inputs that networks usually have. */
+/** Rates row counts and map sizes: do they agree with the input, or with the inputs that networks usually have? */
 import { TRAITS } from "../core/families.ts";
 import type { FormRow } from "./form.ts";
 import { areCells, cellsOf, gridsOf, SIDES } from "./grids.ts";
@@ -85,7 +85,7 @@ export function pointsForPriors(n: number, form: FormRow, { inputSize }: Asked):
     : null;
 }
 
-/** Most rows of a finished list that exporters write by default. */
+/** Largest row count of a finished list that exporters write by default. */
 export const MOST_LISTED = 1000;
 
 /** True if finished lists usually have so many rows. */
@@ -95,7 +95,7 @@ export const isRound = (n: number): boolean => n % 50 === 0 || [1, 10, 20, 25, 4
 export const levelsOf = ({ form, views }: Match): readonly View[] =>
   Object.entries(views).find(([part]) => form.parts[part].perLevel)?.[1] ?? [];
 
-/** Least cells across of a map of centres, at a quarter of the input. */
+/** Smallest width in cells of a map of centres, at a quarter of the input. */
 const LEAST_CENTRES = 24;
 
 /** Returns the points for feature maps of the input, or ones that halve from each to the next; `null` for others. */

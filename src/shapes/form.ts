@@ -1,11 +1,14 @@
-/** The language of the table of forms: which tensors a network gives, with channel counts over unknowns. */
+/**
+ * The types behind the table of forms. A form is a set of tensors that a network outputs. Its channel counts may
+ * contain unknowns, such as the class count.
+ */
 import type { DecoderOptions } from "../config/types.ts";
 import type { Family } from "../core/family.ts";
 import type { TaskName } from "../core/tasks.ts";
 import type { ViewKind } from "./views.ts";
 
 /**
- * A count of channels that a shape has to tell.
+ * A count that the shape has to tell.
  * - `C`: classes
  * - `P`: values of all keypoints of an object
  * - `M`: coefficients of a mask
@@ -16,9 +19,9 @@ export type Unknown = "C" | "P" | "M" | "X" | "Y";
 /** One tensor of a form, or one for each level of the network. */
 export interface PartRow {
   readonly see: ViewKind;
-  /** Terms of the channel count: their sum is what a tensor has. Empty: one value. */
+  /** Terms of the channel count, which is their sum. Empty: one value. */
   readonly channels: readonly (number | Unknown)[];
-  /** One tensor for each feature map. */
+  /** True: one tensor for each feature map. */
   readonly perLevel?: true;
   /** True if the part has a row count of its own, such as prototypes and counts. */
   readonly apart?: true;
@@ -49,22 +52,22 @@ export type RowCount = "cells" | "anchors" | "list" | "queries" | "priors" | "an
 
 /** One form of output tensors. */
 export interface FormRow {
-  /** Families that have the form, the usual one first. */
+  /** Families with this form, the most common first. */
   readonly families: readonly Family[];
   readonly task?: TaskName;
   readonly parts: { readonly [part: string]: PartRow };
   readonly rows: RowCount;
-  /** Anchors of a map, whose channels are repeated so often. */
+  /** Possible counts of anchors of a map, by which its channels are multiplied. */
   readonly anchors?: readonly number[];
-  /** Fewest and most feature maps. */
+  /** Smallest and largest count of feature maps. */
   readonly levels?: readonly [number, number];
-  /** A decoder knows the usual names of the parts: the option `roles` names others only. */
+  /** True: decoders know the parts' usual names, so the option `roles` is needed for other names only. */
   readonly areKnownNames?: true;
-  /** A reading of this form is offered only if every part has its usual name. */
+  /** True: proposed only if every part has its usual name. */
   readonly isNamed?: true;
-  /** No tensor may stand beside. */
+  /** True: no other tensor may exist. */
   readonly isWhole?: true;
-  /** The tensors stand in the order of the parts, which tells them apart where names do not. */
+  /** True: the tensors come in the order of the parts, which decides if names do not. */
   readonly isInOrder?: true;
   /** Facts that only the rules of evidence about this kind of form ask for. */
   readonly kind?:
@@ -85,9 +88,9 @@ export interface FormRow {
   readonly perCell?: number;
   /** The last column of scores was trained for no class, unless there is one for each of COCO's ids. */
   readonly isLastUntrained?: true;
-  /** Classes that the count of channels leaves out: a background, "nothing". */
+  /** Count of channels that are no classes: a background, or "nothing". */
   readonly others?: number;
-  /** Class count of every network, where no channel tells. */
+  /** Class count of every such network, if no channel shows it. */
   readonly classes?: 1 | null;
   /** Returns the keypoints of an object from the channels of the part `points` and the width of its map. */
   readonly pointsIn?: (channels: number, width: number, classes: number) => readonly [number, 2 | 3];
@@ -95,16 +98,16 @@ export interface FormRow {
   readonly classesIn?: (length: number, type: string | null) => number | null;
   /** Counts of rows that networks of the form have. */
   readonly counts?: readonly number[];
-  /** Values of keypoints that the form has: [count, values]. */
+  /** Possible keypoints: [count, values]. */
   readonly points?: readonly (readonly [number, 2 | 3])[];
-  /** Options that the form needs besides. */
+  /** Options that the form needs in addition. */
   readonly options?: Partial<DecoderOptions>;
-  /** The form is one of another, more usual family, whose tensors look the same. */
+  /** True: a more common family has tensors of the same shape. */
   readonly isLookalike?: true;
-  /** Points for what only people who know the field can tell: how usual the form is. */
+  /** Points for how common the form is, by knowledge of the field. */
   readonly usual?: number;
-  /** Other tensors that may stand beside, and are not read. */
+  /** Matches the names of tensors that may exist besides and are not read. */
   readonly beside?: RegExp;
-  /** Shapes of a network of this form, as an example and for its test. */
+  /** Example of such a network's shapes, which is also its test. */
   readonly example: string;
 }

@@ -27,10 +27,10 @@ export interface Proposal {
   readonly match: Match;
 }
 
-/** What a network can be. */
+/** The answer: what a network can be. */
 export interface Answer {
   readonly proposals: readonly Proposal[];
-  /** A word on what the network looks like, if none of the families reads it. */
+  /** What the network resembles if no family fits. */
   readonly looksLike: string | null;
 }
 
@@ -81,10 +81,10 @@ export interface Question {
   readonly known?: Known;
 }
 
-/** Fewest points of a proposal. */
+/** Smallest points of a proposal. */
 const FEWEST = 2;
 
-/** A proposal with so many points fewer than the best one is no longer likely. */
+/** Points behind the best proposal at which a proposal is no longer likely. */
 const MOST_BEHIND = 4;
 
 /** Returns the proposals for a network, the likeliest first. */
@@ -243,7 +243,7 @@ function rolesOfTwins({ form, views, left }: Match, tensors: readonly OpenTensor
   return scores === undefined ? { boxes } : { boxes, scores };
 }
 
-/** COCO's own ids with one more for 0: such a column for each. */
+/** Count of columns for COCO's own ids and 0. */
 const COCO_COLUMNS = 91;
 
 /** Returns the count of classes that a match tells; `null` if a column or a tensor holds class ids. */

@@ -1,4 +1,4 @@
-/** Matches the rows of the table with tensors: each tensor plays one part, and the unknown counts follow. */
+/** Solves the table of forms: gives each tensor a part of a form, from which the unknown counts follow. */
 import type { FormRow, PartRow, Unknown } from "./form.ts";
 import type { AllViews, OpenTensor, View } from "./views.ts";
 
@@ -9,10 +9,10 @@ export interface Match {
   /** Keypoints of an object and values of each, if the form has some. */
   readonly points: readonly [number, 2 | 3] | null;
   readonly anchors: number;
-  /** Rows, or `null` where the count is open or each level has its own. */
+  /** Row count. `null` if it is open, or differs by level. */
   readonly n: number | null;
   readonly views: { readonly [part: string]: readonly View[] };
-  /** Tensors that play no part. */
+  /** Tensors without a part. */
   readonly left: readonly number[];
 }
 
@@ -35,7 +35,7 @@ const USUAL_POINTS: readonly (readonly [number, 2 | 3])[] = [
   [12, 2],
 ];
 
-/** Facts that are known before the shapes are looked at. */
+/** Facts known before the shapes are matched. */
 export interface Known {
   readonly classes?: number | null;
   readonly keypoints?: readonly [number, number] | null;
@@ -48,7 +48,7 @@ type State = Omit<Match, "form" | "left"> & {
 
 const NOTHING: State = { bound: {}, points: null, anchors: 1, n: null, views: {}, used: [], sizes: null };
 
-/** Returns every way to give the tensors parts of the form. */
+/** Returns every way to assign the tensors to the parts of a form. */
 export function matches(
   form: FormRow,
   tensors: readonly OpenTensor[],

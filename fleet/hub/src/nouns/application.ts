@@ -22,7 +22,7 @@ export interface App {
   readonly purpose: Purpose;
 }
 
-/** What versions of an application are: networks of devices, or their agent. */
+/** What an application's versions configure: the network of devices, or their agent. */
 export type Purpose = "network" | "agent";
 export const PURPOSES: readonly Purpose[] = ["network", "agent"];
 

@@ -34,7 +34,7 @@ export const MAX_WAIT_MINUTES = 43_200;
 const MINUTE_MS = 60_000;
 
 /**
- * Returns the gates that a person gave; undefined: they gave none.
+ * Parses the gates in a request. Undefined if the request has none.
  * @throws UserError
  */
 export function readGates({ steps, successPercent, errorPercent, waitMinutes }: GivenGates): Gates | undefined {

@@ -74,7 +74,7 @@ export async function describeModel(db: Queries, teamId: string, sha256: string)
 
 /** Bytes of a team's files. */
 export interface Storage {
-  /** Of model files, with what unfinished ones reserve. */
+  /** Bytes of model files, including the bytes that unfinished ones reserve. */
   readonly modelBytes: number;
   readonly snapBytes: number;
 }
