@@ -124,6 +124,13 @@ describe("boxwright inspect", () => {
     expect(shapes.out).not.toContain("variances: [");
   });
 
+  test("a plan says how many values a point has, also for networks that get a crop", async () => {
+    const outputs = [output("simcc_x", 1, 17, 384), output("simcc_y", 1, 17, 512)];
+    const file = write("crop.onnx", onnxFile({ inputs: [input(1, 3, 256, 192)], outputs }));
+    const { out } = await call("inspect", file, "--json");
+    expect(JSON.parse(out)).toMatchObject({ decoder: { task: { name: "pose", count: 17, values: 3 } } });
+  });
+
   test("takes options over the file, and prints all as JSON", async () => {
     const words = ["--family", "yolov5", "--classes", "80", "--json"];
     const { out } = await call("inspect", unknown("b.onnx"), ...words);

@@ -18,6 +18,8 @@ interface SharedPlan extends TaskPlan {
 /** Plan of SimCC: a row along x and a row along y for each point. `tensors` are x, y. */
 export interface SimccPlan extends SharedPlan {
   readonly network: "simcc";
+  /** A point has x, y and a confidence. */
+  readonly values: 3;
   /** Bins along each axis. */
   readonly bins: readonly [x: number, y: number];
 }
@@ -25,6 +27,7 @@ export interface SimccPlan extends SharedPlan {
 /** Plan of heat maps, one for each point. `tensors` holds the index of the maps' tensor. */
 export interface HeatmapPlan extends SharedPlan {
   readonly network: "heatmaps";
+  readonly values: 3;
   readonly refinement: Exclude<Refinement, "heatmap">;
   /** Cells of a map. */
   readonly size: readonly [width: number, height: number];

@@ -205,6 +205,7 @@ function readSimcc(question: Question): CropReading {
     );
   const plan: Own<SimccPlan> = {
     network: "simcc",
+    values: 3,
     about: `pose: ${count} keypoints by SimCC, ${bins.join(" and ")} bins for a ${w}x${h} crop (${query.family})`,
     tensors: pair,
     maps: pair.map((at) => mapOf(specs[at], "planes")),
@@ -261,6 +262,7 @@ function readHeatmaps(question: Question, usual: Refinement): CropReading {
   const [width, height] = size;
   const plan: Own<HeatmapPlan> = {
     network: "heatmaps",
+    values: 3,
     about:
       `pose: ${count} keypoints by heat maps of ${width}x${height} cells ${shape(specs[tensor])}, ` +
       `refinement "${refinement}" (${query.family})`,
