@@ -13,7 +13,7 @@ import {
   oneOf,
   percentText,
 } from "./options.ts";
-import { checkAttached, show } from "./tensor.ts";
+import { isDetached, show } from "./tensor.ts";
 
 /** Meaning of the four values of a box. */
 export type SuppressBoxFormat = "xyxy" | "yxyx" | "cxcywh" | "xywh";
@@ -239,8 +239,9 @@ export function checkScoreThreshold(threshold: number, scores: ArrayLike<number>
 export function checkList(name: string, x: unknown): void {
   if (isDetections(x))
     refuse(name, "detections", "their columns: detections.boxes, detections.scores", RangeError);
-  if (!isList(x)) refuse(name, show(x), "an array of numbers", RangeError);
-  checkAttached(name, x, "an array of numbers");
+  const isGone = isDetached(x);
+  if (isGone || !isList(x))
+    refuse(name, isGone ? "transferred memory" : show(x), "an array of numbers", RangeError);
 }
 
 /**
@@ -285,20 +286,19 @@ export function checkCorners(boxes: ArrayLike<number>, format: SuppressBoxFormat
     )
       turned++;
   if (turned * 2 <= count) return;
-  if (areSizes)
-    refuse(
-      "boxes",
-      `${turned} of ${count} boxes with a negative width or height`,
-      `sizes, as boxFormat "${format}" says`,
-      RangeError,
-    );
-  else
-    refuse(
-      "boxes",
-      `${turned} of ${count} boxes with x2 < x1 or y2 < y1`,
-      `corners, as boxFormat "${format}" says; if they are corner and size, say boxFormat: "xywh"; if centre and size, "cxcywh"`,
-      RangeError,
-    );
+  const [found, expected, advice] = areSizes
+    ? ["a negative width or height", "sizes", ""]
+    : [
+        "x2 < x1 or y2 < y1",
+        "corners",
+        '; if they are corner and size, say boxFormat: "xywh"; if centre and size, "cxcywh"',
+      ];
+  refuse(
+    "boxes",
+    `${turned} of ${count} boxes with ${found}`,
+    `${expected}, as boxFormat "${format}" says${advice}`,
+    RangeError,
+  );
 }
 
 /** True for a number, NaN too: a box or score that is NaN is left out. */

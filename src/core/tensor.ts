@@ -188,20 +188,14 @@ export const isFloat = (s: { readonly type: string }): boolean => s.type === "f3
 export const isBytes = (x: unknown): x is Uint8Array =>
   ArrayBuffer.isView(x) && (x as Uint8Array).BYTES_PER_ELEMENT === 1;
 
-/** True for memory that was transferred. Node 20 has no `detached`. */
-export function isDetached(buffer: ArrayBufferLike): boolean {
-  if (buffer.byteLength > 0) return false;
+/** True for an array whose memory was transferred: it looks like an empty one. Node 20 has no `detached`. */
+export function isDetached(x: unknown): boolean {
+  if (!ArrayBuffer.isView(x) || x.byteLength > 0) return false;
   try {
-    return new Uint8Array(buffer).length > 0;
+    return new Uint8Array(x.buffer).length < 0;
   } catch {
     return true;
   }
-}
-
-/** Throws a RangeError for an array whose memory was transferred: it has no elements, and looks like an empty one. */
-export function checkAttached(name: string, x: unknown, expected: string): void {
-  if (ArrayBuffer.isView(x) && isDetached(x.buffer))
-    refuse(name, "an array whose memory was transferred before", expected, RangeError);
 }
 
 /** Returns the class of a value as text: "Float32Array", "Array", "Map", ... */

@@ -1,6 +1,6 @@
 /** Reads clones of `Detections`. `structuredClone` and `postMessage` keep the columns and drop the methods. */
 import { refuse } from "../core/errors.ts";
-import { checkAttached, show } from "../core/tensor.ts";
+import { isDetached, show } from "../core/tensor.ts";
 import type { Detection, DetectionFields, Detections } from "./detections.ts";
 
 /** The columns of `Detections`, as `structuredClone` and `postMessage` carry them. */
@@ -34,7 +34,7 @@ const isClone = (given: unknown): given is ClonedDetections =>
 
 /** Returns a clone's detections as objects. Returns any other value unchanged. */
 export function rowsOf<T>(given: T): T | DetectionFields[] {
-  checkAttached("detections", given, "a list of detections");
+  if (isDetached(given)) refuse("detections", "transferred memory", "a list of detections", RangeError);
   return isClone(given) ? rowsOfClone(given) : given;
 }
 

@@ -218,6 +218,8 @@ export function readPriors(query: HeadQuery, table: ArrayLike<number>, cells: nu
       `${swapped} of ${cells} priors have x_max < x_min or y_max < y_min as corners: if they are centre ` +
         'and size, say priorFormat "cxcywh", or "cycxhw" (TensorFlow, whose factors are scales)',
     );
+  const order = noteOfOrder(priors, format);
+  if (order !== null) notes.push(order);
   if (query.variances) return { format, priors, variances: query.variances, notes };
   // Every PriorBox layer writes one set of variances for all boxes. Four factors cannot say anything else.
   const variances: Four = [table[length], table[length + 1], table[length + 2], table[length + 3]];
@@ -230,6 +232,34 @@ export function readPriors(query: HeadQuery, table: ArrayLike<number>, cells: nu
 function usualPriorFormat({ traits, boxFormat }: HeadQuery, hasVariances: boolean): PriorFormat {
   if (hasVariances) return "xyxy";
   return traits.priorFormat ?? (boxFormat === "cycxhw" ? "cycxhw" : "xyxy");
+}
+
+/** Fewer steps from one prior to the next may lead down by chance: a map may be one cell wide. */
+const FEWEST_STEPS = 16;
+/** Steps down are the rule if there are so many times more of them than of steps aside. */
+const TIMES_DOWN = 4;
+/** Centres that differ by less have one coordinate in common. */
+const SAME = 1e-5;
+
+/**
+ * Returns a note if the priors go through their map column by column; null if not. Every published table goes row by
+ * row, and seems to do otherwise if x and y are exchanged.
+ */
+function noteOfOrder(priors: Float32Array, format: PriorFormat): string | null {
+  let [aside, down] = [0, 0];
+  for (let i = 4; i < priors.length; i += 4) {
+    const isAside = Math.abs(priors[i] - priors[i - 4]) > SAME;
+    const isDown = Math.abs(priors[i + 1] - priors[i - 3]) > SAME;
+    if (isAside && !isDown) aside++;
+    if (isDown && !isAside) down++;
+  }
+  if (down < FEWEST_STEPS || down < TIMES_DOWN * aside) return null;
+  const other = {
+    xyxy: "write x before y",
+    cxcywh: 'say priorFormat "cycxhw"',
+    cycxhw: 'say priorFormat "cxcywh"',
+  };
+  return `priors read as ${format} go through their map column by column. If x and y are exchanged, ${other[format]}`;
 }
 
 /** Priors as rows cx cy w h. */

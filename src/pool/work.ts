@@ -37,7 +37,7 @@ export function checkMemory(work: Work): Work {
 }
 
 function refuseDetached(where: string, data: unknown): void {
-  if (ArrayBuffer.isView(data) && isDetached(data.buffer))
+  if (isDetached(data))
     refuse(
       where,
       "an array whose memory was transferred before",

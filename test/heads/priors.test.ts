@@ -11,6 +11,7 @@ import {
   ssdMobilenetAnchors,
   ultrafacePriors,
 } from "../../src/heads/priors.ts";
+import { createDecoderSync } from "../../src/entries/index.ts";
 
 test.each([
   ["SSD-MobileNet at 300", ssdMobilenetAnchors(), 1917],
@@ -190,4 +191,36 @@ test.each([
   ],
 ])("%s is refused", (make, message) => {
   expect(make).toThrow(new RangeError(message));
+});
+
+describe("priors whose x and y are exchanged", () => {
+  /** Returns the notes on the centres of maps of 8 x 4 and 4 x 2 cells. `row` writes a prior. */
+  const notesOf = (row: (x: number, y: number) => readonly number[], options: object): string => {
+    const priors = [8, 4].flatMap((w) =>
+      Array.from({ length: (w * w) / 2 }, (_, i) =>
+        row(((i % w) + 0.5) / w, (2 * (Math.floor(i / w) + 0.5)) / w),
+      ).flat(),
+    );
+    const cells = priors.length / 4;
+    const config = { family: "ssd", classes: 3, inputSize: [64, 32], priors, ...options } as const;
+    const notes: string[] = [];
+    createDecoderSync(config, { onNote: (note) => notes.push(note) }).decode({
+      boxes: { data: new Float32Array(4 * cells), dims: [1, cells, 4] },
+      scores: { data: Float32Array.from({ length: 3 * cells }, (_, i) => (i % 7) / 10), dims: [1, cells, 3] },
+    });
+    return notes.join("\n");
+  };
+  const told = "go through their map column by column";
+  const variances = [0.1, 0.1, 0.2, 0.2];
+  const scales = [10, 10, 5, 5];
+  test("are told", () => {
+    expect(notesOf((x, y) => [y - 0.1, x - 0.2, y + 0.1, x + 0.2], { variances })).toContain(
+      `priors read as xyxy ${told}. If x and y are exchanged, write x before y`,
+    );
+    expect(notesOf((x, y) => [x, y, 0.4, 0.2], { scales })).toContain('say priorFormat "cxcywh"');
+  });
+  test("and those that are right are not", () => {
+    expect(notesOf((x, y) => [x - 0.2, y - 0.1, x + 0.2, y + 0.1], { variances })).not.toContain(told);
+    expect(notesOf((x, y) => [y, x, 0.2, 0.4], { scales })).not.toContain(told);
+  });
 });

@@ -36,7 +36,7 @@ function cloneWithoutBoxes(): Detections {
 }
 
 describe("is refused as", () => {
-  const told = /boxes: got an array whose memory was transferred before, expected an array of numbers/;
+  const told = /boxes: got transferred memory, expected an array of numbers/;
   test.each([
     ["nms", () => nms(transferred(8), transferred(2))],
     ["suppress", () => suppress(transferred(8), transferred(2))],
