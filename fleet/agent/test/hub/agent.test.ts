@@ -1,15 +1,12 @@
 /** The agent as a device of a hub. */
-import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pino } from "pino";
 import sharp from "sharp";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { until } from "boxwright-service/testing/wait";
-import { Agent } from "../../src/agent.ts";
-import { readSettings } from "../../src/settings/read.ts";
 import { CONFIG, MODEL } from "../support/echo.ts";
-import { temporaryFolder, writePhotos } from "../support/folder.ts";
-import { FakeHost } from "../support/host.ts";
+import { identityOf, setUp } from "../support/device.ts";
+import { writePhotos } from "../support/folder.ts";
 import { ADOPT_KEY, FakeHub, hashOf } from "../support/hub.ts";
 import { startProcess, writeSettings } from "../support/process.ts";
 
@@ -21,62 +18,6 @@ const withThreshold = (confidence_threshold: number): object => ({
     NN_specific_metadata: { ...CONFIG.nn_config.NN_specific_metadata, confidence_threshold },
   },
 });
-
-interface Setup {
-  readonly folder: string;
-  readonly state: string;
-  readonly hub: FakeHub;
-  readonly host: FakeHost;
-  /** Lines of the log. */
-  readonly lines: string[];
-  /** Starts an agent, which ends with the test. @param more settings that differ */
-  readonly start: (more?: object) => Promise<Agent>;
-  /** Adds photos, and waits until the host has them. */
-  readonly send: (count: number) => Promise<void>;
-  /** Waits until the agent has its first token. Packets may go before it. */
-  readonly untilToken: () => Promise<void>;
-}
-
-async function setUp(): Promise<Setup> {
-  const folder = temporaryFolder();
-  const state = join(folder, "state");
-  mkdirSync(join(folder, "photos"));
-  const hub = await new FakeHub().start();
-  const host = await new FakeHost().start();
-  onTestFinished(() => Promise.all([hub.stop(), host.stop()]).then(() => undefined));
-  const lines: string[] = [];
-  const log = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
-  let photos = 0;
-  return {
-    ...{ folder, state, hub, host, lines },
-    async start(more = {}) {
-      const settings = {
-        state: "state",
-        hub: { url: hub.url, adoptKey: ADOPT_KEY, name: "Front door" },
-        sources: [{ kind: "folder", camera: "door", path: "photos", watch: true }],
-        sinks: [{ kind: "http", url: host.url }],
-        ...more,
-      };
-      const agent = await Agent.start(readSettings(settings, folder), log);
-      let isClosed = false;
-      const close = agent.close.bind(agent);
-      agent.close = () => (isClosed ? Promise.resolve() : ((isClosed = true), close()));
-      onTestFinished(() => agent.close());
-      void agent.run();
-      return agent;
-    },
-    async send(count) {
-      const before = host.stored.size;
-      await writePhotos(join(folder, "photos"), count, photos);
-      photos += count;
-      await until(() => host.stored.size === before + count, `${count} packets`);
-    },
-    untilToken: () => until(() => identityOf(state)["token"] === "token.of-the-device.0", "the token"),
-  };
-}
-
-const identityOf = (state: string): Record<string, string> =>
-  JSON.parse(readFileSync(join(state, "hub.json"), "utf8")) as Record<string, string>;
 
 describe("a device of a hub", () => {
   it("enrols once, keeps its credential for itself, and sends under its id and token", async () => {

@@ -1,35 +1,17 @@
 /** The last lines of the log, as the hub gets them. */
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createLogger } from "boxwright-service/log";
 import { until } from "boxwright-service/testing/wait";
-import { expect, it, onTestFinished } from "vitest";
-import { Agent } from "../../src/agent.ts";
+import { expect, it } from "vitest";
 import { RecentLog } from "../../src/core/recent-log.ts";
-import { readSettings } from "../../src/settings/read.ts";
 import { CONFIG, MODEL } from "../support/echo.ts";
+import { setUp } from "../support/device.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { FakeHost } from "../support/host.ts";
-import { ADOPT_KEY, FakeHub } from "../support/hub.ts";
 
 it("go to the hub on demand and after a version that fails, without the credential", async () => {
-  const folder = temporaryFolder();
-  mkdirSync(join(folder, "photos"));
-  const hub = await new FakeHub().start();
-  const host = await new FakeHost().start();
-  onTestFinished(() => Promise.all([hub.stop(), host.stop()]).then(() => undefined));
+  const { hub, log, start } = await setUp();
   hub.interval = 1;
-  const settings = {
-    state: "state",
-    hub: { url: hub.url, adoptKey: ADOPT_KEY, name: "Front door" },
-    sources: [{ kind: "folder", camera: "door", path: "photos", watch: true }],
-    sinks: [{ kind: "http", url: host.url }],
-  };
-  const recent = new RecentLog();
-  const log = createLogger("info", { destination: { write: (line) => recent.add(line) } });
-  const agent = await Agent.start(readSettings(settings, folder), log, recent);
-  onTestFinished(() => agent.close().catch(() => undefined));
-  void agent.run();
+  await start();
   await until(() => hub.beats.length > 0, "a heartbeat");
   const [credential] = hub.credentials;
   log.warn({ camera: "door" }, `half of ${credential} and rtsp://admin:hidden-1@cam/x`);

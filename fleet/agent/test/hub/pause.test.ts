@@ -1,41 +1,22 @@
 /** A device that its hub pauses. */
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { until } from "boxwright-service/testing/wait";
-import { Agent } from "../../src/agent.ts";
 import { Camera, type Device, type Pausing } from "../../src/camera.ts";
-import { readSettings } from "../../src/settings/read.ts";
 import { newStats, type SourceFrame } from "../../src/sources/source.ts";
 import { Pause } from "../../src/hub/pause.ts";
 import { CONFIG, MODEL } from "../support/echo.ts";
+import { setUp } from "../support/device.ts";
 import { temporaryFolder, writePhotos } from "../support/folder.ts";
-import { FakeHost } from "../support/host.ts";
-import { ADOPT_KEY, FakeHub } from "../support/hub.ts";
 
 const silent = pino({ level: "silent" });
 
 it("takes no frames, sends heartbeats that say so, and goes on where it was, across restarts without the hub", async () => {
-  const folder = temporaryFolder();
-  mkdirSync(join(folder, "photos"));
-  const hub = await new FakeHub().start();
-  const host = await new FakeHost().start();
-  onTestFinished(() => Promise.all([hub.stop(), host.stop()]).then(() => undefined));
+  const { folder, hub, host, start } = await setUp();
   hub.interval = 1;
   hub.give({ etag: "doors@1", model: readFileSync(MODEL), config: CONFIG });
-  const settings = {
-    state: "state",
-    hub: { url: hub.url, adoptKey: ADOPT_KEY, name: "Front door" },
-    sources: [{ kind: "folder", camera: "door", path: "photos", watch: true }],
-    sinks: [{ kind: "http", url: host.url }],
-  };
-  const start = async (): Promise<Agent> => {
-    const agent = await Agent.start(readSettings(settings, folder), silent);
-    onTestFinished(() => agent.close().catch(() => undefined));
-    void agent.run();
-    return agent;
-  };
   const agent = await start();
   await writePhotos(join(folder, "photos"), 2, 0);
   await until(() => host.stored.size === 2, "2 packets");

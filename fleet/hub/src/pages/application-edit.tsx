@@ -126,17 +126,11 @@ async function editPage(
           When a device sends a picture, as JSON. For example{" "}
           <code>{'[{"name": "person", "class": "person", "min_confidence": 0.8, "per_hour": 10}]'}</code>
         </Area>
-        <div class="actions">
+        <SaveRow base={base}>
           <button type="submit" name="do" value="check">
             Check
           </button>
-          <button type="submit" name="do" value="save" class="main">
-            Save version
-          </button>
-          <a class="button" href={base}>
-            Cancel
-          </a>
-        </div>
+        </SaveRow>
       </form>
       <div id="check" aria-live="polite">
         <CheckResult verdict={verdict} before={before} typed={typed} />
@@ -177,17 +171,25 @@ function releasePage(_: Site, visit: Member, app: App, typed: string, problem?: 
         <Area name="release" label="Release" rows={6} value={typed}>
           What <code>boxwright-agent release sign</code> has printed.
         </Area>
-        <div class="actions">
-          <button type="submit" class="main">
-            Save version
-          </button>
-          <a class="button" href={base}>
-            Cancel
-          </a>
-        </div>
+        <SaveRow base={base} />
       </form>
     </>,
     problem?.status ?? 200,
+  );
+}
+
+/** Buttons below a form that makes a version. */
+function SaveRow({ base, children }: { base: string; children?: unknown }) {
+  return (
+    <div class="actions">
+      {children}
+      <button type="submit" name="do" value="save" class="main">
+        Save version
+      </button>
+      <a class="button" href={base}>
+        Cancel
+      </a>
+    </div>
   );
 }
 
