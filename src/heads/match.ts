@@ -77,6 +77,7 @@ export function join(
   views: Views,
   k: number,
 ): TensorMatch[] {
+  if (matches.length === 0) return [];
   const count = k + (part === "scores" ? (query.traits.ignored ?? 0) : 0);
   const others = matchOne(playersOf(query, specs, part), views, { count, [part]: 0 });
   return matches.flatMap((match) =>
