@@ -264,7 +264,8 @@ export interface FamilyTraits {
   /** Rules in which the authors' own code differs from the named sets. A config that names a rule overrides it. */
   readonly rules?: Partial<Rules>;
   /**
-   * IoU threshold and cap of the authors' own code, the default of typed options. Usual: those of all typed options.
+   * IoU threshold and cap in the authors' own code, used as defaults of typed options. Usual: the defaults of all
+   * families.
    */
   readonly defaults?: Partial<Record<"iouThreshold" | "maxDetections", number>>;
   /** Map that marks the centres of objects. `stride`: pixels of a cell; `null`: input size / map size. */

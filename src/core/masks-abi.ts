@@ -23,7 +23,7 @@ export const M_HEIGHT = 9;
 export const M_SIGMOID = 10; //     1: product writes probabilities
 export const M_LOGITS = 11; //      f32 of the window's first pixel
 export const M_LOGITS_ROW = 12; //  bytes from row to row
-export const M_RESIZED = 13; //     resize: f32 of the pixel 0, 0 of the tables. Need not exist: only the window is read
+export const M_RESIZED = 13; //     resize: address of pixel 0, 0 of the logits. Only the window is there and is read
 export const M_COLUMNS = 14; //     four columns of M_COLUMNS_SIZE bytes: i32 number of the left and of the right pixel
 //                                  in a row of logits, and the f32 weights of the two. From the first pixel to make on
 export const M_COLUMNS_SIZE = 15;

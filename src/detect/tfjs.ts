@@ -78,7 +78,7 @@ export function tfjs(tf: Tf, options: { readonly executeAsync?: boolean } = {}):
   };
 }
 
-/** Names of element types in TensorFlow.js. A picture can have no others there. */
+/** TensorFlow.js' name for each element type that a picture can have there. */
 const TYPES: { readonly [type: string]: string } = { f32: "float32", u8: "int32" };
 
 class TfLane implements Lane {

@@ -75,9 +75,9 @@ export function pointRows(query: CountedQuery, specs: Specs): Interpretation[] {
 const BINS = [0, 16, 8, 17, 32];
 
 /**
- * Reads maps of left, top, right, bottom, as numbers or as distributions: exporters' maps [N,5+C,h,w] with a confidence
- * that only gates; maps [N,4*bins+C,h,w]; maps or rows of boxes and of classes; and all maps of a head in one tensor of
- * rows.
+ * Reads maps of distances (left, top, right, bottom), as numbers or as distributions. Forms: maps [N,5+C,h,w] with a
+ * confidence that only gates; maps [N,4*bins+C,h,w]; separate maps or rows of boxes and of classes; all maps of a head
+ * in one tensor of rows.
  */
 export function distanceMaps(query: CountedQuery, specs: Specs): Interpretation[] {
   const { classes, traits } = query;

@@ -36,7 +36,7 @@ export function boxesScores(query: HeadQuery, specs: Specs): Interpretation[] {
   );
 }
 
-/** Returns the numbers of score columns that the boxes may have. */
+/** Returns the possible counts of score columns beside the boxes. */
 function boxesScoresWidths(query: HeadQuery, specs: Specs, classIds: number): number[] {
   if (classIds >= 0) return [1];
   if (query.classes !== null) return scoreWidths(query, query.classes);

@@ -41,7 +41,8 @@ export class Assignment {
   /** True if there are fewer columns than rows. Columns are then placed, and rows have prices. */
   private isTurned = false;
   /**
-   * Member of the placed side (`own`) and of the other side in each pair, and the partner of each member, -1 for none.
+   * For each pair its member of the placed side (`own`) and of the other side. For each member its partner, -1 for
+   * none.
    */
   private own = this.pairRow;
   private other = this.pairColumn;

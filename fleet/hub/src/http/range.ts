@@ -5,7 +5,7 @@ import type { AnswerHeaders, Exchange } from "boxwright-service/http/exchange";
 export interface SentFile {
   readonly size: number;
   readonly type: string;
-  /** Without quotes. The name of the bytes: a file with it never changes. */
+  /** ETag without quotes. A file with the same ETag never changes. */
   readonly etag: string;
   readonly read: (start: number, end: number) => Promise<Readable>;
 }
