@@ -26,11 +26,26 @@ function outputsOf(model: Model): Parameters<typeof inspect>[1] {
   return isOpen ? [] : (specs as unknown as Parameters<typeof inspect>[1]);
 }
 
+/** Returns what is wrong with options whatever the network is: unknown names, and values out of range. */
+function optionProblems(stated: object): CheckProblem[] {
+  try {
+    // Labels and classes belong to a network. The stand-in has one class.
+    const others = Object.fromEntries(
+      Object.entries(stated).filter(([name]) => name !== "labels" && name !== "classes"),
+    );
+    createDecoderSync({ family: "yolov8", classes: 1, inputSize: [64, 64] }, others);
+    return [];
+  } catch (error) {
+    return problemsOf(error).filter(({ path }) => path.startsWith("options."));
+  }
+}
+
 async function describe({ config, options, modelPath }: CheckRequest): Promise<string> {
   const stated = decoderOptions(options);
   const model = modelPath === null ? null : await readModel(readFileSync(modelPath));
   if (config === null) {
-    if (model === null) throw new RangeError("got neither a config nor a model file, expected one of them");
+    const message = "got neither a config nor a model file, expected one of them";
+    if (model === null) throw new ConfigError([{ path: "", message }, ...optionProblems(stated)]);
     createDecoderSync(model, stated);
     return inspect(model, [], stated).text;
   }

@@ -31,7 +31,7 @@ export function admitBody({ bodies, metrics }: Services, exchange: Exchange, sen
 }
 
 /** Returns the bytes of a file. They end early where they are too slow, and where slow files have their half. */
-export async function* fileBody(exchange: Exchange): AsyncGenerator<Buffer> {
+export async function* fileBody(exchange: Exchange): AsyncGenerator<Buffer, void> {
   for await (const bytes of keepPace(exchange.openBody(), UPLOAD_PACE)) {
     if (!mayGoOn(exchange)) return;
     yield bytes;

@@ -118,6 +118,13 @@ export async function completeModel(
   });
 }
 
+/** Frees the place of a file that lacks bytes. */
+export async function forgetModel(db: Database, teamId: string, sha256: string): Promise<void> {
+  await db.write((tx) =>
+    tx.all("DELETE FROM models WHERE team_id = ? AND sha256 = ? AND complete_at IS NULL", [teamId, sha256]),
+  );
+}
+
 /**
  * Removes a model file that no version names, and its bytes. Deletes the row first: bytes without a row are deleted
  * later, but a row without bytes would offer a file that is gone.

@@ -27,10 +27,14 @@ const MEGABYTE = 2 ** 20;
 const megabytes = (bytes: number): string => `${(bytes / MEGABYTE).toFixed(1)} MB`;
 const milliseconds = (value: number | null): string => (value === null ? "none" : `${value.toFixed(1)} ms`);
 
+/** Frames after which the first, slow ones no longer make the median. */
+const FEW_FRAMES = 30;
+
 /** A device that sends tensors decodes nothing: its host does. */
-function decodingText({ p50, p99 }: Heartbeat["decode_ms"]): string {
+function decodingText({ decode_ms: { p50, p99 }, frames }: Heartbeat): string {
   if (p50 === null || p99 === null) return "none on the device so far";
-  return `${milliseconds(p50)} median, ${milliseconds(p99)} p99`;
+  const note = frames < FEW_FRAMES ? `; of ${countText(frames, "frame")} since the start, and the first are slow` : "";
+  return `${milliseconds(p50)} median, ${milliseconds(p99)} p99${note}`;
 }
 
 /** Status of a device that has enrolled. */
@@ -59,7 +63,7 @@ export function StatusFacts({ state, now }: { readonly state: DeviceState; reado
         ["Last error", beat?.last_error],
         ["Frames", beat && `${beat.frames.toLocaleString("en")} since its agent started`],
         ["Dropped", beat && `${beat.dropped.toLocaleString("en")} dropped, ${beat.lost.toLocaleString("en")} lost`],
-        ["Decoding", beat && decodingText(beat.decode_ms)],
+        ["Decoding", beat && decodingText(beat)],
         ["Waiting", beat && spoolText(beat.spool)],
         ["Network", beat?.network_interfaces && networkText(beat.network_interfaces)],
       ]}

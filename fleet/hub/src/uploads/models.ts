@@ -12,7 +12,7 @@ import { admitBody, fileBody } from "../http/body-room.ts";
 import { type Exchange, JSON_TYPE } from "boxwright-service/http/exchange";
 import { refuse, refuseMethod } from "../http/refusals.ts";
 import type { Services } from "../http/services.ts";
-import { beginModel, completeModel, findModel, type ModelFile } from "../nouns/model.ts";
+import { beginModel, completeModel, findModel, forgetModel, type ModelFile } from "../nouns/model.ts";
 
 export interface Sender {
   readonly teamId: string;
@@ -70,7 +70,13 @@ async function putModel(services: Services, exchange: Exchange, sender: Sender, 
   // A hub that was moved may know a file whose bytes were left behind.
   if (file.complete_at !== null && (await files.size(place)) === file.size) return answerComplete(exchange, file);
   if (!admitBody(services, exchange, sender.actor)) return;
-  const received = await files.receive(place, fileBody(exchange), { offset, size });
+  const body = fileBody(exchange);
+  const first = offset === 0 ? ((await body.next()).value ?? undefined) : undefined;
+  if (first !== undefined && isText(first, size)) {
+    await forgetModel(db, sender.teamId, sha256);
+    throw new UserError("model file: got a text file, expected a network, such as an .onnx or .tflite file");
+  }
+  const received = await files.receive(place, startingWith(first, body), { offset, size });
   if (received.kind === "partial") return exchange.send(202, JSON_TYPE, "", offsetHeaders(received.size, false));
   if (received.kind === "out_of_step")
     return refuse(exchange, "out_of_step", `: go on at ${received.size}`, offsetHeaders(received.size, false));
@@ -84,6 +90,24 @@ async function putModel(services: Services, exchange: Exchange, sender: Sender, 
     return refuse(exchange, "wrong_hash", received.kind === "wrong_hash" ? `: got ${received.sha256}` : "");
   await completeModel(db, now(), sender.actor, sender.teamId, file);
   answerComplete(exchange, file);
+}
+
+/** Yields what was read of a body, then the rest. */
+async function* startingWith(first: Buffer | undefined, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  if (first !== undefined) yield first;
+  yield* rest;
+}
+
+/** Bytes of a file that are looked at, and the least that tell a text. */
+const LOOKED_AT = 256;
+const LEAST_TEXT = 32;
+
+/** True if a file of `size` bytes begins with words. A model file has control bytes among its first ones. */
+function isText(start: Buffer, size: number): boolean {
+  const looked = start.subarray(0, LOOKED_AT);
+  if (looked.length < Math.min(size, LOOKED_AT) || looked.length < LEAST_TEXT) return false;
+  const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
+  return looked.some(isSpace) && looked.every((byte) => byte > 0x20 || isSpace(byte));
 }
 
 function answerComplete(exchange: Exchange, { sha256, size, name }: ModelFile): void {

@@ -199,6 +199,12 @@ onDatabases("what a device should run", (kind) => {
     expect(wrong.failedMessage).toMatch(/family.*yolov99/);
     expect((await save(app, { config: "{", options: 3 })).failedMessage).toMatch(/^config: got text.*\noptions: got 3/);
     expect((await save(app, {})).failedMessage).toContain("neither a config nor a model file");
+    // Options are checked before a model is there.
+    const early = (await save(app, { options: { confidence: 0.5, maxDetections: -1, labels: ["a", "b"] } }))
+      .failedMessage;
+    expect(early).toContain("did you mean confidenceThreshold?");
+    expect(early).toContain("options.maxDetections: got -1");
+    expect(early).not.toContain("options.labels");
     expect((await save(app, { config: CONFIG, model: "0".repeat(64) })).failedMessage).toContain("has sent");
     await save(app, { config: CONFIG });
     const late = await save(app, { config: { ...CONFIG, classes: 3 }, newest: 0 });
@@ -332,6 +338,18 @@ onDatabases("what a device should run", (kind) => {
     const other = await hub.makeTeam("No models", []);
     const theirs = await Agent.enrol(hub, await adoptKey(hub, {}, other.team.id));
     expect((await theirs.ask(`/device/models/${sha256}`, { method: "GET" })).status).toBe(404);
+  });
+
+  it("refuses a text file, which no network is, and keeps nothing of it", async () => {
+    const bytes = Buffer.from("# Notes about the model\nIt is elsewhere, überall und nirgends.\n");
+    const path = `/models/${createHash("sha256").update(bytes).digest("hex")}?name=notes.onnx`;
+    const refused = await upload(path, bytes);
+    expect([refused.status, (await refused.json()).errors[0].message]).toEqual([
+      400,
+      expect.stringContaining("got a text file, expected a network"),
+    ]);
+    const head = { method: "HEAD", headers: { authorization: `Bearer ${hub.key}` } };
+    expect((await fetch(hub.url + path, head)).status).toBe(404);
   });
 
   it("refuses model files of a wrong hash or size, and strangers", async () => {
