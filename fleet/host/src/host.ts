@@ -11,6 +11,7 @@ import { DeviceTokens } from "./access/device-tokens.ts";
 import { HubDocuments } from "./access/hub-document.ts";
 import { Decoding } from "./decode/decoding.ts";
 import { Registry } from "./decode/registry.ts";
+import { Announcer } from "./announce/announcer.ts";
 import { createApp } from "./http/app.ts";
 import { createGuards } from "./http/guards.ts";
 import { Intake } from "./intake/intake.ts";
@@ -57,14 +58,8 @@ export async function startHost({ config, log, now = Date.now, waits = false }: 
   const onError = (error: unknown): void => log.warn({ error: messageOf(error) }, "database");
   const db = await openWhenThere(() => openDatabase(config, onError), { log, waits, ...config });
   const webhooks = new Senders(config.webhooks, { db, metrics, log, now });
-  const writer = new Writer(db, metrics, {
-    onProblem(problem) {
-      if (problem === null) log.info("the database takes frames again");
-      else log.error({ problem }, "the database takes no frames: senders keep them until it does");
-    },
-    onInsert: (tx, frames) => webhooks.queue(tx, frames),
-    onDurable: () => webhooks.wake(),
-  });
+  const announcer = config.announceMqtt === undefined ? null : new Announcer({ config, metrics, log, now });
+  const writer = createWriter(db, { metrics, log, webhooks, announcer });
   const decoding = new Decoding({ threads: config.threads, queue: config.queue, log });
   const registry = new Registry({ db, decoding, maxConfigs: config.maxConfigs, now });
   const previews = new Previews(config, metrics, now);
@@ -83,6 +78,7 @@ export async function startHost({ config, log, now = Date.now, waits = false }: 
     await writer.idle();
     await refused.write();
     await webhooks.stop();
+    await announcer?.stop();
     await decoding.close();
     await db.close();
   };
@@ -100,6 +96,7 @@ export async function startHost({ config, log, now = Date.now, waits = false }: 
       decoding: () => decoding.stats,
       broker: () => (config.nats === undefined ? null : (broker?.state() ?? Promise.resolve("away"))),
       webhooks,
+      announcing: () => (announcer === null ? "none" : (announcer.problem ?? "ok")),
       mqtt: () => (config.mqtt === undefined ? "none" : (mqtt?.problem ?? "ok")),
     });
     const { keepDays, keepBytes } = config;
@@ -131,6 +128,27 @@ export async function startHost({ config, log, now = Date.now, waits = false }: 
     await closeParts();
     throw error;
   }
+}
+
+interface WriterParts {
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly webhooks: Senders;
+  readonly announcer: Announcer | null;
+}
+
+function createWriter(db: Database, { metrics, log, webhooks, announcer }: WriterParts): Writer {
+  return new Writer(db, metrics, {
+    onProblem(problem) {
+      if (problem === null) log.info("the database takes frames again");
+      else log.error({ problem }, "the database takes no frames: senders keep them until it does");
+    },
+    onInsert: (tx, frames) => webhooks.queue(tx, frames),
+    onDurable(frames) {
+      webhooks.wake();
+      announcer?.take(frames);
+    },
+  });
 }
 
 function openPort(listener: RequestListener, config: Config, metrics: Metrics, log: Logger): Promise<Listening> {

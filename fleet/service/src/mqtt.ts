@@ -81,6 +81,8 @@ export interface MqttOptions {
   readonly sessionSeconds?: number;
   /** Largest count of messages that the broker sends before it waits for acknowledgements. */
   readonly receiveMaximum?: number;
+  /** Message that the broker publishes and keeps once this client is gone without a word. */
+  readonly will?: { readonly topic: string; readonly payload: string };
   /** Largest message for this client in bytes. The broker drops larger ones. */
   readonly maximumPacketSize?: number;
   /**
@@ -167,7 +169,7 @@ export async function connectMqtt(address: MqttAddress, options: MqttOptions): P
 }
 
 function optionsOf(address: MqttAddress, options: MqttOptions): IClientOptions {
-  const { clientId, sessionSeconds = 0, receiveMaximum, maximumPacketSize } = options;
+  const { clientId, sessionSeconds = 0, receiveMaximum, maximumPacketSize, will } = options;
   const { host, port, isEncrypted, user, password } = address;
   return {
     host,
@@ -182,6 +184,7 @@ function optionsOf(address: MqttAddress, options: MqttOptions): IClientOptions {
     timerVariant: "native",
     ...(user !== null && { username: user }),
     ...(password !== null && { password }),
+    ...(will && { will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1 as const, retain: true } }),
     properties: {
       sessionExpiryInterval: sessionSeconds,
       ...(receiveMaximum !== undefined && { receiveMaximum }),

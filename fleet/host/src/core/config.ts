@@ -112,6 +112,17 @@ export const options = {
     fallback: [] as Webhook[],
     about: "outside addresses that get detections, each signed; in the config file alone (docs/webhooks.md)",
   },
+  announceMqtt: {
+    schema: mqttPlace,
+    about: "MQTT 5 broker to which this host tells what is seen (docs/announce.md); default: none",
+  },
+  announceTopic: { schema: mqttTopic, fallback: MQTT_TOPIC, about: "topic above those of what is seen" },
+  announceAs: {
+    schema: texts(v.picklist(["onvif", "home-assistant"], "expected onvif or home-assistant")),
+    fallback: ["onvif", "home-assistant"] as ("onvif" | "home-assistant")[],
+    about: "forms of what is seen: onvif (Profile M metadata in JSON), home-assistant (MQTT discovery)",
+  },
+  announceDiscovery: { schema: mqttTopic, fallback: "homeassistant", about: "discovery prefix of Home Assistant" },
   configs: {
     schema: texts(text("the path of a JSON file")),
     fallback: [] as string[],

@@ -18,6 +18,7 @@ export interface Metrics {
   readonly webhooks: Counter<"outcome">;
   /** Sets the message counts of webhook queues. Removes those of other queues. */
   setWebhookQueues(queues: readonly QueueCounts[]): void;
+  readonly announced: Counter<"outcome">;
   readonly batch: Histogram;
   readonly latency: Histogram;
   readonly future: Counter;
@@ -69,6 +70,7 @@ export function createMetrics(): Metrics {
     webhooks: counter("webhooks_total", "Messages to webhooks: sent, failed (one attempt), dropped (lost or kept)", [
       "outcome",
     ]),
+    announced: counter("announced_total", "Messages to other programs over MQTT: sent or dropped", ["outcome"]),
     batch: new Histogram({
       name: `${P}batch_frames`,
       help: "Frames stored by one transaction",

@@ -15,6 +15,8 @@ export interface OpsRoutes {
   readonly broker: () => Promise<string> | null;
   /** Returns "ok", "none" or why no packets come over MQTT. */
   readonly mqtt: () => string;
+  /** Returns "ok", "none" or why other programs are not told what is seen. The host works on without them. */
+  readonly announcing: () => string;
   readonly webhooks: Senders;
   /** Returns "ok", "none" or why the hub's document cannot be read. The host works on without the hub. */
   readonly hubState: () => string;
@@ -24,7 +26,7 @@ const PATIENCE_MS = 2000;
 
 export function addOpsRoutes(
   router: Router,
-  { db, writer, metrics, guards, broker, mqtt, webhooks, hubState }: OpsRoutes,
+  { db, writer, metrics, guards, broker, mqtt, announcing, webhooks, hubState }: OpsRoutes,
 ): void {
   router.get("/healthz", async (exchange) => {
     const [answers, brokerState] = await Promise.all([inTime(db.all("SELECT 1 AS one")), broker()]);
@@ -37,6 +39,7 @@ export function addOpsRoutes(
       database,
       broker: brokerState ?? "none",
       mqtt: mqtt(),
+      ...(announcing() !== "none" && { announcing: announcing() }),
       webhooks: webhooks.states,
       hub: hubState(),
     };

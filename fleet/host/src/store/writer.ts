@@ -28,8 +28,8 @@ export interface WriterOptions {
   readonly onProblem?: (problem: string | null) => void;
   /** Adds rows about new frames in the transaction that stores them, which may run more than once. */
   readonly onInsert?: (tx: Queries, frames: readonly StoredFrame[]) => Promise<void>;
-  /** Called once the frames of the last `onInsert` are durable. */
-  readonly onDurable?: () => void;
+  /** Called with new frames once they are durable. */
+  readonly onDurable?: (frames: readonly StoredFrame[]) => void;
 }
 
 export class Writer {
@@ -115,7 +115,7 @@ export class Writer {
       });
       this.#took = performance.now() - begin;
       this.#expected = Math.min(MOST_FRAMES, batch.length + this.#waiting.length);
-      this.#options.onDurable?.();
+      this.#options.onDurable?.(frames.filter((_, i) => isNew[i]));
       this.#note(null);
       this.#metrics.batch.observe(batch.length);
       batch.forEach(({ resolve }, i) => resolve(isNew[i]!));

@@ -15,7 +15,21 @@ const read = (path: string): string => readFileSync(join(root, path), "utf8");
 
 testLayers(
   join(root, "src"),
-  ["core", "store", "decode", "intake", "live", "webhook", "nats", "mqtt", "access", "http", "host.ts", "cli"],
+  [
+    "core",
+    "store",
+    "decode",
+    "intake",
+    "live",
+    "webhook",
+    "nats",
+    "mqtt",
+    "announce",
+    "access",
+    "http",
+    "host.ts",
+    "cli",
+  ],
   // Each way into the host has a file of its own for configs and previews.
   ["configs", "previews", "query"],
 );

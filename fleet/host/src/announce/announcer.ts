@@ -1,0 +1,155 @@
+/**
+ * Tells others over MQTT what is seen: ONVIF scene descriptions of every frame, and Home Assistant's sensors. It tells
+ * what happens now. What a broker misses while it is away is in the database, and is not sent later.
+ */
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { connectionProblem } from "boxwright-service/errors";
+import type { Logger } from "boxwright-service/log";
+import { type MqttConnection, connectMqtt, readMqttAddress } from "boxwright-service/mqtt";
+import { Backoff } from "boxwright-service/retry";
+import type { Config } from "../core/config.ts";
+import type { Metrics } from "../core/metrics.ts";
+import { millisecondsOf } from "../core/time.ts";
+import type { StoredFrame } from "../store/frames.ts";
+import { detectionsOf, levelOf } from "./detection.ts";
+import { HomeAssistant, type Message } from "./home-assistant.ts";
+import { MODULE, sceneOf } from "./onvif.ts";
+
+export interface AnnouncerOptions {
+  readonly config: Pick<Config, "announceMqtt" | "announceTopic" | "announceAs" | "announceDiscovery">;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly now: () => number;
+}
+
+/** Messages that may wait for the connection. More are dropped and counted. */
+const MOST_WAITING = 256;
+/** Milliseconds between two looks at the states of Home Assistant's sensors. */
+const STATES_MS = 1000;
+/** Age in milliseconds of a frame from which on it says nothing about now. */
+const OLD_MS = 60_000;
+/** Topic at which Home Assistant says that it has started. */
+const BIRTH = "status";
+
+export class Announcer {
+  readonly #options: AnnouncerOptions;
+  readonly #home: HomeAssistant | null;
+  readonly #isOnvif: boolean;
+  readonly #end = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  readonly #loop: Promise<void>;
+  #connection: MqttConnection | null = null;
+  #waiting = 0;
+  /** Why nothing can be told; null while it can. */
+  problem: string | null = "not connected yet";
+
+  constructor(options: AnnouncerOptions) {
+    const { announceTopic, announceAs, announceDiscovery } = options.config;
+    this.#options = options;
+    this.#isOnvif = announceAs.includes("onvif");
+    this.#home = announceAs.includes("home-assistant") ? new HomeAssistant(announceTopic, announceDiscovery) : null;
+    this.#timer = setInterval(() => this.#send(this.#home?.states(options.now()) ?? []), STATES_MS).unref();
+    this.#loop = this.#run();
+  }
+
+  /** Tells what frames show that were just stored. */
+  take(frames: readonly StoredFrame[]): void {
+    const { config, now } = this.#options;
+    for (const frame of frames) {
+      const { source, subject, time } = frame;
+      const detections = detectionsOf(frame);
+      if (this.#isOnvif) {
+        const topic = `${levelOf(source)}/onvif-mj/VideoAnalytics/${levelOf(subject || "camera")}/${MODULE}`;
+        const payload = JSON.stringify(sceneOf(time, detections));
+        this.#send([{ topic: `${config.announceTopic}/${topic}`, payload, retain: false }]);
+      }
+      if (Math.abs(now() - millisecondsOf(time)) < OLD_MS)
+        this.#send(this.#home?.take({ source, subject }, detections, now()) ?? []);
+    }
+  }
+
+  /** Says that this host goes, and disconnects. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#end.abort();
+    await this.#loop;
+  }
+
+  async #run(): Promise<void> {
+    const { log, config } = this.#options;
+    const { signal } = this.#end;
+    const address = readMqttAddress(config.announceMqtt!)!;
+    const broker = `${address.host}:${address.port}`;
+    const backoff = new Backoff(500, 15_000);
+    while (!signal.aborted) {
+      let reason: string;
+      try {
+        reason = await this.#connect(address, () => {
+          log.info({ broker, as: config.announceAs }, "telling over MQTT what is seen");
+          backoff.reset();
+        });
+      } catch (error) {
+        reason = connectionProblem(error);
+      }
+      if (signal.aborted) return;
+      if (reason !== this.problem) log.error({ broker, error: reason }, "cannot tell over MQTT, trying again");
+      this.problem = reason;
+      await sleep(backoff.next(), undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** Connects, and tells until the connection ends. Returns the reason. */
+  async #connect(address: NonNullable<ReturnType<typeof readMqttAddress>>, onOpen: () => void): Promise<string> {
+    const { announceTopic, announceDiscovery } = this.#options.config;
+    const status = this.#home?.statusTopic ?? `${announceTopic}/status`;
+    const birth = `${announceDiscovery}/${BIRTH}`;
+    const connection = await connectMqtt(address, {
+      clientId: `boxwright-announce-${randomBytes(6).toString("hex")}`,
+      will: { topic: status, payload: "offline" },
+      onMessage: ({ topic, payload }, done) => {
+        // A new start of Home Assistant has forgotten the states.
+        if (topic === birth && String(payload) === "online") this.#send(this.#home?.configs() ?? []);
+        done();
+      },
+    });
+    try {
+      if (this.#home) await connection.subscribe(birth);
+      await connection.publish({ topic: status, payload: "online", qos: 1, retain: true });
+      this.#connection = connection;
+      this.problem = null;
+      this.#send(this.#home?.configs() ?? []);
+      onOpen();
+      const stopped = new Promise<string>((resolve) => {
+        if (this.#end.signal.aborted) resolve("stopped");
+        this.#end.signal.addEventListener("abort", () => resolve("stopped"));
+      });
+      const reason = await Promise.race([connection.ended, stopped]);
+      // An orderly end sends no last will.
+      if (reason === "stopped") await connection.publish({ topic: status, payload: "offline", qos: 1, retain: true });
+      return reason;
+    } finally {
+      this.#connection = null;
+      await connection.close();
+    }
+  }
+
+  #send(messages: readonly Message[]): void {
+    const { announced } = this.#options.metrics;
+    for (const { topic, payload, retain } of messages) {
+      if (!this.#connection || this.#waiting >= MOST_WAITING) {
+        announced.inc({ outcome: "dropped" });
+        continue;
+      }
+      this.#waiting++;
+      // Sensors have to appear, so their configs are acknowledged. The next frame brings another scene.
+      this.#connection
+        .publish({ topic, payload, qos: retain ? 1 : 0, retain, contentType: "application/json" })
+        .then(
+          () => announced.inc({ outcome: "sent" }),
+          () => announced.inc({ outcome: "dropped" }),
+        )
+        .finally(() => this.#waiting--);
+    }
+  }
+}

@@ -1,0 +1,36 @@
+/** A detection as the announcements need it, and names for topics. */
+import { createHash } from "node:crypto";
+import type { StoredFrame } from "../store/frames.ts";
+import { labelOf } from "../store/seen.ts";
+
+export interface Detection {
+  readonly x_min: number;
+  readonly y_min: number;
+  readonly x_max: number;
+  readonly y_max: number;
+  readonly confidence: number;
+  readonly label: string;
+  /** Id of a tracker, if the device has one. */
+  readonly track_id?: number;
+}
+
+/** Returns the detections of a frame, each with a label. Leaves out what is no box. */
+export function detectionsOf({ detections }: Pick<StoredFrame, "detections">): Detection[] {
+  const all = JSON.parse(detections) as Partial<Detection>[];
+  return all.flatMap((one) => {
+    const { x_min, y_min, x_max, y_max, confidence, track_id } = one;
+    const numbers = [x_min, y_min, x_max, y_max, confidence];
+    if (!numbers.every((value) => typeof value === "number" && Number.isFinite(value))) return [];
+    return [{ ...(one as Detection), label: labelOf(one), ...(Number.isInteger(track_id) && { track_id: track_id! }) }];
+  });
+}
+
+/** Returns a short hash of texts. Names that differ in one character only stay apart by it. */
+export const hashOf = (...texts: readonly string[]): string =>
+  createHash("sha256").update(texts.join("\n")).digest("hex").slice(0, 12);
+
+/** Returns a name as one level of a topic: letters, digits, `-` and `_`, with a hash if others were replaced. */
+export function levelOf(name: string): string {
+  const safe = name.replace(/[^\w-]+/g, "_").slice(0, 60);
+  return safe === name && name !== "" ? name : `${safe}-${hashOf(name)}`;
+}

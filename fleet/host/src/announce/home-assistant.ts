@@ -1,0 +1,143 @@
+/**
+ * Says what cameras see to Home Assistant: MQTT discovery makes an occupancy sensor and a count of each label of a
+ * camera. https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery
+ */
+import type { Detection } from "./detection.ts";
+import { hashOf, levelOf } from "./detection.ts";
+
+export interface Message {
+  readonly topic: string;
+  readonly payload: string;
+  readonly retain: boolean;
+}
+
+export interface Place {
+  readonly source: string;
+  readonly subject: string;
+}
+
+/** Milliseconds for which a label counts after it was seen: boxes that flicker would switch lamps. */
+const HOLD_MS = 3000;
+/** Milliseconds after which a state is sent again although nothing changed. */
+const REPEAT_MS = 20_000;
+/** Seconds without a state after which Home Assistant takes a sensor for unavailable: its camera sends no frames. */
+const EXPIRE_SECONDS = 60;
+/** Most sensors of one host. A network can have thousands of labels. */
+const MOST_SENSORS = 2000;
+
+interface Sensor {
+  readonly place: Place;
+  readonly label: string;
+  readonly topic: string;
+  /** Times at which the label was seen within HOLD_MS, with how often and how surely. */
+  seen: { readonly at: number; readonly count: number; readonly best: number }[];
+  sentCount: number | null;
+  sentAt: number;
+}
+
+export class HomeAssistant {
+  readonly #prefix: string;
+  readonly #discovery: string;
+  readonly #sensors = new Map<string, Sensor>();
+  /** Times at which cameras had their last frame. */
+  readonly #heard = new Map<string, number>();
+
+  /**
+   * @param prefix topic above the states of this host
+   * @param discovery topic prefix of discovery, as Home Assistant has it
+   */
+  constructor(prefix: string, discovery: string) {
+    this.#prefix = prefix;
+    this.#discovery = discovery;
+  }
+
+  /** Topic that says if this host is there: "online", or "offline" by the last will. */
+  get statusTopic(): string {
+    return `${this.#prefix}/status`;
+  }
+
+  /** Takes a frame that was captured just now. Returns the configs of sensors that it brings. */
+  take(place: Place, detections: readonly Detection[], now: number): Message[] {
+    const camera = hashOf(place.source, place.subject);
+    this.#heard.set(camera, now);
+    const counts = new Map<string, { count: number; best: number }>();
+    for (const { label, confidence } of detections) {
+      const { count, best } = counts.get(label) ?? { count: 0, best: 0 };
+      counts.set(label, { count: count + 1, best: Math.max(best, confidence) });
+    }
+    const fresh: Message[] = [];
+    for (const [label, { count, best }] of counts) {
+      const key = `${camera}_${hashOf(label)}`;
+      let sensor = this.#sensors.get(key);
+      if (!sensor) {
+        if (this.#sensors.size >= MOST_SENSORS) continue;
+        const topic = `${this.#prefix}/seen/${levelOf(place.source)}/${levelOf(place.subject)}/${levelOf(label)}`;
+        sensor = { place, label, topic, seen: [], sentCount: null, sentAt: -Infinity };
+        this.#sensors.set(key, sensor);
+        fresh.push(...this.#configsOf(key, sensor));
+      }
+      sensor.seen.push({ at: now, count, best });
+    }
+    return fresh;
+  }
+
+  /** Returns the states that changed, or that are due. */
+  states(now: number): Message[] {
+    const due: Message[] = [];
+    for (const sensor of this.#sensors.values()) {
+      sensor.seen = sensor.seen.filter(({ at }) => now - at < HOLD_MS);
+      const heard = this.#heard.get(hashOf(sensor.place.source, sensor.place.subject)) ?? -Infinity;
+      // Say nothing of a camera without frames: its sensors become unavailable.
+      if (now - heard > REPEAT_MS && sensor.seen.length === 0) continue;
+      const count = Math.max(0, ...sensor.seen.map((one) => one.count));
+      if (count === sensor.sentCount && now - sensor.sentAt < REPEAT_MS) continue;
+      const best = Math.max(0, ...sensor.seen.map((one) => one.best));
+      sensor.sentCount = count;
+      sensor.sentAt = now;
+      due.push({ topic: sensor.topic, payload: JSON.stringify({ count, best }), retain: false });
+    }
+    return due;
+  }
+
+  /** Returns the configs of all sensors, and forgets what was sent: for a new connection, or a new start of theirs. */
+  configs(): Message[] {
+    return [...this.#sensors].flatMap(([key, sensor]) => {
+      sensor.sentCount = null;
+      return this.#configsOf(key, sensor);
+    });
+  }
+
+  #configsOf(key: string, { place: { source, subject }, label, topic }: Sensor): Message[] {
+    const camera = subject === "" ? source : subject;
+    const both = {
+      availability_topic: this.statusTopic,
+      state_topic: topic,
+      expire_after: EXPIRE_SECONDS,
+      device: {
+        identifiers: [`boxwright_${hashOf(source, subject)}`],
+        name: camera,
+        manufacturer: "boxwright",
+        model: source,
+      },
+      origin: { name: "boxwright-host" },
+    };
+    const config = (kind: string, id: string, given: object): Message => ({
+      topic: `${this.#discovery}/${kind}/boxwright/${id}/config`,
+      payload: JSON.stringify({ ...given, unique_id: `boxwright_${id}`, ...both }),
+      retain: true,
+    });
+    return [
+      config("binary_sensor", `${key}_seen`, {
+        name: label,
+        device_class: "occupancy",
+        value_template: "{{ 'ON' if value_json.count > 0 else 'OFF' }}",
+        json_attributes_topic: topic,
+      }),
+      config("sensor", `${key}_count`, {
+        name: `${label} count`,
+        state_class: "measurement",
+        value_template: "{{ value_json.count }}",
+      }),
+    ];
+  }
+}
