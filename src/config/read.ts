@@ -2,6 +2,7 @@
  * Reads unknown JSON and the options that override it into one `Config`. Fields that only tensors can tell stay `null`.
  */
 import { ConfigError, type ConfigProblem, mismatch } from "../core/errors.ts";
+import { nearestName } from "../core/names.ts";
 import { SPEC_NAMES, few, kindOf, show, type TensorSpecInput } from "../core/tensor.ts";
 import { readAnchors } from "./anchors.ts";
 import { alignLabels } from "./background.ts";
@@ -137,7 +138,12 @@ function readFormat(r: FieldReader, root: Json, formats: () => FileFormats | nul
   const hasFamily = givenKeys.some((key) => /^(NN_)?family$/.test(key));
   if (givenKeys.length === 0 || ("mappings" in root && !hasFamily))
     return formats()?.readNnConfig(r, "NN_config") ?? null;
-  if (!TYPED.some((key) => key in root)) fail(`an object with ${few(keys, 6)}`, FORMATS);
+  if (!TYPED.some((key) => key in root)) {
+    const meant = keys
+      .map((key) => nearestName(key, ["NN_config", ...TYPED]))
+      .find((name) => name !== undefined);
+    fail(`an object with ${few(keys, 6)}`, FORMATS + (meant === undefined ? "" : `; did you mean ${meant}?`));
+  }
   return readTypedOptions(r);
 }
 

@@ -56,6 +56,7 @@ describe("no config at all", () => {
       { source: "roboflow", model: "x/1" },
       "got an object with source, model, expected NN_config",
     ],
+    ["a misspelt key", { familiy: "yolov8" }, "or family (typed options); did you mean family?"],
     ["a block that is none", { NN_config: "raw" }, 'NN_config: got "raw", expected an object'],
     [
       "a getter that throws",
