@@ -27,6 +27,7 @@ import { IdentityFile } from "./hub/identity.ts";
 import { BEATS_PER_START, HubLink, type Status } from "./hub/link.ts";
 import { Logs } from "./hub/logs.ts";
 import { Pause } from "./hub/pause.ts";
+import { Shadow, type ShadowParts } from "./hub/shadow.ts";
 import { Updates } from "./hub/updates.ts";
 import { Snaps } from "./hub/snaps.ts";
 import { ConfigStore } from "./sinks/configs.ts";
@@ -248,6 +249,7 @@ interface Opened {
     readonly logs: Logs;
     readonly pause: Pause;
     readonly updates: Updates;
+    readonly shadow: Shadow;
   } | null;
 }
 
@@ -278,5 +280,8 @@ async function open({ state, hub, update, network: given }: Settings, log: Logge
   const onFailed = (version: string): void => logs.failed(version);
   const updates = new Updates({ state, keys: update.keys, launcher: Parent.find(), log, onFailed });
   const pause = new Pause(state, log);
-  return { network, config: application, hub: { client, application, snaps, logs, pause, updates } };
+  const onDisagreement: ShadowParts["onDisagreement"] = (...given) => snaps.disagree(...given);
+  const shadow = new Shadow({ ...{ state, application, log, onDisagreement }, settings: given });
+  network.onSeen = shadow.see;
+  return { network, config: application, hub: { client, application, snaps, logs, pause, updates, shadow } };
 }

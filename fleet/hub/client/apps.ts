@@ -75,6 +75,8 @@ export interface AppAssignment {
   /** When the present share was set; null: a roll-out without steps. ISO 8601. */
   readonly rolloutStepOpenedAt: string | null;
   readonly rolloutProgress: RolloutProgress | null;
+  /** How the version agrees with the old one on the same frames; null: it was not asked for. */
+  readonly rolloutShadow: RolloutShadow | null;
   /** Pass it as `ifRevision`, so that you do not overwrite the change of another person. */
   readonly revision: number;
   readonly changedAt: string;
@@ -90,6 +92,74 @@ export interface RolloutProgress {
   readonly waiting: number;
   /** Among those that wait. */
   readonly offline: number;
+}
+
+/** Limits of a shadow: before the first step, some devices decode frames by the new version as well. */
+export interface ShadowLimits {
+  /** Per cent of the group that compare, and at least one device. */
+  readonly sharePercent: number;
+  /** They compare each of so many frames. */
+  readonly every: number;
+  /** Per cent of boxes that have to agree. */
+  readonly minAgreementPercent: number;
+  /** Frames with boxes that have to be compared, in all. */
+  readonly minFrames: number;
+  /** Per cent that a frame may take longer. */
+  readonly maxSlowdownPercent: number;
+  /** True: devices send snaps of their largest disagreements. */
+  readonly snaps: boolean;
+}
+
+export interface RolloutShadow extends ShadowLimits {
+  /** True while devices compare. No device has the version then. */
+  readonly isRunning: boolean;
+  readonly result: ShadowResult;
+  /** The hundred that agree least. */
+  readonly devices: readonly ShadowDevice[];
+}
+
+/** A value of the old version and one of the new; null: nothing was compared. */
+export interface ShadowPair {
+  readonly old: number | null;
+  readonly new: number | null;
+}
+
+/** What the devices of a shadow say together. */
+export interface ShadowResult {
+  readonly devices: number;
+  readonly reported: number;
+  /** They count as agreeing in nothing. */
+  readonly failed: number;
+  /** Their reports did not fit, and do not count. */
+  readonly refused: number;
+  /** Frames with boxes that count. */
+  readonly frames: number;
+  /** 0 to 1. */
+  readonly agreement: number | null;
+  /** Boxes whose class changed, 0 to 1. */
+  readonly changed: number | null;
+  /** 1.2: a frame takes a fifth longer. */
+  readonly slowdown: number | null;
+  readonly confidence: ShadowPair;
+  readonly decodeMs: ShadowPair;
+  readonly memoryBytes: ShadowPair;
+}
+
+export interface ShadowDevice {
+  readonly deviceId: string;
+  /** ISO 8601. */
+  readonly reportedAt: string;
+  readonly state: "COMPARING" | "FAILED" | "REFUSED";
+  /** Why it failed or was refused. */
+  readonly message: string | null;
+  readonly frames: number;
+  /** Frames in which neither version found anything. */
+  readonly emptyFrames: number;
+  readonly matched: number;
+  readonly changed: number;
+  readonly onlyOld: number;
+  readonly onlyNew: number;
+  readonly agreement: number | null;
 }
 
 /** A model file that was sent to `/models`. */
@@ -157,6 +227,8 @@ export interface Rollout {
   readonly errorPercent?: number;
   /** Minutes that a step is open at least. By default 60. */
   readonly waitMinutes?: number;
+  /** Beside `steps`: before the first one, some devices decode frames by the version in shadow of the old one. */
+  readonly shadow?: Partial<ShadowLimits>;
   readonly ifRevision?: number;
 }
 
@@ -191,7 +263,12 @@ const APPS_A_PAGE = 100;
 /** A version holds its config and a description: some ten kilobytes each. */
 const VERSIONS_A_PAGE = 20;
 const GATES = "rolloutSteps rolloutSuccessPercent rolloutErrorPercent rolloutWaitMinutes rolloutStepOpenedAt";
-const ASSIGNMENT = `deviceId groupId version rolloutVersion rolloutShare rolloutState rolloutFailureLimit ${GATES} rolloutProgress { devices applied failed waiting offline } revision changedAt changedBy`;
+const LIMITS = "sharePercent every minAgreementPercent minFrames maxSlowdownPercent snaps";
+const PAIRS = ["confidence", "decodeMs", "memoryBytes"].map((name) => `${name} { old new }`).join(" ");
+const RESULT = `result { devices reported failed refused frames agreement changed slowdown ${PAIRS} }`;
+const COMPARED = "frames emptyFrames matched changed onlyOld onlyNew agreement";
+const SHADOW = `rolloutShadow { ${LIMITS} isRunning ${RESULT} devices { deviceId reportedAt state message ${COMPARED} } }`;
+const ASSIGNMENT = `deviceId groupId version rolloutVersion rolloutShare rolloutState rolloutFailureLimit ${GATES} rolloutProgress { devices applied failed waiting offline } ${SHADOW} revision changedAt changedBy`;
 const APP = `id identifier name purpose tags createdAt updatedAt newestVersion { number hash } assignments { ${ASSIGNMENT} }`;
 const MODEL = "sha256 size name createdAt isComplete appIdentifiers deviceCount";
 const VERSION =
@@ -200,6 +277,7 @@ const VERSION =
 export function createAppOperations({ read, all, mutation }: Toolbox): AppOperations {
   const id = { appId: "ID!" };
   const gates = { steps: "[Int!]", successPercent: "Int", errorPercent: "Int", waitMinutes: "Int" };
+  const shadow = { shadow: "RolloutShadowInput" };
   const target = { deviceId: "ID", groupId: "ID", ifRevision: "Int" };
   const one = read<App | null>("app", id, `{ ${APP} }`);
   const create = mutation<{ app: App }>(
@@ -216,7 +294,7 @@ export function createAppOperations({ read, all, mutation }: Toolbox): AppOperat
   );
   const assign = mutation<{ assignment: AppAssignment }>(
     "assignApp",
-    { ...id, version: "Int!", share: "Int", failureLimit: "Int", ...gates, ...target },
+    { ...id, version: "Int!", share: "Int", failureLimit: "Int", ...gates, ...shadow, ...target },
     `assignment { ${ASSIGNMENT} }`,
   );
   const unassign = mutation("unassignApp", { ...target, purpose: "AppPurpose" }, "");

@@ -11,6 +11,7 @@ import { readIfThere, replaceFile } from "../core/files.ts";
 import { type ConfigSource, type ConfigState, LiveConfig, type NetworkChooser } from "../network/live-config.ts";
 import type { Network } from "../network/network.ts";
 import type { NetworkPlan } from "../network/plan.ts";
+import type { ShadowVersion } from "../shadow/message.ts";
 import { isObject } from "../settings/fields.ts";
 import { HubAwayError, type HubClient, HubRefusal, RevokedError } from "./client.ts";
 import { ModelError, Models } from "./models.ts";
@@ -48,6 +49,8 @@ export class Application implements NetworkChooser {
   rules: readonly SnapRule[] = [];
   /** Identifier of the application in use; null: none. */
   running: string | null = null;
+  /** The application in use; null: none. */
+  current: Kept | null = null;
 
   constructor(parts: ApplicationParts) {
     this.#parts = parts;
@@ -71,6 +74,11 @@ export class Application implements NetworkChooser {
     const { etag: version, identifier } = this.#tried;
     const { state, error } = this.#live.state;
     return { identifier, version, state, ...(error !== null && { error: problemOf(error) }) };
+  }
+
+  /** Returns an application as its config, options and the file of its model. */
+  versionOf({ config, options, model }: Kept): ShadowVersion {
+    return { config, options, model: { sha256: model!.sha256, path: this.#models.pathOf(model!) } };
   }
 
   prove(plan: NetworkPlan): void {
@@ -149,6 +157,7 @@ export class Application implements NetworkChooser {
     this.#isReported = false;
     this.rules = [];
     this.running = null;
+    this.current = null;
     rmSync(this.#path, { force: true });
     this.#live.forget();
     this.#models.keepOnly(new Set());
@@ -188,6 +197,7 @@ export class Application implements NetworkChooser {
         await network.choose({ ...named, config: config ?? undefined, options });
         this.rules = snaps;
         this.running = application.identifier;
+        this.current = kept;
         return network.plan!;
       },
     };

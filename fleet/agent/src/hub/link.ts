@@ -19,6 +19,7 @@ import { Bell, wait } from "../core/wait.ts";
 import type { Bearer } from "../sinks/sink.ts";
 import type { Logs } from "./logs.ts";
 import type { Pause } from "./pause.ts";
+import type { Shadow } from "./shadow.ts";
 import type { Snaps } from "./snaps.ts";
 import type { Updates } from "./updates.ts";
 import type { Application } from "./application.ts";
@@ -60,6 +61,7 @@ export interface LinkParts {
   readonly logs: Logs;
   readonly pause: Pause;
   readonly updates: Updates;
+  readonly shadow: Shadow;
   /** State folder of the agent. */
   readonly state: string;
   readonly log: Logger;
@@ -116,6 +118,7 @@ export class HubLink implements Bearer {
 
   /** Runs until the signal aborts. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
+    signal.addEventListener("abort", () => this.#parts.shadow.close());
     await Promise.all([
       this.#repeat(signal, () => this.#beat(signal)),
       this.#repeat(signal, () => this.#renewToken(signal)),
@@ -123,6 +126,7 @@ export class HubLink implements Bearer {
       this.#repeat(signal, () => this.#parts.snaps.sendNext(this.#parts.client, signal).then(() => 0)),
       this.#repeat(signal, () => this.#parts.logs.sendNext(this.#parts.client, signal).then(() => LEAST_HOLD)),
       this.#repeat(signal, () => this.#parts.updates.followNext(this.#parts.client, signal).then(() => LEAST_HOLD)),
+      this.#repeat(signal, () => this.#parts.shadow.followNext(this.#parts.client, signal).then(() => LEAST_HOLD)),
     ]);
   }
 
@@ -200,7 +204,7 @@ export class HubLink implements Bearer {
   }
 
   async #beat(signal: AbortSignal): Promise<number> {
-    const { client, application, firstBeat, status, snaps, logs, pause, updates } = this.#parts;
+    const { client, application, firstBeat, status, snaps, logs, pause, updates, shadow } = this.#parts;
     const { version, model, architecture } = machine;
     const body: Heartbeat = {
       counter: firstBeat + this.#beats++,
@@ -211,12 +215,14 @@ export class HubLink implements Bearer {
       ...status(),
       network_interfaces: interfacesOf(),
       paused: pause.isPaused,
+      ...(shadow.report && { shadow: shadow.report }),
     };
     const { json } = await client.ask({ method: "POST", path: "/device/heartbeat", body, signal });
     const answer = readHeartbeatAnswer(json);
     this.#acknowledged++;
     this.#acknowledgedAt = performance.now();
     updates.want(answer.desired_agent ?? null);
+    shadow.want(answer.shadow ?? null);
     this.#compareClocks(answer.time);
     pause.set(answer.paused);
     if (answer.log_requested) logs.send("requested");

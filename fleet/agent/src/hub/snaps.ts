@@ -5,14 +5,16 @@
 import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { type Packet, fromPacket } from "boxwright";
+import { type ImageInput, type Packet, fromPacket } from "boxwright";
 import { messageOf } from "boxwright-service/errors";
 import { type SnapRequest, type SnapRule, readSnapAnswer } from "boxwright-service/schema/protocol";
+import { SHADOW_EXTRA, SHADOW_SNAP } from "boxwright-service/schema/shadow";
 import { replaceFile } from "../core/files.ts";
 import { sha256, ulid } from "../core/ids.ts";
 import { RareLog } from "../core/log.ts";
 import { Bell } from "../core/wait.ts";
-import type { Network, Processed } from "../network/network.ts";
+import type { Network, Processed, SeenFrame } from "../network/network.ts";
+import type { Found as ShadowBox, ShadowDifference } from "../shadow/message.ts";
 import { writeJpeg } from "../sources/picture.ts";
 import type { SourceFrame } from "../sources/source.ts";
 import { type HubClient, HubRefusal, RevokedError } from "./client.ts";
@@ -34,6 +36,12 @@ export interface SnapParts {
   /** Identifier of the application in use. */
   readonly application: () => string | null;
   readonly log: Logger;
+}
+
+/** What a snap holds besides its name. */
+interface SnapContent extends Pick<SnapRequest, "tags" | "extras" | "event"> {
+  readonly image: ImageInput;
+  readonly time: Date;
 }
 
 export class Snaps {
@@ -70,6 +78,23 @@ export class Snaps {
       .finally(() => (this.#isBusy = false));
   }
 
+  /** Makes a snap of a frame on which two versions disagree. The label of each box says which version found it. */
+  disagree(rollout: string, { about, image }: SeenFrame, { count, ...boxes }: ShadowDifference): void {
+    const named = (found: readonly ShadowBox[], version: string): ShadowBox[] =>
+      found.map((box) => ({ ...box, label: `${version}: ${box.label === "" ? box.class_id : box.label}` }));
+    const changed = [0, 1].map((i) => boxes.changes.map((pair) => pair[i]!));
+    const detections = [
+      ...named([...boxes.onlyOld, ...changed[0]!], "old"),
+      ...named([...boxes.onlyNew, ...changed[1]!], "new"),
+    ];
+    const { id: frame, subject, source } = about;
+    const event = { specversion: "1.0", id: frame, source, type: SHADOW_SNAP, data: { detections } };
+    const extras = { [SHADOW_EXTRA]: rollout, boxes: String(count), camera: (subject ?? "").slice(0, MOST_EXTRA) };
+    this.#store(SHADOW_SNAP, { image, time: new Date(about.time ?? Date.now()), event, tags: [], extras }).catch(
+      (error: unknown) => this.#rare.error({}, `snap failed: ${messageOf(error)}`),
+    );
+  }
+
   /**
    * Waits for a snap and sends it. Deletes it once the hub has stored it or refused it permanently.
    * @throws HubAwayError or HubRefusal if the same may succeed later
@@ -102,22 +127,29 @@ export class Snaps {
   }
 
   async #make(camera: string, frame: SourceFrame, processed: Processed): Promise<void> {
-    const { network, application } = this.#parts;
+    const { network } = this.#parts;
     const packet = await network.decoded(processed);
     const found = packet ? (fromPacket(packet).detections ?? []) : [];
     const rule = this.#openRules().find((one) => found.some((detection) => fits(one, detection)));
     if (!rule && !this.#isRequested) return;
-    const jpeg = await writeJpeg(frame.image, MOST_WIDTH, QUALITY);
-    const id = ulid();
     const labels = [...new Set(found.map(({ label }) => label).filter((label) => label !== ""))];
-    const snap: SnapRequest = {
-      id,
-      name: rule?.name ?? REQUESTED,
+    const isKept = await this.#store(rule?.name ?? REQUESTED, {
+      ...{ image: frame.image, time: frame.time },
       tags: labels.slice(0, MOST_TAGS).map((label) => label.slice(0, MOST_TAG)),
       extras: { camera: camera.slice(0, MOST_EXTRA), frame: frame.id.slice(0, MOST_EXTRA) },
-      created_at: frame.time.toISOString(),
-      application: application(),
       event: packet ? (JSON.parse(Buffer.from(packet).toString("utf8")) as Record<string, unknown>) : {},
+    });
+    if (!isKept) return;
+    if (rule) this.#last.set(rule.name, performance.now());
+    this.#isRequested = false;
+  }
+
+  /** Makes a snap, and stores it. Returns false if it is larger than all the room there is. */
+  async #store(name: string, { image, time, tags, extras, event }: SnapContent): Promise<boolean> {
+    const jpeg = await writeJpeg(image, MOST_WIDTH, QUALITY);
+    const snap: SnapRequest = {
+      ...{ id: ulid(), name, tags, extras, event, created_at: time.toISOString() },
+      application: this.#parts.application(),
       files: [
         {
           ...{ name: "frame.jpg", size: jpeg.length, sha256: sha256(jpeg) },
@@ -125,10 +157,9 @@ export class Snaps {
         },
       ],
     };
-    if (!this.#keep(snap, jpeg)) return;
-    if (rule) this.#last.set(rule.name, performance.now());
-    this.#isRequested = false;
+    if (!this.#keep(snap, jpeg)) return false;
     this.#added.ring();
+    return true;
   }
 
   /** Stores a snap. Returns false if it exceeds the whole cap. */

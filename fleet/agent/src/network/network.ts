@@ -33,6 +33,14 @@ export interface Processed {
   readonly plan: NetworkPlan;
 }
 
+/** A frame while its outputs are there: they are gone when the call that shows it returns. */
+export interface SeenFrame extends Pick<Processed, "packet" | "kind" | "times" | "plan"> {
+  readonly image: ImageInput;
+  readonly about: PacketAbout;
+  readonly outputs: Outputs;
+  readonly frame: Frame;
+}
+
 /** The network's last outputs. A new config must decode them before it is used. */
 interface LastOutputs {
   readonly outputs: Outputs;
@@ -71,6 +79,8 @@ export class Network {
   #model: OpenModel | null = null;
   #plan: NetworkPlan | null = null;
   #last: LastOutputs | null = null;
+  /** Is shown each frame. It may neither wait nor throw. */
+  onSeen: ((seen: SeenFrame) => void) | null = null;
 
   /** @param onNote called with each note of the decoder in use */
   constructor(settings: Omit<NetworkSettings, "model" | "config">, onNote: (note: string) => void = () => undefined) {
@@ -211,7 +221,9 @@ export class Network {
       const packet = toPacket(decoder, content, frame, about);
       this.#last = { outputs, frame };
       const times = { prepare: prepared - start, run: ran - prepared, pack: performance.now() - ran };
-      return { packet, kind: decodes ? "detection" : "raw", times, plan };
+      const processed = { packet, kind: decodes ? ("detection" as const) : ("raw" as const), times, plan };
+      this.onSeen?.({ ...processed, image, about, outputs, frame });
+      return processed;
     } finally {
       lane.release();
     }

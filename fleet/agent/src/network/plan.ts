@@ -140,7 +140,7 @@ function recordOf(decoder: Decoder, config: unknown, options: Readonly<Record<st
  * Converts options of `createDetector` to options of `createDecoder`: drops `warmUp`, and replaces the name of a label
  * list by its labels.
  */
-function decoderOptions(options: object): object {
+export function decoderOptions(options: object): object {
   const rest: { labels?: unknown; warmUp?: unknown } = { ...options };
   const { labels } = rest;
   delete rest.warmUp;

@@ -10,6 +10,7 @@ testLayers(
     "settings",
     "spool",
     "network",
+    "shadow",
     "sources",
     "sinks",
     "previews.ts",

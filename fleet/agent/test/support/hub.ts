@@ -10,6 +10,7 @@ import type {
   SnapRequest,
 } from "boxwright-service/schema/protocol";
 import { isReturnSigned } from "boxwright-service/device-return";
+import type { DesiredShadow } from "boxwright-service/schema/shadow";
 import type { SignedRelease } from "boxwright-service/release";
 import { FakeServer } from "./server.ts";
 
@@ -53,6 +54,10 @@ export class FakeHub extends FakeServer {
     () => null;
   /** Changes what is sent of a model. */
   sendModel: (response: ServerResponse, bytes: Buffer) => void = (response, bytes) => void response.end(bytes);
+  /** What the device should decode in shadow. */
+  shadow: DesiredShadow | null = null;
+  /** Model of the version in shadow, if it has one of its own. */
+  shadowModel: Buffer | null = null;
   tokens = 0;
   #application: TestApplication | null = null;
   #wake: (() => void)[] = [];
@@ -93,7 +98,8 @@ export class FakeHub extends FakeServer {
       const desired_version = this.#application?.etag ?? null;
       const time = new Date(Date.now() + this.clockAhead).toISOString();
       const desired_agent = this.agent?.etag ?? null;
-      return send(200, { time, interval_seconds: this.interval, desired_version, desired_agent, ...flags });
+      const shadow = this.shadow && `${this.shadow.rollout}.${this.shadow.every}`;
+      return send(200, { time, interval_seconds: this.interval, desired_version, desired_agent, shadow, ...flags });
     }
     if (place === "POST /device/rotate") {
       const next = `bwd_credential-${this.credentials.size}-0123456789`;
@@ -108,6 +114,7 @@ export class FakeHub extends FakeServer {
     if (place === "POST /device/log") return void (this.logs.push(json()), send(204));
     if (place === "POST /device/report") return void (this.reports.push(json()), send(204));
     if (place === "GET /device/config") return this.#config(request, send);
+    if (place === "GET /device/shadow") return this.shadow ? send(200, this.shadow) : send(204);
     if (place === "GET /device/agent")
       return this.agent ? send(200, { signed: this.agent.signed, etag: this.agent.etag }) : send(204);
     if (place.startsWith("GET /device/models/")) return this.#model(request, response);
@@ -169,7 +176,8 @@ export class FakeHub extends FakeServer {
 
   #model(request: IncomingMessage, response: ServerResponse): void {
     const isArchive = this.agent !== null && request.url?.endsWith(hashOf(this.agent.archive)) === true;
-    const model = isArchive ? this.agent!.archive : this.#application!.model;
+    const isShadow = this.shadowModel !== null && request.url!.endsWith(hashOf(this.shadowModel));
+    const model = isArchive ? this.agent!.archive : isShadow ? this.shadowModel : this.#application!.model;
     const { range = "" } = request.headers;
     this.ranges.push(range);
     const from = Number(/^bytes=(\d+)-$/.exec(range)?.[1] ?? 0);

@@ -4,6 +4,7 @@
  */
 import type { Queries } from "boxwright-service/database";
 import { readReport, type DesiredConfig } from "boxwright-service/schema/protocol";
+import type { DesiredShadow } from "boxwright-service/schema/shadow";
 import type { DesiredAgent } from "boxwright-service/release";
 import { type Exchange, JSON_TYPE } from "boxwright-service/http/exchange";
 import { sendFile } from "../http/range.ts";
@@ -53,23 +54,41 @@ async function answerConfig(
   const headers = { ...applied, etag: `"${version.etag}"`, "cache-control": "private, no-cache" };
   if (version.etag === etag) return exchange.send(304, JSON_TYPE, "", headers);
   const { appId, number } = version;
-  const body = await configs.get(`${appId} ${number}`, () => readConfig(db, teamId, appId, number));
+  const body = await configs.get(`${appId} ${number}`, async () => {
+    const found = await readConfig(db, teamId, appId, number);
+    return found && JSON.stringify(found);
+  });
   // The application was removed after its version was looked up.
   if (body === undefined) return exchange.sendNothing(applied);
   exchange.send(200, JSON_TYPE, body, headers);
 }
 
-/** Returns the body of a version, or undefined if it no longer exists. */
-async function readConfig(db: Queries, teamId: string, appId: string, number: number): Promise<string | undefined> {
+/** Returns a version as devices get it, or undefined if it no longer exists. */
+async function readConfig(
+  db: Queries,
+  teamId: string,
+  appId: string,
+  number: number,
+): Promise<DesiredConfig | undefined> {
   const app = await findApp(db, teamId, appId);
   const found = await findVersion(db, teamId, appId, number);
   if (app === undefined || found === undefined) return undefined;
   const { config, options, model, snaps } = found.content;
-  const body: DesiredConfig = {
+  return {
     application: { identifier: app.identifier, name: app.name, version: found.number, hash: found.hash },
     ...{ config, options, model, snaps },
   };
-  return JSON.stringify(body);
+}
+
+/** Answers with the version that the device decodes in shadow, or 204 if there is none. */
+export async function getShadow({ db, desired }: Agents, { exchange, device }: DeviceVisit): Promise<void> {
+  const task = await desired.shadow(device.team_id, device.id);
+  const version = task && (await readConfig(db, device.team_id, task.version.appId, task.number));
+  if (task === undefined || version === undefined) return exchange.sendNothing();
+  const { rolloutId: rollout, etag, shadow } = task;
+  const { every, snaps } = shadow;
+  const body = { rollout, etag, against: task.version.etag, every, snaps, version } satisfies DesiredShadow;
+  exchange.sendJson(200, body);
 }
 
 /** Returns the seconds that `Prefer: wait=N` asks for (RFC 7240), at most MAX_WAIT_SECONDS; 0 without the header. */

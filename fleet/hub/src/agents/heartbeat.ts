@@ -2,6 +2,8 @@
 import { readHeartbeat, type HeartbeatAnswer } from "boxwright-service/schema/protocol";
 import { isOld } from "../nouns/credential.ts";
 import { noteHeartbeat } from "../nouns/report.ts";
+import { noteShadow } from "../nouns/shadow-report.ts";
+import { taskMark } from "../nouns/shadow-task.ts";
 import { readJson } from "./json-body.ts";
 import type { Agents, DeviceVisit } from "./visit.ts";
 
@@ -14,17 +16,21 @@ export async function postHeartbeat(
   { config, db, now, heartbeats, desired }: Agents,
   { exchange, device }: DeviceVisit,
 ): Promise<void> {
-  const beat = await readJson(exchange, readHeartbeat);
-  if (beat === undefined) return;
+  const told = await readJson(exchange, readHeartbeat);
+  if (told === undefined) return;
+  const { shadow, ...beat } = told;
   const time = now();
   // Do this first: if it fails, the heartbeat is not counted, and the device reports the same again.
   if (await noteHeartbeat(db, time, device, beat.application)) desired.wake(device.team_id);
+  const task = await desired.shadow(device.team_id, device.id);
+  if (shadow != null) await noteShadow(db, time, { teamId: device.team_id, deviceId: device.id }, task, shadow);
   heartbeats.note(device.team_id, device.id, device, beat, time);
   exchange.sendJson(200, {
     time: new Date(time).toISOString(),
     interval_seconds: config.heartbeatSeconds,
     desired_version: await desired.etag(device.team_id, device.id),
     desired_agent: (await desired.agent(device.team_id, device.id))?.etag ?? null,
+    shadow: task === undefined ? null : taskMark(task),
     rotate: isOld(device, time),
     paused: device.paused_at !== null,
     log_requested: time - (device.log_requested_at ?? -Infinity) < LOG_REQUEST_MS,

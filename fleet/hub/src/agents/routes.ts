@@ -12,7 +12,7 @@ import { refuse, refuseLimited, refuseMethod } from "../http/refusals.ts";
 import type { Handler, Router } from "boxwright-service/http/router";
 import { noteFirstUse, type KnownDevice } from "../nouns/credential.ts";
 import { postRotate, postToken } from "./credentials.ts";
-import { getAgent, getConfig, getModel, postReport } from "./desired-config.ts";
+import { getAgent, getConfig, getModel, getShadow, postReport } from "./desired-config.ts";
 import { postEnrol, postReturn } from "./enrol.ts";
 import { postHeartbeat } from "./heartbeat.ts";
 import { createHubDocument } from "./hub-document.ts";
@@ -27,6 +27,7 @@ const ROUTES: Readonly<Record<string, Methods>> = {
   "/device/token": { POST: postToken },
   "/device/config": { GET: getConfig },
   "/device/agent": { GET: getAgent },
+  "/device/shadow": { GET: getShadow },
   "/device/report": { POST: postReport },
   "/device/models/:sha256": { GET: getModel },
   "/device/log": { POST: postLog },

@@ -68,6 +68,7 @@ export const tables = [
     columns: [
       ...["team_id", "kind", "target_id", "app_id", "version", "next_version", "share", "rollout_id", "rollout_state"],
       ...["revision", "changed_at", "changed_by", "failure_limit", "purpose", "gates", "step_at"],
+      "shadow",
     ],
     key: ["team_id", "kind", "target_id", "purpose"],
   },
@@ -91,7 +92,7 @@ export const tables = [
 export const LEFT_OUT = [
   ...["sessions", "links", "adopt_key_groups", "adopt_keys"],
   ...["device_hours", "device_credentials", "device_logs", "removed_devices"],
-  ...["app_reports", "alerts", "alert_messages", "alert_silences"],
+  ...["app_reports", "shadow_reports", "alerts", "alert_messages", "alert_silences"],
 ] as const;
 
 /** What a backup does not hold, in words. */

@@ -286,6 +286,7 @@ CREATE TABLE assignments (
   purpose ${text} NOT NULL,
   gates ${text},
   step_at BIGINT,
+  shadow ${text},
   PRIMARY KEY (team_id, kind, target_id, purpose),
   FOREIGN KEY (team_id, app_id) REFERENCES apps (team_id, id)
 );
@@ -305,6 +306,22 @@ CREATE TABLE app_reports (
 );
 CREATE INDEX app_reports_of_app ON app_reports (team_id, app_id, version, state);
 CREATE INDEX app_reports_of_device ON app_reports (team_id, device_id, at);
+`;
+
+/** What devices say of versions that they decode in shadow. */
+const shadows = (text: string): string => `
+CREATE TABLE shadow_reports (
+  team_id ${text} NOT NULL,
+  rollout_id ${text} NOT NULL,
+  device_id ${text} NOT NULL,
+  at BIGINT NOT NULL,
+  state ${text} NOT NULL CHECK (state IN ('comparing', 'failed', 'refused')),
+  message ${text} NOT NULL,
+  report ${text},
+  PRIMARY KEY (team_id, rollout_id, device_id)
+);
+CREATE INDEX shadow_reports_by_time ON shadow_reports (at);
+CREATE INDEX shadow_reports_of_device ON shadow_reports (team_id, device_id);
 `;
 
 /** Without `snaps_by_bytes`, each count of a team's bytes would read all its events. */
@@ -370,7 +387,7 @@ export const migrations: readonly Migration[] = [
     version: 1,
     name: "the first release",
     sql: (text) =>
-      [peopleAndKeys, devicesWithIdentity, groupsAndAdoptKeys, applications, snaps, alerts]
+      [peopleAndKeys, devicesWithIdentity, groupsAndAdoptKeys, applications, shadows, snaps, alerts]
         .map((part) => part(text))
         .join(""),
   },

@@ -21,6 +21,7 @@ import { countReports } from "../nouns/report.ts";
 import type { TeamContext } from "./context.ts";
 import { connectionOf, readPage, type PageArguments } from "./connection.ts";
 import { attempt, given, isNoText } from "./mutation.ts";
+import { shadowOf, toShadow } from "./rollout-shadow.ts";
 
 const iso = (time: number): string => new Date(time).toISOString();
 
@@ -87,7 +88,8 @@ function toVersion({ db, team }: TeamContext, app: App, version: AppVersion): ob
   };
 }
 
-function toAssignment({ db, now, team }: TeamContext, row: Assignment): object {
+function toAssignment(context: TeamContext, row: Assignment): object {
+  const { db, now, team } = context;
   const gates = parseGates(row.gates);
   return {
     deviceId: row.kind === "device" ? row.target_id : null,
@@ -103,6 +105,7 @@ function toAssignment({ db, now, team }: TeamContext, row: Assignment): object {
     rolloutWaitMinutes: gates?.wait_minutes ?? null,
     rolloutStepOpenedAt: row.step_at === null ? null : iso(row.step_at),
     rolloutProgress: () => (row.rollout_id === null ? null : rolloutProgress(db, now(), team.id, row)),
+    rolloutShadow: () => toShadow(context, row),
     revision: row.revision,
     changedAt: iso(row.changed_at),
     changedBy: row.changed_by,
@@ -151,12 +154,13 @@ interface RolloutArguments {
   readonly successPercent?: number | null;
   readonly errorPercent?: number | null;
   readonly waitMinutes?: number | null;
+  readonly shadow?: Parameters<typeof shadowOf>[0];
 }
 
 const rolloutOf = (args: RolloutArguments) => ({
   ...{ share: given(args.share), failureLimit: given(args.failureLimit), steps: given(args.steps) },
   ...{ successPercent: given(args.successPercent), errorPercent: given(args.errorPercent) },
-  waitMinutes: given(args.waitMinutes),
+  ...{ waitMinutes: given(args.waitMinutes), shadow: shadowOf(args.shadow) },
 });
 
 interface PurposeArgument {

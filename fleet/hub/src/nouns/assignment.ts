@@ -13,6 +13,7 @@ import { audit } from "./audit.ts";
 import { countChange } from "./changes.ts";
 import { parseGates, readGates, USUAL_FAILURE_LIMIT, type Gates, type GivenGates } from "./gates.ts";
 import type { Change } from "./group.ts";
+import { readShadow, SHADOW_SHARE, type GivenShadow, type Shadow } from "./shadow.ts";
 
 export type TargetKind = "device" | "group";
 
@@ -40,6 +41,8 @@ export interface Assignment {
   readonly gates: string | null;
   /** When the share was set; null: there are no gates. */
   readonly step_at: number | null;
+  /** JSON of `Shadow`, which goes before the first step: the share is 0 meanwhile. null: there is none. */
+  readonly shadow: string | null;
   /** Grows by one with each change. */
   readonly revision: number;
   readonly changed_at: number;
@@ -51,6 +54,7 @@ export interface Assignment {
 export const ASSIGNMENT_COLUMNS = [
   ...["kind", "target_id", "app_id", "version", "next_version", "share", "rollout_id", "rollout_state"],
   ...["failure_limit", "revision", "changed_at", "changed_by", "purpose", "gates", "step_at"],
+  "shadow",
 ] as const;
 const COLUMNS = ASSIGNMENT_COLUMNS.join(", ");
 
@@ -84,6 +88,8 @@ export interface Assign extends GivenGates {
   readonly share?: number | undefined;
   /** Count of failing devices that stops the roll-out; undefined: the limit before, or what is usual. */
   readonly failureLimit?: number | undefined;
+  /** Goes before the first step; undefined: none, or what the roll-out had before. */
+  readonly shadow?: GivenShadow | undefined;
   /** Revision that the writer saw, 0 for none; undefined: they did not look. */
   readonly expected?: number | undefined;
 }
@@ -98,6 +104,13 @@ export async function assign(db: Database, change: Change, given: Assign): Promi
   const gates = readGates(given);
   if (gates !== undefined && given.share !== undefined)
     throw new UserError("steps: got them beside a share, expected one of the two", 400, "Enter a share or steps.");
+  const shadow = readShadow(given.shadow);
+  if (shadow !== undefined && gates === undefined)
+    throw new UserError(
+      "shadow: got it without steps, expected steps beside it",
+      400,
+      "Enter steps beside the shadow.",
+    );
   const share = gates?.steps[0] ?? given.share ?? 100;
   checkCount("share", share, 100);
   if (failureLimit !== undefined) checkCount("failure limit", failureLimit, MAX_FAILURE_LIMIT);
@@ -110,9 +123,11 @@ export async function assign(db: Database, change: Change, given: Assign): Promi
     const { purpose } = app;
     const before = await findAssignment(tx, teamId, target, purpose);
     checkRevision(before, given.expected);
-    const row = nextAssignment(before, { ...given, appId: app.id, share, purpose, gates }, change);
+    if (shadow !== undefined) checkShadow(before, app.id, given.version, purpose);
+    const row = nextAssignment(before, { ...given, appId: app.id, share, purpose, gates, shadow }, change);
     await store(tx, teamId, row);
-    const what = row.share === null ? target.kind : `${row.share} % of ${target.kind}`;
+    const part = row.share === 0 ? `${shadow!.share} % in shadow` : `${row.share} %`;
+    const what = row.share === null ? target.kind : `${part} of ${target.kind}`;
     await audit(tx, now, actor, "app.assigned", teamId, `${app.identifier} ${given.version} ${what} ${target.id}`);
     await countChange(tx, teamId);
     return row;
@@ -131,13 +146,36 @@ function checkCount(name: string, given: number, max: number): void {
   );
 }
 
+/** A shadow compares with the version that the devices run, so there has to be one of the same application. */
+function checkShadow(before: Assignment | undefined, appId: string, version: number, purpose: Purpose): void {
+  const refuse = (got: string, expected: string, help: string): never => {
+    throw new UserError(`shadow: got it for ${got}, expected ${expected}`, 400, help);
+  };
+  if (purpose !== "network") refuse("the agent", "a network", "Only networks have a shadow.");
+  if (before?.app_id !== appId || before.version === null)
+    return refuse(
+      "a group without a version of this application",
+      "one that has a version to compare with",
+      "The group has no version of this application to compare with. Give it one first.",
+    );
+  if (before.next_version === version && (before.share ?? 0) > 0)
+    refuse(
+      "a roll-out whose first step is open",
+      "a new one",
+      "Devices run this version already. End its roll-out first.",
+    );
+}
+
+interface Chosen extends Omit<Assign, "shadow"> {
+  readonly share: number;
+  readonly purpose: Purpose;
+  readonly gates: Gates | undefined;
+  readonly shadow: Shadow | undefined;
+}
+
 /** Returns the assignment after a version was given. */
-function nextAssignment(
-  before: Assignment | undefined,
-  given: Assign & { readonly share: number; readonly purpose: Purpose; readonly gates: Gates | undefined },
-  { now, actor }: Change,
-): Assignment {
-  const { target, appId, version, failureLimit, purpose } = given;
+function nextAssignment(before: Assignment | undefined, given: Chosen, { now, actor }: Change): Assignment {
+  const { target, appId, version, failureLimit, purpose, shadow } = given;
   const row = {
     kind: target.kind,
     target_id: target.id,
@@ -153,7 +191,8 @@ function nextAssignment(
   const isWidened = isSameApp && before.next_version === version && before.rollout_id !== null;
   const gates = given.gates ?? (isWidened ? parseGates(before.gates) : undefined);
   // Take the version from nobody when gates are given to a roll-out that has begun.
-  const share = given.gates !== undefined && isWidened ? Math.max(before.share ?? 0, given.share) : given.share;
+  const widened = given.gates !== undefined && isWidened ? Math.max(before.share ?? 0, given.share) : given.share;
+  const share = shadow === undefined ? widened : SHADOW_SHARE;
   return {
     ...row,
     version: isSameApp ? before.version : null,
@@ -165,12 +204,13 @@ function nextAssignment(
       failureLimit ?? (isWidened ? before.failure_limit : null) ?? (gates === undefined ? 1 : USUAL_FAILURE_LIMIT),
     gates: gates === undefined ? null : JSON.stringify(gates),
     step_at: gates === undefined ? null : now,
+    shadow: shadow !== undefined ? JSON.stringify(shadow) : isWidened ? before.shadow : null,
   };
 }
 
 export const NO_ROLLOUT = {
   ...{ next_version: null, share: null, rollout_id: null, rollout_state: null, failure_limit: null },
-  ...{ gates: null, step_at: null },
+  ...{ gates: null, step_at: null, shadow: null },
 };
 
 /** Takes the application away from a device or a group. */

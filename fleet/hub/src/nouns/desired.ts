@@ -13,6 +13,8 @@ export interface DesiredVersion {
   readonly number: number;
   /** ETag without quotes: identifier and the beginning of the content's hash. */
   readonly etag: string;
+  /** ETag of the version that its roll-out gives; null: there is none. */
+  readonly nextEtag: string | null;
   /** The assignment behind it. */
   readonly by: Assignment;
 }
@@ -75,8 +77,9 @@ function put(found: Map<string, DesiredVersion>, deviceId: string, row: Row, isN
   const number = isNext ? row.next_version : row.version;
   const hash = isNext ? row.next_hash : row.hash;
   if (number === null || hash === null) return;
-  const { app_id: appId, identifier } = row;
-  found.set(deviceId, { appId, identifier, number, etag: etagOf(identifier, hash), by: row });
+  const { app_id: appId, identifier, next_hash } = row;
+  const nextEtag = next_hash === null ? null : etagOf(identifier, next_hash);
+  found.set(deviceId, { appId, identifier, number, etag: etagOf(identifier, hash), nextEtag, by: row });
 }
 
 interface MemberRow {

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 /** Tables with `team_id` and `device_id`. */
 const OF_DEVICE = [
   ...["device_group_members", "device_tags", "device_hours", "device_credentials", "device_logs"],
-  ...["device_states", "app_reports"],
+  ...["device_states", "app_reports", "shadow_reports"],
 ];
 
 /** Deletes the rows of a device in all those tables. */

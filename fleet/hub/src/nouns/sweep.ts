@@ -1,4 +1,7 @@
-/** Deletes what is too old: history and logs of devices, removed devices, revocations, snaps and audit rows. */
+/**
+ * Deletes what is too old: history, logs and shadow reports of devices, removed devices, revocations, snaps and audit
+ * rows.
+ */
 import type { Database, Queries } from "boxwright-service/database";
 import type { Logger } from "boxwright-service/log";
 import { TrustedClock } from "boxwright-service/trusted-clock";
@@ -7,6 +10,7 @@ import { deleteOldAudit } from "./audit.ts";
 import { deleteOldRevocations } from "./credential.ts";
 import { deleteOldLogs } from "./device-log.ts";
 import { deleteLeftovers } from "./leftovers.ts";
+import { deleteOldShadows } from "./shadow-report.ts";
 import { sweepSnaps, type RetentionLimits } from "./snap-deletion.ts";
 import { deleteOldHours } from "./status.ts";
 
@@ -38,6 +42,7 @@ export function createSweep({ db, files, now, log, config }: SweepOptions): () =
       const time = await (await (clock ?? open())).time();
       await deleteOldHours(db, time, ROWS_A_SWEEP);
       await deleteOldLogs(db, time, ROWS_A_SWEEP);
+      await deleteOldShadows(db, time, ROWS_A_SWEEP);
       await deleteLeftovers(db, time, DEVICES_A_SWEEP);
       await deleteOldRevocations(db, time);
       await sweepSnaps(db, files, time, config);

@@ -61,6 +61,7 @@ const OF_TEAM = [
     "snaps",
     "assignments",
     "app_reports",
+    "shadow_reports",
     "app_versions",
     "apps",
     "models",

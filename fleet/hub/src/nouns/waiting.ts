@@ -9,6 +9,7 @@ import { UnavailableError } from "boxwright-service/errors";
 import type { Purpose } from "./application.ts";
 import { readChangeMark, readChanges } from "./changes.ts";
 import { resolveDesired, type DesiredVersion } from "./desired.ts";
+import { shadowsOf, type ShadowTask } from "./shadow-task.ts";
 
 const POLL_MS = 1000;
 /** Milliseconds to collect changes before a team is read again: a hundred devices that join a group cost one read. */
@@ -24,6 +25,8 @@ interface TeamState {
   versions: ReadonlyMap<string, DesiredVersion> | undefined;
   /** Versions of the agent. Heartbeats tell them: no request waits for one. Read together with `versions`. */
   agents: ReadonlyMap<string, DesiredVersion>;
+  /** What devices compare. Heartbeats tell it too. */
+  shadows: ReadonlyMap<string, ShadowTask>;
   loading: Promise<void> | undefined;
   /** Requests that wait, by device. */
   readonly waiting: Map<string, Set<Waiter>>;
@@ -89,6 +92,11 @@ export class Desired {
   /** Returns the version of the agent that a device should run; undefined: any. Costs as much as `version`. */
   async agent(teamId: string, deviceId: string): Promise<DesiredVersion | undefined> {
     return (await this.#loaded(teamId)).agents.get(deviceId);
+  }
+
+  /** Returns what a device compares with what it runs; undefined: nothing. Costs as much as `version`. */
+  async shadow(teamId: string, deviceId: string): Promise<ShadowTask | undefined> {
+    return (await this.#loaded(teamId)).shadows.get(deviceId);
   }
 
   /** Returns what all devices of a team should run. Sees changes of other processes that were made before the call. */
@@ -189,6 +197,7 @@ export class Desired {
         const agents = await resolveDesired(this.#db, teamId, { purpose: "agent" });
         if (generation !== team.generation) continue;
         team.agents = agents;
+        team.shadows = shadowsOf(versions);
         team.versions = versions;
         await wakeChanged(team, versions);
         if (generation === team.generation) return;
@@ -220,7 +229,14 @@ export class Desired {
           this.#teams.delete(id);
           break;
         }
-    team = { generation: 0, versions: undefined, agents: new Map(), loading: undefined, waiting: new Map() };
+    team = {
+      generation: 0,
+      versions: undefined,
+      agents: new Map(),
+      shadows: new Map(),
+      loading: undefined,
+      waiting: new Map(),
+    };
     this.#teams.set(teamId, team);
     return team;
   }

@@ -12,7 +12,9 @@ import { frameOf, type Member } from "./guards.tsx";
 import { Breakable, Csrf } from "./layout.tsx";
 import { NameForm } from "./name-form.tsx";
 import { Notices } from "./said.tsx";
+import { ShadowResultParts, shadowsShown } from "./shadow-result.tsx";
 import type { Site } from "./site.ts";
+import { PictureScript } from "./snap-picture.tsx";
 import { Time } from "./time.tsx";
 
 export async function appPage(site: Site, visit: Member, problem?: UserError): Promise<Answer> {
@@ -23,8 +25,11 @@ export async function appPage(site: Site, visit: Member, problem?: UserError): P
   const forms: AppForms = { base: `/teams/${team.id}/apps/${app.id}`, csrf: csrfOf(session) };
   const failures = await failuresOf(db, team.id, app.id, 10);
   const failed = failures.map(({ device_id }) => ({ kind: "device", target_id: device_id }) as const);
-  const names = await targetNames(db, team.id, [...assignments, ...failed]);
   const progress = await progressOf(site, team.id, assignments);
+  const shadows = await shadowsShown(site, team.id, assignments);
+  const voters = [...shadows.values()].flatMap(({ votes, snaps }) => [...votes, ...snaps]);
+  const known = voters.map(({ device_id }) => ({ kind: "device", target_id: device_id }) as const);
+  const names = await targetNames(db, team.id, [...assignments, ...failed, ...known]);
   const versions = await listVersions(db, team.id, app.id, { limit: 100 });
   const counts = await countReports(db, team.id, app.id);
   return show(
@@ -48,9 +53,12 @@ export async function appPage(site: Site, visit: Member, problem?: UserError): P
             assignment={assignment}
             name={names.get(`${assignment.kind}:${assignment.target_id}`) ?? assignment.target_id}
             progress={progress.get(assignment)}
-          />
+          >
+            <ShadowResultParts shown={shadows.get(assignment)} teamId={team.id} names={names} />
+          </AssignmentItem>
         ))}
       </ul>
+      {[...shadows.values()].some(({ snaps }) => snaps.length > 0) && <PictureScript />}
       {failures.length > 0 && <Failures failures={failures} names={names} devices={`/teams/${team.id}/devices`} />}
       <h2>Versions</h2>
       <Versions versions={versions} counts={counts} base={forms.base} />

@@ -4,6 +4,8 @@ import { nextStep, parseGates, type Gates } from "../nouns/gates.ts";
 import type { RolloutProgress } from "../nouns/desired.ts";
 import { countText } from "./ago.tsx";
 import { Csrf } from "./layout.tsx";
+import { parseShadow, SHADOW_SHARE } from "../nouns/shadow.ts";
+import type { ShadowResultParts } from "./shadow-result.tsx";
 
 /** What forms of an application need. */
 export interface AppForms {
@@ -18,12 +20,14 @@ interface Given extends AppForms {
   readonly name: string;
   /** Of its roll-out, if there is one. */
   readonly progress: RolloutProgress | undefined;
+  /** What its shadow found, if it has one. */
+  readonly children: ReturnType<typeof ShadowResultParts>;
 }
 
 /** Shares that a roll-out is widened to. */
 const NEXT_SHARES = [10, 25, 50, 100];
 
-export function AssignmentItem({ assignment: a, name, progress, ...forms }: Given) {
+export function AssignmentItem({ assignment: a, name, progress, children, ...forms }: Given) {
   const target = `${a.kind}:${a.target_id}`;
   const shares = parseGates(a.gates)?.steps ?? NEXT_SHARES;
   const next = a.share === null ? undefined : (shares.find((share) => share > a.share!) ?? 100);
@@ -33,9 +37,10 @@ export function AssignmentItem({ assignment: a, name, progress, ...forms }: Give
         <strong>{a.kind === "group" ? `Group ${name}` : name}</strong>
         <span class="soft">
           {a.version === null ? "no version for all yet" : `version ${a.version}`}
-          {a.next_version !== null && `, roll-out of version ${a.next_version} to ${a.share}\u00a0%`}
+          {a.next_version !== null && `, roll-out of version ${a.next_version} ${shareText(a)}`}
         </span>
         <RolloutText assignment={a} progress={progress} />
+        {children}
       </div>
       <div class="do">
         {next !== undefined && (
@@ -69,9 +74,16 @@ export function AssignmentItem({ assignment: a, name, progress, ...forms }: Give
   );
 }
 
+/** Says who has the version of a roll-out. */
+function shareText({ share, shadow }: Assignment): string {
+  if (share !== SHADOW_SHARE) return `to ${share}\u00a0%`;
+  return `in shadow on ${parseShadow(shadow)?.share ?? 0}\u00a0%`;
+}
+
 /** Says how far a roll-out is, and when it stops. */
 function RolloutText({ assignment: a, progress }: { assignment: Assignment; progress: RolloutProgress | undefined }) {
   if (progress === undefined) return <></>;
+  if (a.share === SHADOW_SHARE) return <ShadowText assignment={a} />;
   const { devices, applied, failed, waiting, offline } = progress;
   const parts = [
     `${applied} of ${countText(devices, "device")} use it`,
@@ -92,6 +104,13 @@ function RolloutText({ assignment: a, progress }: { assignment: Assignment; prog
       )}
     </span>
   );
+}
+
+/** Says what follows from the shadow of a roll-out. */
+function ShadowText({ assignment: a }: { assignment: Assignment }) {
+  const first = parseGates(a.gates)?.steps[0] ?? 100;
+  if (a.rollout_state === "stopped") return <strong class="bad">stopped: the versions disagree too much</strong>;
+  return <span class="soft">no device uses it yet; goes to {first} % once the versions agree</span>;
 }
 
 /** Says when the hub opens the next step. */

@@ -2,6 +2,7 @@
 import { csrfOf } from "../auth/cookie.ts";
 import { findVersion, needApp, needVersion } from "../nouns/application.ts";
 import { MAX_WAIT_MINUTES, USUAL_GATES } from "../nouns/gates.ts";
+import { SHADOW_BOUNDS, USUAL_SHADOW } from "../nouns/shadow.ts";
 import { listGroups } from "../nouns/group.ts";
 import { show, type Answer } from "./answer.tsx";
 import { Difference, pretty, sizeText, versionText } from "./application-edit.tsx";
@@ -45,7 +46,7 @@ export async function versionPage(site: Site, visit: Member): Promise<Answer> {
       <p class="soft">
         <Time at={version.created_at} /> by <Breakable text={version.created_by} />, <a href={base}>{app.name}</a>
       </p>
-      <GiveForm base={base} csrf={csrf} version={version.number} groups={groups} />
+      <GiveForm {...{ base, csrf, groups }} version={version.number} isNetwork={release === undefined} />
       <p class="actions">
         <a class="button" href={`${base}/edit?from=${version.number}`}>
           {release === undefined ? "Change it in a new version" : "New version"}
@@ -95,13 +96,46 @@ function StepFields() {
   );
 }
 
+/** Fields of a shadow, which goes before the steps. */
+function ShadowFields() {
+  const { share, every, min_agreement, min_frames, max_slowdown } = USUAL_SHADOW;
+  const fields = [
+    ["share", "Per cent of devices that compare", SHADOW_BOUNDS.sharePercent, share],
+    ["every", "They compare each of so many frames", SHADOW_BOUNDS.every, every],
+    ["agreement", "Per cent of boxes that have to agree", SHADOW_BOUNDS.minAgreementPercent, min_agreement],
+    ["frames", "Frames with boxes that are needed", SHADOW_BOUNDS.minFrames, min_frames],
+    ["slowdown", "Per cent that a frame may take longer", SHADOW_BOUNDS.maxSlowdownPercent, max_slowdown],
+  ] as const;
+  return (
+    <details>
+      <summary>Compare first, in shadow of the version that runs</summary>
+      <label>
+        <input name="shadow" type="checkbox" value="yes" /> Before the first step
+      </label>
+      {fields.map(([name, label, [min, max], usual]) => (
+        <div>
+          <label for={`shadow-${name}`}>{label}</label>
+          <input
+            {...{ id: `shadow-${name}`, name: `shadow-${name}`, type: "number", min, max }}
+            placeholder={String(usual)}
+          />
+        </div>
+      ))}
+      <label>
+        <input name="shadow-snaps" type="checkbox" value="yes" /> Devices send snaps of the largest disagreements
+      </label>
+    </details>
+  );
+}
+
 function GiveForm(props: {
+  isNetwork: boolean;
   base: string;
   csrf: string;
   version: number;
   groups: readonly { id: string; name: string }[];
 }) {
-  const { base, csrf, version, groups } = props;
+  const { base, csrf, version, groups, isNetwork } = props;
   return (
     <>
       <h2>Give this version</h2>
@@ -126,6 +160,7 @@ function GiveForm(props: {
             <input id="limit" name="limit" type="number" min={1} max={100000} placeholder="1, or 5 with steps" />
           </div>
           <StepFields />
+          {isNetwork && <ShadowFields />}
           <button type="submit" class="main">
             Give it to the group
           </button>

@@ -1,6 +1,7 @@
 /** Forms of an application: giving it, taking it away, ending a roll-out, its name, its removal. */
 import { deleteApp, needApp, updateApp, type App } from "../nouns/application.ts";
 import { assign, endRollout, unassign, type Assign, type Target } from "../nouns/assignment.ts";
+import { SHADOW_SHARE } from "../nouns/shadow.ts";
 import { findTarget, targetNames } from "../nouns/target.ts";
 import { redirect, type Answer } from "./answer.tsx";
 import { appPage } from "./application-page.tsx";
@@ -85,6 +86,7 @@ async function give(site: Site, visit: Member, app: App, version: number): Promi
   const { share } = await assign(site.db, changeOf(site, visit), given);
   const names = await targetNames(site.db, visit.team.id, [{ kind: target.kind, target_id: target.id }]);
   const whom = names.get(`${target.kind}:${target.id}`) ?? target.id;
+  if (share === SHADOW_SHARE) return { text: `Some devices of ${whom} compare version ${version} with what they run.` };
   return { text: `Version ${version} goes to ${share === null || share === 100 ? "" : `${share} % of `}${whom}.` };
 }
 
@@ -99,6 +101,13 @@ function rolloutOf({ form }: Member): Omit<Assign, "target" | "appId" | "version
   return {
     ...{ steps: steps.map(Number), failureLimit },
     ...{ successPercent: number("success"), errorPercent: number("error"), waitMinutes: number("wait") },
+    ...(form("shadow") !== "" && {
+      shadow: {
+        ...{ sharePercent: number("shadow-share"), every: number("shadow-every"), snaps: form("shadow-snaps") !== "" },
+        ...{ minAgreementPercent: number("shadow-agreement"), minFrames: number("shadow-frames") },
+        maxSlowdownPercent: number("shadow-slowdown"),
+      },
+    }),
   };
 }
 

@@ -50,11 +50,11 @@ const word = line(1, 100);
 const version = line(1, 64);
 const snapName = line(1, 56);
 /** ETag of a config, without quotes. */
-const etag = text("a version as in ETag, without quotes", /^[\w.:@-]{1,128}$/);
+export const etag = text("a version as in ETag, without quotes", /^[\w.:@-]{1,128}$/);
 const token = text("a token", /^[\w.~+/=-]{16,4096}$/);
 const sha256 = text("a SHA-256 in 64 hexadecimal digits", /^[\da-f]{64}$/);
 
-const problem = object({ code: line(1, 64), message: line(0, 1000) });
+export const problem = object({ code: line(1, 64), message: line(0, 1000) });
 export type Problem = TypeOf<typeof problem>;
 
 const enrolRequest = object({
@@ -129,6 +129,8 @@ const heartbeat = object({
   host_url: v.nullish(webAddress),
   /** True if the hub paused the device, so it takes no frames. Absent from agents older than pauses. */
   paused: optional(flag),
+  /** How the versions of a shadow agree (schema/shadow.ts). The hub reads it apart: a wrong one spoils nothing else. */
+  shadow: v.optional(v.unknown()),
 });
 export type Heartbeat = TypeOf<typeof heartbeat>;
 
@@ -148,6 +150,8 @@ const heartbeatAnswer = object({
   paused: v.nullish(flag, false),
   /** ETag of the agent release to run, without quotes; null or absent: the current one. */
   desired_agent: v.nullish(etag),
+  /** Changes with what GET /device/shadow says; null or absent: the device has nothing to compare. */
+  shadow: v.nullish(line(1, 128)),
 });
 export type HeartbeatAnswer = TypeOf<typeof heartbeatAnswer>;
 
@@ -172,7 +176,7 @@ const snapRule = object({
 export type SnapRule = TypeOf<typeof snapRule>;
 
 /** Config and options are checked by the decoder. */
-const desiredConfig = object({
+export const desiredConfig = object({
   application: object({ identifier: word, name: line(0, 200), version: count, hash: line(1, 128) }),
   /** null: the model file says how to decode. */
   config: nullable(anyObject),

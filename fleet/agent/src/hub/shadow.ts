@@ -1,0 +1,194 @@
+/**
+ * The shadow that the hub wants: decodes some frames by another version than the one in use, and reports with each
+ * heartbeat how the two agree. Nothing that the agent sends depends on it.
+ */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { messageOf } from "boxwright-service/errors";
+import type { Problem } from "boxwright-service/schema/protocol";
+import { type DesiredShadow, type ShadowReport, readDesiredShadow } from "boxwright-service/schema/shadow";
+import { readIfThere, replaceFile } from "../core/files.ts";
+import { Bell } from "../core/wait.ts";
+import type { SeenFrame } from "../network/network.ts";
+import type { NetworkSettings } from "../settings/types.ts";
+import type { ShadowDifference, ShadowVersion } from "../shadow/message.ts";
+import { Runner } from "../shadow/runner.ts";
+import { type ShadowFrame, Summary } from "../shadow/summary.ts";
+import type { Application } from "./application.ts";
+import { HubAwayError, type HubClient, HubRefusal, RevokedError } from "./client.ts";
+import { ModelError, Models } from "./models.ts";
+
+/** Snaps of one shadow. Each shows more disagreement than those before. */
+const MOST_SNAPS = 10;
+const SOON = 1000;
+
+export interface ShadowParts {
+  readonly state: string;
+  readonly application: Application;
+  readonly settings: Pick<NetworkSettings, "threads" | "providers">;
+  /** Makes a snap of a frame on which the versions disagree. */
+  readonly onDisagreement: (rollout: string, seen: SeenFrame, difference: ShadowDifference) => void;
+  readonly log: Logger;
+}
+
+/** A shadow under way. */
+interface Task {
+  readonly desired: DesiredShadow;
+  readonly summary: Summary;
+  /** Differences of the frames that a snap was made of. */
+  readonly snaps: { count: number; largest: number };
+}
+
+export class Shadow {
+  readonly #parts: ShadowParts;
+  readonly #path: string;
+  /** Models of versions in the shadow, apart from those of the version in use. */
+  readonly #models: Models;
+  readonly #told = new Bell();
+  #wanted: string | null = null;
+  /** What was followed last. */
+  #followed: string | null = null;
+  #task: Task | null = null;
+  #runner: Runner | null = null;
+  /** Config that the process of the shadow compares with. */
+  #record: string | null = null;
+  #isClosed = false;
+
+  constructor(parts: ShadowParts) {
+    this.#parts = parts;
+    this.#path = join(parts.state, "shadow.json");
+    this.#models = new Models(parts.state, "shadow-models");
+  }
+
+  /** Report for the next heartbeat; null: there is no shadow. It is kept, so that a restart goes on with it. */
+  get report(): ShadowReport | null {
+    const report = this.#task?.summary.report ?? null;
+    if (report !== null) replaceFile(this.#path, JSON.stringify(report));
+    return report;
+  }
+
+  /** Notes what the last heartbeat was told; null: nothing. */
+  want(mark: string | null): void {
+    this.#wanted = mark;
+    if (mark !== this.#followed) this.#told.ring();
+  }
+
+  /**
+   * Waits for a wish of the hub, and follows it.
+   * @throws HubAwayError or HubRefusal if the same may succeed later
+   */
+  async followNext(hub: HubClient, signal: AbortSignal): Promise<void> {
+    // Return only after an answer: who calls takes the return for one.
+    const { application } = this.#parts;
+    while (this.#wanted === null || this.#wanted === this.#followed || application.current === null) {
+      if (this.#wanted === null) this.#leave();
+      // The version to compare with may be under way, and with it the model of both.
+      await this.#told.heard(signal, application.current === null ? SOON : undefined);
+      if (signal.aborted) return;
+    }
+    const wanted = this.#wanted;
+    const { status, json } = await hub.ask({ path: "/device/shadow", signal });
+    // The next heartbeat tells what there is now.
+    if (status !== 200) return;
+    await this.#begin(readDesiredShadow(json), hub, signal);
+    this.#followed = wanted;
+  }
+
+  /** Compares a frame, if it is its turn. Called while its outputs are there. */
+  readonly see = (seen: SeenFrame): void => {
+    const { application, settings } = this.#parts;
+    const [task, current] = [this.#task, application.current];
+    if (
+      this.#isClosed ||
+      task === null ||
+      task.summary.isOver ||
+      current === null ||
+      current.etag !== task.desired.against
+    )
+      return;
+    const { record } = seen.plan;
+    if (record === null) return this.#fail({ code: "config", message: "nothing says how to decode what runs here" });
+    if (this.#runner === null || this.#record !== record.hash) {
+      this.#runner?.close();
+      this.#record = record.hash;
+      this.#runner = new Runner({
+        start: { settings, record: record.json, old: application.versionOf(current), next: this.#next(task.desired) },
+        every: task.desired.every,
+        onCompared: (frame, difference, of) => this.#compared(task, frame, difference, of),
+        onFailed: (problem) => this.#fail(problem),
+      });
+    }
+    this.#runner.offer(seen);
+  };
+
+  /** Ends the process of the shadow for good. */
+  close(): void {
+    this.#isClosed = true;
+    this.#stop();
+  }
+
+  #stop(): void {
+    this.#runner?.close();
+    this.#runner = null;
+  }
+
+  async #begin(desired: DesiredShadow, hub: HubClient, signal: AbortSignal): Promise<void> {
+    const { rollout, etag: version, against } = desired;
+    this.#stop();
+    const summary = new Summary({ rollout, version, against }, readIfThere(this.#path));
+    this.#task = { desired, summary, snaps: { count: 0, largest: 0 } };
+    const { model } = desired.version;
+    const { current } = this.#parts.application;
+    this.#parts.log.info({ rollout, version }, "compares a version in shadow of the one in use");
+    if (model === null) return this.#fail({ code: "model", message: "the version has no model file" });
+    if (current?.etag === against && model.sha256 === current.model?.sha256) return;
+    try {
+      await this.#models.fetch(hub, model, signal);
+      this.#models.keepOnly(new Set([model.sha256]));
+    } catch (error) {
+      if (
+        error instanceof ModelError ||
+        (error instanceof HubRefusal && !error.isForNow && !(error instanceof RevokedError))
+      )
+        return this.#fail({ code: "model", message: messageOf(error).slice(0, 1000) });
+      this.#task = null;
+      if (error instanceof HubAwayError || error instanceof HubRefusal) throw error;
+      // Try again later: the disk may be full.
+      throw new HubAwayError(messageOf(error));
+    }
+  }
+
+  #next({ version }: DesiredShadow): ShadowVersion {
+    const { config, options, model } = version;
+    const { current } = this.#parts.application;
+    const isSame = current !== null && model!.sha256 === current.model?.sha256;
+    const path = isSame ? this.#parts.application.versionOf(current).model.path : this.#models.pathOf(model!);
+    return { config, options, model: { sha256: model!.sha256, path } };
+  }
+
+  #compared(task: Task, frame: ShadowFrame, difference: ShadowDifference, seen: SeenFrame): void {
+    task.summary.add(frame);
+    const { snaps } = task;
+    if (!task.desired.snaps || difference.count <= snaps.largest || snaps.count >= MOST_SNAPS) return;
+    snaps.largest = difference.count;
+    snaps.count++;
+    this.#parts.onDisagreement(task.desired.rollout, seen, difference);
+  }
+
+  #fail(problem: Problem): void {
+    this.#task?.summary.fail(problem);
+    this.#stop();
+    this.#parts.log.warn({ code: problem.code }, `the version in shadow failed: ${problem.message}`);
+  }
+
+  /** Ends the shadow, since the hub wants none. */
+  #leave(): void {
+    this.#followed = null;
+    if (this.#task === null) return;
+    this.#stop();
+    this.#task = null;
+    rmSync(this.#path, { force: true });
+    this.#models.keepOnly(new Set());
+  }
+}

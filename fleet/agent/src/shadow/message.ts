@@ -1,0 +1,54 @@
+/** Messages between the agent and the process of its shadow. */
+import type { Frame, ImageInput, Outputs } from "boxwright";
+import type { NetworkSettings } from "../settings/types.ts";
+import type { Compared, Found } from "./compare.ts";
+import type { ShadowFrame } from "./summary.ts";
+
+/** A version: its config, its options, and the file of its model. */
+export interface ShadowVersion {
+  readonly config: Readonly<Record<string, unknown>> | null;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly model: { readonly sha256: string; readonly path: string };
+}
+
+export interface ShadowStart {
+  readonly kind: "start";
+  readonly old: ShadowVersion;
+  readonly next: ShadowVersion;
+  /** JSON of `{config, options}`, by which the version in use decodes. */
+  readonly record: string;
+  readonly settings: Pick<NetworkSettings, "threads" | "providers">;
+}
+
+/** A frame that went through the version in use. */
+export interface ShadowOffer {
+  readonly kind: "frame";
+  readonly outputs: Outputs;
+  readonly frame: Frame;
+  /** Only for a version that needs its own run of the network. */
+  readonly image: ImageInput | null;
+  /** Milliseconds of the version in use, up to its outputs. */
+  readonly before: number;
+}
+
+export type ToShadow = ShadowStart | ShadowOffer;
+
+export type FromShadow =
+  /** The version is open. It decodes the same tensors, or runs its own network on the picture. */
+  | { readonly kind: "ready"; readonly needs: "outputs" | "image" }
+  | {
+      readonly kind: "compared";
+      readonly frame: ShadowFrame;
+      readonly difference: ShadowDifference;
+      /** Milliseconds of the shadow's own work. */
+      readonly took: number;
+    }
+  /** The version in the shadow cannot be opened, or cannot decode a frame that the other one decodes. */
+  | { readonly kind: "failed"; readonly message: string };
+
+/** Boxes on which the versions disagree. */
+export interface ShadowDifference extends Pick<Compared, "onlyOld" | "onlyNew" | "changes"> {
+  readonly count: number;
+}
+
+export type { Found };

@@ -1,0 +1,111 @@
+/** The agent's side of the process of a shadow: starts it, gives it frames, and ends it when it fails. */
+import { type ChildProcess, fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { messageOf } from "boxwright-service/errors";
+import type { Problem } from "boxwright-service/schema/protocol";
+import type { SeenFrame } from "../network/network.ts";
+import type { FromShadow, ShadowDifference, ShadowStart } from "./message.ts";
+import { COLD_FRAMES, type ShadowFrame } from "./summary.ts";
+
+/** Milliseconds to open a version, and to compare one frame. A process that takes longer hangs. */
+const [START_MS, FRAME_MS] = [120_000, 30_000];
+
+export interface RunnerParts {
+  readonly start: Omit<ShadowStart, "kind">;
+  /** Compare each of so many frames. */
+  readonly every: number;
+  readonly onCompared: (frame: ShadowFrame, difference: ShadowDifference, seen: SeenFrame) => void;
+  /** Called once, when the process is gone. */
+  readonly onFailed: (problem: Problem) => void;
+  /** Milliseconds to compare one frame. */
+  readonly frameMs?: number;
+  /** File of the process. */
+  readonly file?: string;
+}
+
+// Take the built file for src/ too, which tests run: a process runs no TypeScript.
+const FILE = fileURLToPath(import.meta.url.replace(/(src|dist)\/shadow\/runner\.[jt]s$/, "dist/shadow/child.js"));
+
+export class Runner {
+  readonly #parts: RunnerParts;
+  readonly #child: ChildProcess;
+  #needs: "outputs" | "image" | null = null;
+  /** The frame that is compared. */
+  #pending: SeenFrame | null = null;
+  #frames = 0;
+  #compared = 0;
+  /** Milliseconds that the shadow may take. Each Nth frame gives as many as the frame itself took. */
+  #credit = 0;
+  #limit: NodeJS.Timeout;
+  #isOver = false;
+
+  constructor(parts: RunnerParts) {
+    this.#parts = parts;
+    this.#child = fork(parts.file ?? FILE, [], {
+      ...{ serialization: "advanced", execArgv: [], stdio: ["ignore", "ignore", "ignore", "ipc"] },
+    });
+    this.#limit = this.#within(START_MS, "the version did not open");
+    this.#child.on("message", (message: FromShadow) => this.#take(message));
+    this.#child.once("error", (error) => this.#fail("crashed", messageOf(error)));
+    this.#child.once("exit", (code, signal) =>
+      this.#fail("crashed", `the process of the shadow ended with ${signal ?? `exit code ${code}`}`),
+    );
+    this.#child.unref();
+    this.#child.channel?.unref();
+    this.#send({ kind: "start", ...parts.start });
+  }
+
+  /**
+   * Compares each Nth frame, if the shadow is free and has not taken more time than the frames themselves. Copies what
+   * it needs before it returns.
+   */
+  offer(seen: SeenFrame): void {
+    if (this.#isOver || this.#needs === null || ++this.#frames % this.#parts.every !== 0) return;
+    const { prepare, run, pack } = seen.times;
+    const cost = prepare + run + pack;
+    this.#credit = Math.min(this.#credit + cost, cost);
+    if (this.#pending !== null || this.#credit <= 0) return;
+    this.#pending = seen;
+    this.#limit = this.#within(this.#parts.frameMs ?? FRAME_MS, "the version did not decode a frame");
+    const { outputs, frame, image } = seen;
+    this.#send({
+      ...{ kind: "frame", outputs, frame, before: prepare + run },
+      image: this.#needs === "image" ? image : null,
+    });
+  }
+
+  /** Ends the process without a failure. */
+  close(): void {
+    this.#isOver = true;
+    clearTimeout(this.#limit);
+    this.#pending = null;
+    this.#child.kill("SIGKILL");
+  }
+
+  #send(message: unknown): void {
+    // A process that is gone takes no message. Its exit says so.
+    this.#child.send(message as object, () => undefined);
+  }
+
+  #take(message: FromShadow): void {
+    if (this.#isOver) return;
+    clearTimeout(this.#limit);
+    if (message.kind === "failed") return this.#fail("version", message.message);
+    if (message.kind === "ready") return void (this.#needs = message.needs);
+    const seen = this.#pending!;
+    this.#pending = null;
+    // The first frames compile the code. They are a part of the start.
+    if (++this.#compared > COLD_FRAMES) this.#credit -= message.took;
+    this.#parts.onCompared(message.frame, message.difference, seen);
+  }
+
+  #within(milliseconds: number, what: string): NodeJS.Timeout {
+    return setTimeout(() => this.#fail("hung", `${what} within ${milliseconds / 1000} s`), milliseconds).unref();
+  }
+
+  #fail(code: string, message: string): void {
+    if (this.#isOver) return;
+    this.close();
+    this.#parts.onFailed({ code, message: message.slice(0, 1000) });
+  }
+}

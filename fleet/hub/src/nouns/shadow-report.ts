@@ -1,0 +1,231 @@
+/**
+ * Reports of devices in a shadow, and what they say together. A device counts for at most twice its equal part of the
+ * frames that are needed: whatever it says, it moves the whole by its own part, and half of the devices suffice.
+ */
+import type { Database, Queries } from "boxwright-service/database";
+import { messageOf } from "boxwright-service/errors";
+import { readShadowReport, type ShadowReport } from "boxwright-service/schema/shadow";
+import type { Assignment } from "./assignment.ts";
+import type { DesiredVersion } from "./desired.ts";
+import type { Shadow } from "./shadow.ts";
+import { isInShadow, shadowsOf, type ShadowTask } from "./shadow-task.ts";
+
+const DAY_MS = 86_400_000;
+/** Reports outlive the longest wait of a step. */
+const KEPT_MS = 60 * DAY_MS;
+
+/** "refused": the report of the device did not fit its schema. It has no vote. */
+export type ShadowState = ShadowReport["state"] | "refused";
+
+interface Row {
+  readonly device_id: string;
+  readonly at: number;
+  readonly state: ShadowState;
+  readonly message: string;
+  /** JSON of a checked report; null: it was refused. */
+  readonly report: string | null;
+}
+
+/** What one device said last. */
+export interface ShadowVote extends Omit<Row, "report"> {
+  readonly report: ShadowReport | null;
+}
+
+type Read = Pick<Row, "state" | "message" | "report">;
+
+/**
+ * Keeps what a device reports of its shadow. A report of another roll-out or version than its task is left out.
+ * @param given as it came
+ */
+export async function noteShadow(
+  db: Database,
+  now: number,
+  { teamId, deviceId }: { readonly teamId: string; readonly deviceId: string },
+  task: ShadowTask | undefined,
+  given: unknown,
+): Promise<void> {
+  const read = task && readVote(task, given);
+  if (read === undefined) return;
+  const { state, message, report } = read;
+  const values = [teamId, task!.rolloutId, deviceId, now, state, message, report];
+  const write = (tx: Queries): Promise<unknown> =>
+    tx.all(
+      "INSERT INTO shadow_reports (team_id, rollout_id, device_id, at, state, message, report) VALUES (?, ?, ?, ?, ?, ?, ?) " +
+        "ON CONFLICT (team_id, rollout_id, device_id) DO UPDATE SET at = excluded.at, state = excluded.state, message = excluded.message, report = excluded.report",
+      values,
+    );
+  // The next heartbeat tells the same again after a power cut.
+  await db.write(write, { durable: false });
+}
+
+/** Returns what is kept of a report; undefined: it is about something else. */
+function readVote({ rolloutId, etag, version }: ShadowTask, given: unknown): Read | undefined {
+  try {
+    const report = readShadowReport(given);
+    const { rollout, version: shadowed, against, state, error } = report;
+    if (rollout !== rolloutId || shadowed !== etag || against !== version.etag) return undefined;
+    return { state, message: error?.message ?? "", report: JSON.stringify(report) };
+  } catch (error) {
+    return { state: "refused", message: messageOf(error).slice(0, 300), report: null };
+  }
+}
+
+/** Returns what the devices of a roll-out said, by their id. */
+export async function shadowVotes(db: Queries, teamId: string, rolloutId: string): Promise<Map<string, ShadowVote>> {
+  const rows = await db.all<Row>(
+    "SELECT device_id, at, state, message, report FROM shadow_reports WHERE team_id = ? AND rollout_id = ?",
+    [teamId, rolloutId],
+  );
+  const voteOf = (row: Row): ShadowVote => ({
+    ...row,
+    report: row.report === null ? null : (JSON.parse(row.report) as ShadowReport),
+  });
+  return new Map(rows.map((row) => [row.device_id, voteOf(row)]));
+}
+
+export interface Pair {
+  readonly old: number | null;
+  readonly new: number | null;
+}
+
+/** What the devices of a shadow say together. */
+export interface ShadowResult {
+  /** Devices that compare. */
+  readonly devices: number;
+  readonly reported: number;
+  readonly failed: number;
+  readonly refused: number;
+  /** Frames that count, of those that are needed. */
+  readonly frames: number;
+  /** 0 to 1; null: nothing was compared. */
+  readonly agreement: number | null;
+  /** Share of boxes whose class changed. */
+  readonly changed: number | null;
+  /** Times of a whole frame: 1.2 is a fifth slower. Of the median device. */
+  readonly slowdown: number | null;
+  readonly confidence: Pair;
+  /** Milliseconds of the median device. */
+  readonly decodeMs: Pair;
+  /** Bytes of the median device. */
+  readonly memory: Pair;
+}
+
+/** Returns the part of a device's boxes on which both versions agree; null: it saw none. */
+export function agreementOf({ matched, changed, only_old, only_new }: ShadowReport): number | null {
+  const found = matched + changed + only_old + only_new;
+  return found === 0 ? null : matched / found;
+}
+
+/** Sorts votes: those of devices that cannot run the version first, then by agreement. */
+export function worstFirst(votes: readonly ShadowVote[]): ShadowVote[] {
+  const rank = ({ state, report }: ShadowVote): number =>
+    state === "failed" ? -2 : report === null ? -1 : (agreementOf(report) ?? 2);
+  return votes.toSorted((a, b) => rank(a) - rank(b));
+}
+
+/**
+ * Adds up the votes of the devices that compare.
+ * @param ids of these devices
+ */
+export function addVotes(
+  { min_frames }: Shadow,
+  ids: readonly string[],
+  votes: ReadonlyMap<string, ShadowVote>,
+): ShadowResult {
+  const most = Math.ceil((2 * min_frames) / Math.max(1, ids.length));
+  const all = ids.map((id) => votes.get(id)).filter((vote) => vote !== undefined);
+  const reports = all.map(({ report }) => report).filter((report) => report !== null);
+  /** A version that fails on a device agrees with nothing there. */
+  const weightOf = ({ state, frames, empty }: ShadowReport): number =>
+    state === "failed" ? most : Math.min(frames - empty, most);
+  const mean = (of: (report: ShadowReport) => number | null): number | null => {
+    const known = reports.flatMap((report) => {
+      const value = of(report);
+      return value === null ? [] : [{ value, weight: weightOf(report) }];
+    });
+    const weight = known.reduce((sum, one) => sum + one.weight, 0);
+    return weight === 0 ? null : known.reduce((sum, one) => sum + one.value * one.weight, 0) / weight;
+  };
+  const changedOf = (report: ShadowReport): number | null => {
+    const { matched, changed, only_old, only_new } = report;
+    const found = matched + changed + only_old + only_new;
+    return found === 0 ? null : changed / found;
+  };
+  const pair = (combine: typeof mean, of: (report: ShadowReport) => Pair): Pair => ({
+    old: combine((report) => of(report).old),
+    new: combine((report) => of(report).new),
+  });
+  const middle = (of: (report: ShadowReport) => number | null): number | null =>
+    medianOf(reports.map(of).filter((value) => value !== null));
+  return {
+    devices: ids.length,
+    reported: reports.length,
+    failed: reports.filter(({ state }) => state === "failed").length,
+    refused: all.filter(({ state }) => state === "refused").length,
+    frames: reports.reduce((sum, report) => sum + weightOf(report), 0),
+    agreement: mean((report) => (report.state === "failed" ? 0 : agreementOf(report))),
+    changed: mean(changedOf),
+    slowdown: middle(({ frame_ms }) => (frame_ms.old ? (frame_ms.new ?? 0) / frame_ms.old : null)),
+    confidence: pair(mean, ({ confidence }) => confidence),
+    decodeMs: pair(middle, ({ decode_ms }) => decode_ms),
+    memory: pair(middle, ({ memory }) => memory),
+  };
+}
+
+function medianOf(values: number[]): number | null {
+  if (values.length === 0) return null;
+  const sorted = values.sort((a, b) => a - b);
+  const half = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
+}
+
+/** Says in one line what a shadow found. */
+export function shadowText({ agreement, frames, devices, reported, failed, slowdown }: ShadowResult): string {
+  const percent = (share: number | null): string => (share === null ? "nothing" : `${(share * 100).toFixed(1)} %`);
+  const parts = [`shadow: ${percent(agreement)} agree in ${frames} frames on ${reported} of ${devices} devices`];
+  if (failed > 0) parts.push(`${failed} failed`);
+  if (slowdown !== null) parts.push(`a frame takes ${percent(slowdown)} of its time`);
+  return parts.join(", ");
+}
+
+/** What follows from a shadow: the roll-out waits, goes on, or stops. */
+export function judgeShadow(shadow: Shadow, { frames, agreement, slowdown }: ShadowResult): "wait" | "open" | "stop" {
+  if (frames < shadow.min_frames || agreement === null) return "wait";
+  const isAgreed = agreement * 100 >= shadow.min_agreement;
+  const isFast = slowdown === null || slowdown * 100 <= 100 + shadow.max_slowdown;
+  return isAgreed && isFast ? "open" : "stop";
+}
+
+/** The result of a roll-out's shadow, and what each of its devices said. */
+export interface ShadowReading {
+  readonly result: ShadowResult;
+  readonly votes: readonly ShadowVote[];
+}
+
+/**
+ * Reads the shadow of a roll-out. Once it is over, all count that have reported.
+ * @param versions of all devices of the team
+ */
+export async function readShadowResult(
+  db: Queries,
+  teamId: string,
+  rollout: Assignment,
+  shadow: Shadow,
+  versions: ReadonlyMap<string, DesiredVersion>,
+): Promise<ShadowReading> {
+  const votes = await shadowVotes(db, teamId, rollout.rollout_id!);
+  const tasks = isInShadow(rollout) ? [...shadowsOf(versions)] : [];
+  const ids = tasks.filter(([, { rolloutId }]) => rolloutId === rollout.rollout_id).map(([id]) => id);
+  const counted = isInShadow(rollout) ? ids : [...votes.keys()];
+  return { result: addVotes(shadow, counted, votes), votes: counted.flatMap((id) => votes.get(id) ?? []) };
+}
+
+/** Deletes up to `limit` of the reports that are too old. */
+export async function deleteOldShadows(db: Database, now: number, limit: number): Promise<void> {
+  await db.write((tx) =>
+    tx.all(
+      "DELETE FROM shadow_reports WHERE (team_id, rollout_id, device_id) IN (SELECT team_id, rollout_id, device_id FROM shadow_reports WHERE at < ? LIMIT ?) RETURNING 1 AS done",
+      [now - KEPT_MS, limit],
+    ),
+  );
+}

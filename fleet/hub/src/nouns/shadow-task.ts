@@ -1,0 +1,47 @@
+/** Tasks of devices in a shadow: which devices compare, and what. */
+import { placeInRollout, type Assignment } from "./assignment.ts";
+import type { DesiredVersion } from "./desired.ts";
+import { parseShadow, SHADOW_SHARE, type Shadow } from "./shadow.ts";
+
+/** True while the devices of a roll-out compare. */
+export const isInShadow = ({ shadow, share, rollout_state }: Assignment): boolean =>
+  shadow !== null && share === SHADOW_SHARE && rollout_state === "running";
+
+/** What a device compares. */
+export interface ShadowTask {
+  readonly rolloutId: string;
+  /** The version in the shadow, and its ETag. */
+  readonly number: number;
+  readonly etag: string;
+  readonly shadow: Shadow;
+  /** The version that the device should run meanwhile. */
+  readonly version: DesiredVersion;
+}
+
+/**
+ * Returns what devices compare, by their id. A group whose share has no device compares on one: otherwise the roll-out
+ * would wait for ever.
+ */
+export function shadowsOf(versions: ReadonlyMap<string, DesiredVersion>): Map<string, ShadowTask> {
+  const rollouts = new Map<string, { readonly place: number; readonly id: string; readonly task: ShadowTask }[]>();
+  for (const [id, version] of versions) {
+    const { by, nextEtag } = version;
+    if (!isInShadow(by) || nextEtag === null) continue;
+    const rolloutId = by.rollout_id!;
+    const task = { rolloutId, number: by.next_version!, etag: nextEtag, shadow: parseShadow(by.shadow)!, version };
+    const list = rollouts.get(rolloutId) ?? [];
+    list.push({ id, task, place: placeInRollout(id, rolloutId) });
+    rollouts.set(rolloutId, list);
+  }
+  const found = new Map<string, ShadowTask>();
+  for (const list of rollouts.values()) {
+    const chosen = list.filter(({ place, task }) => place < task.shadow.share);
+    const first = list.reduce((least, one) => (one.place < least.place ? one : least));
+    for (const { id, task } of chosen.length > 0 ? chosen : [first]) found.set(id, task);
+  }
+  return found;
+}
+
+/** Returns the text that tells a device if its task is another one. */
+export const taskMark = ({ rolloutId, shadow, version }: ShadowTask): string =>
+  `${rolloutId}.${shadow.every}.${shadow.snaps ? 1 : 0}.${version.number}`;

@@ -1,0 +1,106 @@
+/** What the shadow of a roll-out found: figures, the devices that agree least, and snaps of disagreements. */
+import { SHADOW_EXTRA, SHADOW_SNAP } from "boxwright-service/schema/shadow";
+import type { Assignment } from "../nouns/assignment.ts";
+import { resolveDesired } from "../nouns/desired.ts";
+import { parseShadow, type Shadow } from "../nouns/shadow.ts";
+import { agreementOf, readShadowResult, worstFirst, type Pair, type ShadowReading } from "../nouns/shadow-report.ts";
+import { isInShadow } from "../nouns/shadow-task.ts";
+import { findSnaps, type Snap } from "../nouns/snap-query.ts";
+import { countText } from "./ago.tsx";
+import { Facts } from "./device-parts.tsx";
+import type { Site } from "./site.ts";
+import { SnapItem } from "./snaps.tsx";
+
+/** Devices and snaps that the page shows. */
+const [MOST_DEVICES, MOST_SNAPS] = [10, 6];
+
+export interface ShadowShown extends ShadowReading {
+  readonly shadow: Shadow;
+  readonly isRunning: boolean;
+  /** Snaps of disagreements, the newest first: a device sends one only if it is larger than those before. */
+  readonly snaps: readonly Snap[];
+}
+
+/** Reads the shadow of each roll-out that has one. */
+export async function shadowsShown(
+  { db }: Site,
+  teamId: string,
+  assignments: readonly Assignment[],
+): Promise<Map<Assignment, ShadowShown>> {
+  const found = new Map<Assignment, ShadowShown>();
+  for (const row of assignments) {
+    const shadow = parseShadow(row.shadow);
+    if (shadow === undefined || row.rollout_id === null) continue;
+    const versions = await resolveDesired(db, teamId, { purpose: row.purpose });
+    const reading = await readShadowResult(db, teamId, row, shadow, versions);
+    const filter = { names: [SHADOW_SNAP], extras: [{ key: SHADOW_EXTRA, value: row.rollout_id }] };
+    const snaps = shadow.snaps ? await findSnaps(db, teamId, filter, { limit: MOST_SNAPS }) : [];
+    found.set(row, { ...reading, shadow, snaps, isRunning: isInShadow(row) });
+  }
+  return found;
+}
+
+const percent = (share: number | null): string => (share === null ? "none yet" : `${(share * 100).toFixed(1)} %`);
+
+function pairText({ old, new: next }: Pair, show: (value: number) => string): string {
+  const text = (value: number | null): string => (value === null ? "none" : show(value));
+  return `${text(old)} before, ${text(next)} now`;
+}
+
+interface Shown {
+  /** undefined: the roll-out has no shadow. */
+  readonly shown: ShadowShown | undefined;
+  readonly teamId: string;
+  /** Names of devices, by their id. */
+  readonly names: ReadonlyMap<string, string>;
+}
+
+export function ShadowResultParts({ shown, teamId, names }: Shown) {
+  if (shown === undefined) return <></>;
+  const { shadow, result, votes, snaps, isRunning } = shown;
+  const { devices, reported, failed, refused } = result;
+  const nameOf = (id: string): string => names.get(`device:${id}`) ?? id;
+  const rows = [
+    ["Devices", `${reported} of ${countText(devices, "device")} reported`],
+    ["Frames with boxes", `${result.frames} of ${shadow.min_frames} that are needed`],
+    ["Boxes that agree", `${percent(result.agreement)}, ${shadow.min_agreement} % are needed`],
+    ["Boxes of another class", percent(result.changed)],
+    ["Time of a frame", `${percent(result.slowdown)} of before, at most ${100 + shadow.max_slowdown} %`],
+    ["Mean confidence", pairText(result.confidence, (value) => value.toFixed(3))],
+    ["Time to decode", pairText(result.decodeMs, (value) => `${value.toFixed(2)} ms`)],
+    ["Memory of the process", pairText(result.memory, (value) => `${Math.round(value / 1e6)} MB`)],
+    ["Cannot run it", failed > 0 && countText(failed, "device")],
+    ["Reports that do not fit", refused > 0 && countText(refused, "device")],
+  ] as const;
+  return (
+    <details open={isRunning} class="whole">
+      <summary>
+        {isRunning ? "In shadow" : "Shadow"}: {percent(result.agreement)} agree
+      </summary>
+      <Facts rows={rows} />
+      {votes.length > 0 && (
+        <ul aria-label="Devices that agree least">
+          {worstFirst(votes)
+            .slice(0, MOST_DEVICES)
+            .map(({ device_id, state, message, report }) => (
+              <li>
+                <a href={`/teams/${teamId}/devices/${device_id}`}>{nameOf(device_id)}</a>:{" "}
+                {state === "comparing" ? (
+                  `${percent(report === null ? null : agreementOf(report))} in ${countText(report?.frames ?? 0, "frame")}`
+                ) : (
+                  <span class="bad">{message === "" ? state : message}</span>
+                )}
+              </li>
+            ))}
+        </ul>
+      )}
+      {snaps.length > 0 && (
+        <ul class="snaps" aria-label="Disagreements">
+          {snaps.map((snap) => (
+            <SnapItem snap={snap} teamId={teamId} device={nameOf(snap.device_id)} />
+          ))}
+        </ul>
+      )}
+    </details>
+  );
+}

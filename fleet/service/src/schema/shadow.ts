@@ -1,0 +1,78 @@
+/**
+ * Messages of a shadow: the device decodes some of its frames by the version that it runs and by another one, and
+ * reports how the two agree. The hub believes a report no further than its bounds.
+ */
+import * as v from "valibot";
+import { desiredConfig, etag, problem } from "./protocol.ts";
+import { count, flag, nullable, object, oneOf, optional, readJson, text, within, type TypeOf } from "./json.ts";
+
+/** Most frames of one report, and most boxes of one frame that count. */
+export const MOST_SHADOW_FRAMES = 1_000_000;
+export const MOST_SHADOW_BOXES = 1000;
+/** Overlap from which two boxes are one thing. */
+export const SHADOW_IOU = 0.5;
+/** Name of the snaps of disagreements, and the extra that names their roll-out. */
+export const SHADOW_SNAP = "disagreement";
+export const SHADOW_EXTRA = "rollout";
+
+const HOUR_MS = 3_600_000;
+const frames = within(0, MOST_SHADOW_FRAMES, true);
+const boxes = within(0, MOST_SHADOW_FRAMES * MOST_SHADOW_BOXES, true);
+const share = nullable(within(0, 1));
+const milliseconds = nullable(within(0, HOUR_MS));
+const bytes = nullable(within(0, 2 ** 50, true));
+const rolloutId = text("the id of a roll-out", /^[\w-]{1,64}$/);
+
+const counts = object({
+  rollout: rolloutId,
+  /** ETags: of the version in the shadow, and of the one in use. */
+  version: etag,
+  against: etag,
+  /** "failed": the version in the shadow crashed, hung or cannot decode. Nothing is compared any more. */
+  state: oneOf(["comparing", "failed"]),
+  error: optional(problem),
+  /** Frames that both versions decoded, and those among them in which neither found anything. */
+  frames,
+  empty: frames,
+  /** Boxes of the same class that overlap, and pairs that overlap and have different classes. */
+  matched: boxes,
+  changed: boxes,
+  /** Boxes that one of the versions found alone. */
+  only_old: boxes,
+  only_new: boxes,
+  /** Mean of all boxes. */
+  confidence: object({ old: share, new: share }),
+  /** Mean of the decoder alone, and of the whole frame: prepare, run, decode. */
+  decode_ms: object({ old: milliseconds, new: milliseconds }),
+  frame_ms: object({ old: milliseconds, new: milliseconds }),
+  /** Resident bytes of the agent, and of the process of the shadow. */
+  memory: object({ old: bytes, new: bytes }),
+});
+
+const FITS = "counts of boxes that fit the counts of frames";
+const shadowReport = v.pipe(
+  counts,
+  v.check(({ frames, empty, matched, changed, only_old, only_new }) => {
+    const found = matched + changed + only_old + only_new;
+    const seen = frames - empty;
+    return seen >= 0 && found >= seen && found <= seen * MOST_SHADOW_BOXES;
+  }, FITS),
+);
+export type ShadowReport = TypeOf<typeof shadowReport>;
+
+/** What a device should decode in the shadow of the version that it runs. */
+const desiredShadow = object({
+  rollout: rolloutId,
+  etag,
+  /** ETag of the version to compare with. While the device runs another one, it compares nothing. */
+  against: etag,
+  /** Compare each of so many frames. */
+  every: count,
+  /** True: send snaps of the largest disagreements. */
+  snaps: flag,
+  version: desiredConfig,
+});
+export type DesiredShadow = TypeOf<typeof desiredShadow>;
+
+export const readShadowReport = (body: unknown): ShadowReport => readJson(shadowReport, body);
+export const readDesiredShadow = (body: unknown): DesiredShadow => readJson(desiredShadow, body);
