@@ -56,7 +56,12 @@ describe("no config at all", () => {
       { source: "roboflow", model: "x/1" },
       "got an object with source, model, expected NN_config",
     ],
-    ["a misspelt key", { familiy: "yolov8" }, "or family (typed options); did you mean family?"],
+    [
+      "a misspelt key",
+      { familiy: "yolov8" },
+      "got an object with familiy, expected NN_config, nn_config, model (NN Archive config.json) or family " +
+        "(typed options); did you mean family?",
+    ],
     ["a block that is none", { NN_config: "raw" }, 'NN_config: got "raw", expected an object'],
     [
       "a getter that throws",
