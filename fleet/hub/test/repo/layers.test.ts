@@ -54,6 +54,7 @@ describe("test/", () => {
       ...LAYERS.map((layer) => layer.replace(/\.ts$/, "")),
       "client",
       "deploy",
+      "faults",
       "repo",
       "support",
     ]);
