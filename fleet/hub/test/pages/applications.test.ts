@@ -1,6 +1,7 @@
 /** The pages of applications and snaps, without a browser. */
 import { expect, it } from "vitest";
-import { createGroup } from "../../src/nouns/group.ts";
+import { createApp, saveVersion } from "../../src/nouns/application.ts";
+import { addToGroup, createGroup } from "../../src/nouns/group.ts";
 import { adoptKey, Agent } from "../support/agent.ts";
 import { Person, onDatabases } from "../support/hub.ts";
 import { png } from "../support/pictures.ts";
@@ -12,6 +13,45 @@ const CONFIG = `{"family": "yolov8", "classes": 2, "inputSize": [320, 320]}`;
 onDatabases("pages of applications", (kind) => {
   const site = useSignedInHub(kind);
   const said = site.follow;
+
+  it("compare a version first, and show what the devices say", async () => {
+    const { admin, base, hub } = site;
+    const { db } = hub.storage;
+    const change = { now: Date.now(), actor: "test", teamId: hub.team.id };
+    const agent = await Agent.enrol(hub);
+    const group = await createGroup(db, change, "Shadows");
+    await addToGroup(db, change, group.id, [agent.id]);
+    const app = await createApp(db, Date.now(), "test", hub.team.id, { name: "Shadowed" });
+    for (const threshold of [0.1, 0.2]) {
+      const content = { config: { confidence_threshold: threshold }, options: {}, model: null, snaps: [] };
+      await saveVersion(db, Date.now(), "test", hub.team.id, app.id, { content, description: "" });
+    }
+    const page = `${base}/apps/${app.id}`;
+    const give = async (version: number, fields: object): Promise<string | undefined> => {
+      const form = await admin.formOf(`${page}/versions/${version}`, `${page}/assign`);
+      return (await said(await admin.post(`${page}/assign`, { ...form, target: `group:${group.id}`, ...fields })))[1];
+    };
+    await give(1, { share: "100" });
+    const text = await give(2, { steps: "10 100", shadow: "yes", "shadow-frames": "50" });
+    expect(text).toBe("Some devices of Shadows compare version 2 with what they run.");
+    const before = (await admin.get(page)).html;
+    expect(before).toMatch(
+      /roll-out of version 2 in shadow on 1\u00a0%.*0 of 1 device reported.*0 of 50 that are needed/s,
+    );
+    const { json } = await agent.ask("/device/shadow", { method: "GET" });
+    const boxes = { frames: 20, empty: 4, matched: 30, changed: 5, only_old: 10, only_new: 5 };
+    const pairs = { confidence: { old: 0.8, new: 0.7 }, memory: { old: 1e8, new: 2e8 } };
+    const times = { decode_ms: { old: 1, new: 2 }, frame_ms: { old: 50, new: 55 } };
+    const names = { rollout: json.rollout, version: json.etag, against: json.against };
+    await agent.beat({ shadow: { ...names, state: "comparing", ...boxes, ...pairs, ...times } });
+    const after = (await admin.get(page)).html;
+    for (const shown of ["16 of 50 that are needed", "60.0 %, 95 % are needed", "110.0 % of before", "0.800 before"])
+      expect(after).toContain(shown);
+    await agent.beat({ shadow: { ...names, state: "comparing", ...boxes, ...pairs, ...times, frames: 1e12 } });
+    expect((await admin.get(page)).html).toMatch(
+      /frames: got 1000000000000, expected a whole number from 0 to 1000000/,
+    );
+  });
 
   it("make an application, check and save versions, give them, and take them back", async () => {
     const { admin, base, hub } = site;
