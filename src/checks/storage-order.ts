@@ -96,14 +96,17 @@ function otherSize(image: PlanInMemory, cells: CellGrid): [number, number] | nul
   return null;
 }
 
-/** Fraction of the variance of boxes that columns explain at least. */
+/** Smallest fraction of the variance that exchanged columns explain. */
 const EXPLAINED = 0.15;
-/** Ratio at least of the variance that columns explain to that of the other dimension. */
+/** Smallest ratio of the variance that exchanged columns explain to the variance that the stated columns explain. */
 const TIMES = 4;
-/** Fewest values in columns. With fewer, columns may differ by chance. */
+/** Smallest count of values for which this check runs. Fewer values may form columns by chance. */
 const FEWEST_IN_COLUMNS = 64;
 
-/** True if the columns as read explain little of the variance, and the other dimension explains much. */
+/**
+ * True if the axes of a tensor seem exchanged: the stated columns explain little of the variance of the values, and the
+ * columns along the other axis explain much.
+ */
 function areColumnsExchanged(
   { memory, plan, layout }: PlanInMemory,
   { tensor, channels, width, isLast }: CellGrid,

@@ -1,6 +1,6 @@
 /**
- * Checks the unit of boxes by a plan block alone, which is all that a plan file has. Boxes of a wrong unit still
- * decode.
+ * Checks the unit of boxes, pixels or 0..1, from a plan block alone. A plan file holds nothing else. A decoder with the
+ * wrong unit still returns boxes, but in wrong places.
  */
 import * as A from "../core/abi.ts";
 import { refuse } from "../core/errors.ts";
@@ -9,9 +9,9 @@ import type { Ready } from "../decode/loop.ts";
 
 /** Kinds of heads with coordinates as channels. Other heads have offsets, which have no unit. */
 const KINDS = [A.KIND_CENTRE, A.KIND_CORNERS, A.KIND_TOPLEFT];
-/** Pixels from the left upper corner. Boxes in pixels do not all lie within them. */
+/** Largest coordinate, in pixels, of a box that lies in the upper left corner. Not all boxes in pixels do. */
 const CORNER = 2;
-/** Widths of the picture that no box in 0..1 reaches. */
+/** Largest size of a box in 0..1, as a multiple of the picture's width. */
 const WIDEST = 16;
 
 /** Throws if the plan's unit (pixels or 0..1) is impossible for the first candidates, and the other unit fits. */

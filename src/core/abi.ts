@@ -133,7 +133,7 @@ export const H_LIST_LENGTH = 61; //     class id column: length of H_CLASS_LIST 
 export const H_MAX_OBJECTNESS = 62; //  f32: an objectness above this is out of range; +Infinity: none is
 export const HEAD_WORDS = 64;
 
-// ---- Column record: values that a check reads. The host writes it to P_COUNTS -----------------------------
+// ---- Record of a column of values that a check reads. The JavaScript side writes the record to P_COUNTS -----
 export const C_TYPE = 0; //      TYPE_*
 export const C_SCALE = 1; //     f32
 export const C_ZERO = 2; //      f32: zero point
@@ -203,8 +203,9 @@ export const BLOCK = 512;
 export const COLUMN_BYTES = BLOCK * 8 + 16;
 export const ROW_BYTES = BLOCK * 4 + 16;
 export const GROUPS = 16;
-/** Bytes of the rows: the least that heads with groups need, and what heads without groups need. */
+/** Smallest number of bytes that the rows of a head with groups need. */
 export const GROUP_ROWS_BYTES = (1 + GROUPS) * ROW_BYTES;
+/** Bytes that the rows of a head without groups need. */
 export const PLAIN_ROWS_BYTES = (1 + 2) * ROW_BYTES;
 /** Bytes of the scratch, with groups and without. */
 export const SCAN_BYTES = 3 * COLUMN_BYTES + GROUP_ROWS_BYTES;

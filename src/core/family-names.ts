@@ -65,7 +65,7 @@ export function familyTyped(name: string): Family | null {
   if (TRAITS.yolox.word?.test(letters)) return "yolox";
   // Releases 2, 3, 4 share the distance head. "yolov6nr3" has the size letter before the release.
   if (version === "6") return /yolo[-_]?v?6[nsml]?r[02-9]/.test(letters) ? "yolov6" : "yolov6r1";
-  // Compare versions of more than digits first: "8-odd" before "8".
+  // First compare the versions that hold more than digits: a name with "8-odd" does not mean version "8".
   const byLongVersion = (family: Family): boolean => {
     const { version: own = "" } = TRAITS[family];
     return /\D/.test(own) && rest.startsWith(own);

@@ -302,7 +302,10 @@ export class FinishedRows {
     };
   }
 
-  /** Unpacks a buffer of HailoRT: by class, by score, or in TensorFlow's form. */
+  /**
+   * Reads the boxes from a HailoRT buffer. The buffer has one of three layouts: rows by class, rows by score, or
+   * TensorFlow's planes.
+   */
   #unpack({ spec, data }: Given): Rows {
     this.reading = "end-to-end";
     const { dims, type } = spec;

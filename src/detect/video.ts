@@ -110,8 +110,8 @@ function isWhole(frame: VideoPicture, video: Video | null): boolean {
 }
 
 /**
- * Returns the format of a frame whose planes can be read, which are BT.601 in video range; else "rgba". Planes of odd
- * sizes have other strides, so they are "rgba" too.
+ * Returns "i420" or "nv12" if the frame has that format, BT.601 colours in video range, and even sides. Else returns
+ * "rgba". Planes of a frame with odd sides have other strides.
  */
 function formatOf({ format, colorSpace, displayWidth, displayHeight }: VideoPicture): ImageFormat {
   const isUsual = BT601.includes(colorSpace.matrix) && colorSpace.fullRange === false;

@@ -170,9 +170,9 @@ export function levels<M extends TensorMatch>(
 }
 
 /**
- * Returns two choices of matches, largest map first. In a choice no two matches share a tensor. The first choice takes
- * the matches in order, the second in reverse. They differ only if a tensor can have two parts: objectness and score of
- * one class, or boxes and as many classes.
+ * Returns two choices of matches, largest map first. No two matches of a choice share a tensor. The first choice takes
+ * the matches in order, the second choice in reverse. The choices differ only if two tensors fit the same two roles:
+ * objectness and the scores of one class, or boxes and equally many classes.
  */
 export function disjoint(matches: readonly TensorMatch[]): TensorMatch[][] {
   const all = largestFirst(matches);

@@ -127,7 +127,10 @@ function specsOf(
   }));
 }
 
-/** Returns a placeholder for the prototypes of masks, if the proposal needs an output that is not given. */
+/**
+ * Returns a made-up specification of mask prototypes if the proposal has mask coefficients but no prototypes. Else
+ * returns an empty list.
+ */
 const prototypesOf = (
   { match: { form } }: Proposal,
   [width, height]: readonly [number, number],
@@ -145,7 +148,7 @@ const prototypesOf = (
       ]
     : [];
 
-/** Name of the placeholder for prototypes. */
+/** Name of the made-up tensor with mask prototypes. */
 const PROTOTYPES = "prototypes";
 
 /** Scale by which bytes span 0..1, a placeholder for integers without a scale. */

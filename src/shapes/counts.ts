@@ -1,4 +1,7 @@
-/** Rates row counts and map sizes: do they agree with the input, or with the inputs that networks usually have? */
+/**
+ * Gives points to row counts and map sizes. Do they agree with the stated input, or with inputs that networks usually
+ * have?
+ */
 import { TRAITS } from "../core/families.ts";
 import type { FormRow } from "./form.ts";
 import { areCells, cellsOf, gridsOf, SIDES } from "./grids.ts";
@@ -6,24 +9,24 @@ import type { Asked } from "./rule.ts";
 import type { Match } from "./solve.ts";
 import type { View } from "./views.ts";
 
-/** Returns the points for rows that are the cells of the input, `anchors` for each cell; `null` if they are not. */
+/** Returns points if a network has this many rows: `anchors` rows for each cell of the input. Else returns `null`. */
 export function pointsForCells(n: number, anchors: number, inputSize: Asked["inputSize"]): number | null {
   const cells = n / anchors;
   if (!Number.isInteger(cells)) return null;
   if (inputSize !== null) return areCells({ inputSize, strides: null }, cells) ? 3 : null;
-  // Try the usual sides first: maps of NanoDet-Plus do not halve exactly, as 416 pixels are 7 cells of 64.
+  // Try the usual sides first. Maps of NanoDet-Plus do not halve exactly: 416 pixels make 7 cells of 64 pixels.
   if (SIDES.some((side) => areCells({ inputSize: [side, side], strides: null }, cells))) return 3;
   const blocks = cells / 21;
   return Number.isInteger(blocks) && blocks >= 4 && isRectangle(blocks) ? 2 : null;
 }
 
-/** True if so many blocks of 32 x 32 pixels make a rectangle at most three times as long as wide. */
+/** True if this many blocks of 32 x 32 pixels can form a rectangle at most three times as long as wide. */
 const isRectangle = (blocks: number): boolean =>
   Array.from({ length: Math.floor(Math.sqrt(blocks)) }, (_, i) => i + 1).some(
     (side) => blocks % side === 0 && blocks / side <= 3 * side,
   );
 
-/** Counts of priors of published SSD networks: 300, 320 and 512 pixels; lite ones; those with feature pyramids. */
+/** Prior counts of published SSD networks: inputs of 300, 320 and 512 pixels, lite networks, feature pyramids. */
 const SSD_PRIORS: readonly number[] = [
   1083, 1917, 2034, 2268, 2990, 3000, 3234, 3462, 4782, 5118, 6800, 7668, 8664, 8732, 11620, 12804, 24564,
   24528, 46080, 51150,
@@ -54,8 +57,8 @@ const PRIOR_INPUTS = [
 ] as const;
 
 /**
- * Returns the first input with whose size a form has `n` priors; undefined if there is none, or if the networks of its
- * family do not all have the same priors.
+ * Returns the first of `inputs` at which a network of the form has `n` priors. Returns undefined if no input fits, or
+ * if networks of the family have different priors.
  */
 export function inputOfPriors(
   n: number,
@@ -63,7 +66,7 @@ export function inputOfPriors(
   inputs: readonly (readonly [number, number])[] = PRIOR_INPUTS,
 ): readonly [number, number] | undefined {
   const { buildPriors } = TRAITS[families[0]];
-  // Count by arithmetic where cells have equally many: building the priors of large inputs takes long.
+  // Calculate the count where every cell has equally many priors. Building the priors of a large input takes long.
   return inputs.find((inputSize) =>
     perCell
       ? perCell * cellsOf(gridsOf({ inputSize, strides: PYRAMID })) === n
@@ -72,13 +75,15 @@ export function inputOfPriors(
 }
 
 /**
- * Returns the points for rows that may be the priors of a family's networks: 3 for a known count of priors. Without
- * built-in priors, 0 for another count above 1000 that is no count of cells. `null` for rows that cannot be priors.
+ * Returns points for rows that may be the priors of a family's networks. A known prior count gets 3 points or more.
+ * Where the priors are not built in, a count above 1000 gets 0 points if it is no count of cells. Other rows get
+ * `null`: they cannot be priors.
  */
 export function pointsForPriors(n: number, form: FormRow, { inputSize }: Asked): number | null {
   if (TRAITS[form.families[0]].buildPriors)
     return inputOfPriors(n, form, inputSize ? [inputSize] : PRIOR_INPUTS) ? 3 : null;
-  // No square has so many cells: 3234 priors rather belong to SSDLite than 11 x 14 blocks of cells.
+  // Prefer known prior counts unless a square input has as many cells: 3234 rows are priors of SSDLite rather than the
+  // cells of 11 x 14 blocks.
   if (SSD_PRIORS.includes(n)) return pointsForCells(n, 1, inputSize) === 3 ? 3 : 5;
   return n > 1000 && pointsForCells(n, 1, inputSize) === null && pointsForCells(n, 3, inputSize) === null
     ? 0
@@ -88,17 +93,20 @@ export function pointsForPriors(n: number, form: FormRow, { inputSize }: Asked):
 /** Largest row count of a finished list that exporters write by default. */
 export const MOST_LISTED = 1000;
 
-/** True if finished lists usually have so many rows. */
+/** True if finished lists often have this many rows. */
 export const isRound = (n: number): boolean => n % 50 === 0 || [1, 10, 20, 25, 40, 64, 128, 256].includes(n);
 
 /** Returns the feature maps of a match, the largest first, without prototypes and masks. */
 export const levelsOf = ({ form, views }: Match): readonly View[] =>
   Object.entries(views).find(([part]) => form.parts[part].perLevel)?.[1] ?? [];
 
-/** Smallest width in cells of a map of centres, at a quarter of the input. */
+/** Smallest width, in cells, of a map that marks the centres of objects. One cell is 4 pixels of the input. */
 const LEAST_CENTRES = 24;
 
-/** Returns the points for feature maps of the input, or ones that halve from each to the next; `null` for others. */
+/**
+ * Returns points for feature maps of the input, or for maps that halve in size one after the other. Other maps get
+ * `null`.
+ */
 export function pointsForMaps(
   levels: readonly View[],
   inputSize: Asked["inputSize"],
@@ -112,7 +120,7 @@ export function pointsForMaps(
   if (inputSize !== null) {
     // Allow one map only at stride 16 or 32. A finer map is a segmentation.
     const strides = levels.length > 1 ? null : [16, 32];
-    // The side of such an input is a multiple of the stride: 300 x 75 is the crop of a text recogniser.
+    // Require sides that are multiples of the stride. An input of 300 x 75 is the crop of a text recogniser.
     const isWhole = ({ stride }: { stride: number }): boolean =>
       strides === null || inputSize.every((side) => side % stride === 0);
     const grids = gridsOf({ inputSize, strides }).filter(isWhole);
@@ -131,7 +139,7 @@ export function pointsForMaps(
     : null;
 }
 
-/** Returns the points for networks with a tensor of rows for each map; `null` for impossible row counts. */
+/** Returns points for networks with one tensor of rows per feature map. Impossible row counts get `null`. */
 function pointsForLevels(
   levels: readonly View[],
   perCell: number,

@@ -1,6 +1,7 @@
 /**
- * Says how well a match of the table agrees with what else is known: names, counts of rows, the input, usual counts.
- * Each rule has a name, the points that it gives, and an example. `null` means that the match is impossible.
+ * Rates how well a match with the table of forms agrees with other facts: names, row counts, the input, usual counts.
+ * Each rule has a name, the points that it gives, and an example. `null` instead of points means that the match is
+ * impossible.
  */
 import { MOST_BOX_CELLS } from "../core/exporters.ts";
 import { familyInName } from "../core/family-names.ts";
@@ -16,16 +17,16 @@ const USUAL_CLASSES: readonly number[] = [1, 2, 3, 10, 15, 20, 90, 91, 365];
 const isUsual = (count: number | undefined): boolean =>
   count !== undefined && (count === 80 || USUAL_CLASSES.includes(count));
 
-/** Counts of classes of published networks with oriented boxes: one of their own, DOTA 1.0, 1.5 and 2.0. */
+/** Usual class counts of networks with oriented boxes: 1 for a class of one's own, and those of DOTA 1.0, 1.5, 2.0. */
 const USUAL_ORIENTED: readonly number[] = [1, 15, 16, 18];
 
-/** Tokens of a prompt that Grounding DINO and its kin give scores for. */
+/** Count of text tokens for which Grounding DINO and its kin give scores. */
 const TOKENS = 256;
 
-/** Channels of feature maps inside of a network. */
+/** Usual channel counts of feature maps between the backbone and the head. */
 const BACKBONE: readonly number[] = [128, 256, 384, 512, 768, 1024];
 
-/** Returns the parts with a usual name that have it, and how many there are. */
+/** Counts the parts that have a usual name (`all`), and those whose tensors bear that name (`named`). */
 function namedParts({ form, views }: Match, tensors: readonly OpenTensor[]): { named: number; all: number } {
   const parts = Object.entries(form.parts).filter(([part, { name }]) => name && views[part]);
   const has = ([part, { name }]: (typeof parts)[number]): boolean =>
@@ -37,8 +38,9 @@ function namedParts({ form, views }: Match, tensors: readonly OpenTensor[]): { n
 const BOX_NAME = /box|(^|_)(reg|loc)(_|\d|$)/i;
 const SCORE_NAME = /cls|class|score|conf(?!ig)|(^|_)cen?te?r/i;
 
-/** Least side of a picture, and how often its longer side may have the shorter one. Rows of all cells are longer. */
+/** Smallest allowed length in pixels of the shorter side of a picture. */
 const LEAST_SIDE = 100;
+/** Largest allowed ratio of a picture's longer side to its shorter side. Rows of all cells have a larger ratio. */
 const MOST_ASPECT = 3;
 
 const generalRules: readonly Rule[] = [
@@ -47,7 +49,7 @@ const generalRules: readonly Rule[] = [
     example: "cls_3 [1,4,92,160] and reg_3 [1,22,92,160] of FCENet are no boxes and 22 classes",
     points: ({ views: { boxes, scores } }, { tensors }) => {
       if (!boxes) return 0;
-      // No exporter calls rows of boxes and classes so.
+      // Refuse the name "logits" for rows of boxes and classes: no exporter uses it so.
       if (!scores) return boxes.every(({ tensor }) => /^logits?$/i.test(tensors[tensor].name)) ? null : 0;
       const are = (views: typeof boxes, name: RegExp, not: RegExp): boolean =>
         views.every(({ tensor }) => name.test(tensors[tensor].name) && !not.test(tensors[tensor].name));
@@ -71,13 +73,13 @@ const generalRules: readonly Rule[] = [
     name: "a count of rows that the form has",
     example: "[1,8400,84] has a row for each cell of 640x640, [1,25200,85] three, [1,300,6] a list",
     points: ({ form, n, views }, asked) => {
-      // [N,7] with an open N is a list: rows of all cells have a batch before them.
+      // Treat [N,7] with an unknown N as a list. Rows of all cells have the batch as first dimension.
       const isBare = n === null && Object.values(views).some(([{ rank, k }]) => rank === 2 && k > 1);
       if (isBare && ["cells", "anchors", "queries"].includes(form.rows)) return null;
       if (n === null) return 0;
       if (form.counts && !form.counts.includes(n)) return null;
       const { inputSize } = asked;
-      // Whoever names the family knows more than the count of rows.
+      // Accept unusual row counts if the caller states the family: the caller knows more than the row count tells.
       const lenient = asked.isFamilyStated ? 0 : null;
       switch (form.rows) {
         case "cells":
@@ -94,9 +96,10 @@ const generalRules: readonly Rule[] = [
             : null;
         case "list":
           if (n > MOST_LISTED) return n % 1000 === 0 ? 0 : null;
-          // [1,7] is rather seven scores than a list of one.
+          // Take a point from [1,7]: seven scores are more likely than a list of one detection.
           if (n === 1 && Object.values(views).every(([{ rank }]) => rank === 2)) return -1;
-          // Steps of a text recogniser, or of a forecast, may have as many columns as a box with points or an angle.
+          // A text recogniser or a forecast has rows for its steps, with as many columns as a box with points or an
+          // angle.
           return isRound(n) ? 1 : form.task && Object.keys(views).join() === "rows" ? null : 0;
         default:
           return 0;
@@ -125,7 +128,7 @@ const generalRules: readonly Rule[] = [
   {
     name: "a family that looks like a more usual one",
     example: "yolov8 goes before a fork of it that adds a channel which nothing reads",
-    // Whoever states the family knows that it is not the usual one.
+    // Trust a caller who states the less usual family.
     points: ({ form }, { isFamilyStated }) => (form.isLookalike && !isFamilyStated ? -2 : 0),
   },
   {
@@ -185,7 +188,7 @@ const generalRules: readonly Rule[] = [
       if (parts > 1 || classes !== null || named.length > 0 || levels.length === 0) return 0;
       const [{ w, k }] = levels;
       const { anchors, bound } = match;
-      // 96 is 5 + 91, and 288 is three times as many, which few networks have by chance.
+      // Accept 80 classes, and usual counts with three anchors: 288 is 3 x (5 + 91), which few networks have by chance.
       const isHead = bound.C === 80 || (anchors === 3 && isUsual(bound.C));
       return w > 0 && (BACKBONE.includes(k) || (k % 32 === 0 && !isHead)) ? null : 0;
     },
@@ -243,7 +246,7 @@ const generalRules: readonly Rule[] = [
     points: ({ form, bound: { C: c } }, { classes, inputs }) => {
       if (form.kind !== "masks alone") return 0;
       if (classes === null && !isUsual(c)) return null;
-      // A file names all of its outputs.
+      // A model file names all of its outputs, so prototypes would be among them.
       return inputs.length > 0 ? -2 : 0;
     },
   },
@@ -251,7 +254,7 @@ const generalRules: readonly Rule[] = [
 
 const rules = [...generalRules, ...WHOLE_RULES];
 
-/** Returns all points of a match, `null` if some rule says that it cannot be. */
+/** Returns the sum of all rules' points for a match. Returns `null` if a rule says that the match is impossible. */
 export function pointsOf(match: Match, asked: Asked): number | null {
   let sum = match.form.usual ?? 0;
   for (const rule of rules) {
@@ -265,7 +268,7 @@ export function pointsOf(match: Match, asked: Asked): number | null {
 /** The rules with their examples, for tests and documentation. */
 export const EVIDENCE: readonly Pick<Rule, "name" | "example">[] = rules;
 
-/** Returns the families that names of tensors or of the file mean. */
+/** Returns the families that occur in names of tensors or in the name of the file. */
 export const familiesNamed = (names: readonly string[]): Family[] => [
   ...new Set(names.flatMap((name) => familyInName(name) ?? [])),
 ];

@@ -8,7 +8,7 @@ import type { TaskName } from "../core/tasks.ts";
 import type { ViewKind } from "./views.ts";
 
 /**
- * A count that the shape has to tell.
+ * A count that is unknown until the shapes are known.
  * - `C`: classes
  * - `P`: values of all keypoints of an object
  * - `M`: coefficients of a mask
@@ -16,37 +16,37 @@ import type { ViewKind } from "./views.ts";
  */
 export type Unknown = "C" | "P" | "M" | "X" | "Y";
 
-/** One tensor of a form, or one for each level of the network. */
+/** One part of a form: one tensor, or one tensor for each level of the network. */
 export interface PartRow {
   readonly see: ViewKind;
-  /** Terms of the channel count, which is their sum. Empty: one value. */
+  /** Terms whose sum is the channel count. An empty list means one value. */
   readonly channels: readonly (number | Unknown)[];
   /** True: one tensor for each feature map. */
   readonly perLevel?: true;
-  /** True if the part has a row count of its own, such as prototypes and counts. */
+  /** True if the part may have another row count than the boxes, such as prototypes and counts. */
   readonly apart?: true;
   readonly isOptional?: true;
   /** Usual names of the tensor. */
   readonly name?: RegExp;
-  /** Option `roles` of the tensor, stated if names do not tell the decoder. */
+  /** Role of the tensor in the option `roles`. Proposals state the role if the decoder cannot tell it from names. */
   readonly role?: "boxes" | "scores" | "classIds" | "count" | "objectness";
-  /** The values are whole numbers by their type, which tells the part. */
+  /** True: only a tensor of an integer type can be this part. */
   readonly holdsIds?: true;
-  /** The values are no whole numbers by their type. */
+  /** True: a tensor of an integer type cannot be this part. */
   readonly isFloat?: true;
-  /** Channels side by side: [N,R,K], [N,h,w,K]. Absent: either order. */
+  /** Storage order. "rows": channels side by side, as in [N,R,K] and [N,h,w,K]. Absent: either order. */
   readonly order?: "rows" | "planes";
   readonly rank?: number;
 }
 
 /**
- * How many rows there are.
- * - `cells`: one for each cell of the input; nothing is suppressed
- * - `anchors`: three for each cell
- * - `list`: what the network found
+ * What the row count depends on.
+ * - `cells`: one row for each cell of the input; nothing is suppressed
+ * - `anchors`: three rows for each cell
+ * - `list`: one row for each detection
  * - `queries`: a round count, the same for every picture
- * - `priors`: one for each prior of a published network
- * - `any`: the form does not tell
+ * - `priors`: one row for each prior of a published network
+ * - `any`: the form says nothing about the row count
  */
 export type RowCount = "cells" | "anchors" | "list" | "queries" | "priors" | "any";
 
@@ -57,19 +57,19 @@ export interface FormRow {
   readonly task?: TaskName;
   readonly parts: { readonly [part: string]: PartRow };
   readonly rows: RowCount;
-  /** Possible counts of anchors of a map, by which its channels are multiplied. */
+  /** Possible counts of anchors of a map. The channel count is that of one anchor times this count. */
   readonly anchors?: readonly number[];
   /** Smallest and largest count of feature maps. */
   readonly levels?: readonly [number, number];
-  /** True: decoders know the parts' usual names, so the option `roles` is needed for other names only. */
+  /** True: decoders recognise the usual names of the parts. Proposals state `roles` only for other names. */
   readonly areKnownNames?: true;
-  /** True: proposed only if every part has its usual name. */
+  /** True: the form is proposed only if every part has its usual name. */
   readonly isNamed?: true;
-  /** True: no other tensor may exist. */
+  /** True: the form fits only if the network has no further tensor. */
   readonly isWhole?: true;
-  /** True: the tensors come in the order of the parts, which decides if names do not. */
+  /** True: the tensors come in the order of the parts. The order decides if names do not. */
   readonly isInOrder?: true;
-  /** Facts that only the rules of evidence about this kind of form ask for. */
+  /** Kind of form for which a rule of evidence asks for further facts. */
   readonly kind?:
     | "queries and nothing"
     | "scores of a picture"
@@ -84,30 +84,30 @@ export interface FormRow {
     | "masks of boxes"
     | "coordinates"
     | "coordinates of a face";
-  /** Rows for each cell of a level. Absent: one. */
+  /** Count of rows for each cell of a level. Absent: one. */
   readonly perCell?: number;
-  /** The last column of scores was trained for no class, unless there is one for each of COCO's ids. */
+  /** The last score column was never trained, unless there is one column for each of COCO's ids. */
   readonly isLastUntrained?: true;
-  /** Count of channels that are no classes: a background, or "nothing". */
+  /** Count of channels that are no class, such as the background. */
   readonly others?: number;
-  /** Class count of every such network, if no channel shows it. */
+  /** Class count of all networks of this form, if no channel count tells the classes. */
   readonly classes?: 1 | null;
-  /** Returns the keypoints of an object from the channels of the part `points` and the width of its map. */
+  /** Returns the keypoints of an object, given the channels and the map width of the part `points`. */
   readonly pointsIn?: (channels: number, width: number, classes: number) => readonly [number, 2 | 3];
-  /** Returns the count of classes from the length of a buffer and its element type. */
+  /** Returns the class count, given the length and the element type of a buffer. */
   readonly classesIn?: (length: number, type: string | null) => number | null;
-  /** Counts of rows that networks of the form have. */
+  /** Possible row counts of networks of this form. */
   readonly counts?: readonly number[];
-  /** Possible keypoints: [count, values]. */
+  /** Possible keypoints: [count, values of one keypoint]. */
   readonly points?: readonly (readonly [number, 2 | 3])[];
-  /** Options that the form needs in addition. */
+  /** Further options that a config for this form needs. */
   readonly options?: Partial<DecoderOptions>;
   /** True: a more common family has tensors of the same shape. */
   readonly isLookalike?: true;
-  /** Points for how common the form is, by knowledge of the field. */
+  /** Points for how common the form is. The author's estimate. */
   readonly usual?: number;
-  /** Matches the names of tensors that may exist besides and are not read. */
+  /** Matches the names of further tensors that may be present. Decoders do not read these tensors. */
   readonly beside?: RegExp;
-  /** Example of such a network's shapes, which is also its test. */
+  /** Shapes of an example network. A test uses them. */
   readonly example: string;
 }

@@ -1,4 +1,4 @@
-/** Feature maps: the maps that a network input has at its strides, and how many cells they have. */
+/** Feature maps: which maps an input has at its strides, and how many cells the maps have. */
 
 /** One feature map of the input. Width, height and cells are in cells, the stride in pixels. */
 export interface Grid {
@@ -14,12 +14,13 @@ interface Input {
   readonly strides: readonly number[] | null;
 }
 
-/** Returns the number of cells of all heads, or of all maps. */
+/** Returns the sum of the cell counts of all heads, or of all maps. */
 export const cellsOf = (all: readonly { readonly cells: number }[]): number =>
   all.reduce((n, { cells }) => n + cells, 0);
 
 /**
- * Returns the input's maps at the strides of the config, else at those given. None where nobody states the input size.
+ * Returns the input's maps at the strides of the config, else at the given strides. Returns no maps if nobody states
+ * the input size.
  */
 export function gridsOf(
   { inputSize, strides }: Input,
@@ -35,28 +36,28 @@ export function gridsOf(
 /** Strides that published networks have. */
 const STRIDES = [[8, 16, 32], [8, 16, 32, 64], [4, 8, 16, 32], [16, 32], [32], [16], [8]];
 
-/** Returns the maps that add up to so many cells, `null` if none do. */
+/** Returns maps whose cells add up to `cells`. Returns `null` if none do. */
 export const gridsOfRows = (input: Input, cells: number): Grid[] | null =>
   STRIDES.map((usual) => gridsOf(input, usual)).find(
     (grids) => grids.length > 0 && cellsOf(grids) === cells,
   ) ?? null;
 
-/** True if there are as many rows as two or more maps of the input have cells. */
+/** True if the row count is the sum of the cells of two or more maps of the input. */
 export const areCells = (input: Input, rows: number): boolean => (gridsOfRows(input, rows)?.length ?? 0) > 1;
 
-/** Rows that exporters list unless they are told otherwise. Some input may have as many cells. */
+/** Default row count of lists that exporters write. An input may have as many cells by chance. */
 export const USUAL_LIST = 300;
 
-/** True if rows are the cells of three maps or more: a list of all cells, from which nothing was suppressed. */
+/** True if the rows are the cells of three or more maps of the input, from which nothing was suppressed. */
 export const areAllCells = (input: Input, rows: number): boolean =>
   rows !== USUAL_LIST && (gridsOfRows(input, rows)?.length ?? 0) > 2;
 
-/** Sides of square inputs that networks are trained with. */
+/** Usual sides of the square inputs on which networks are trained. */
 export const SIDES: readonly number[] = [
   160, 192, 224, 256, 288, 320, 352, 384, 416, 448, 480, 512, 544, 576, 608, 640, 736, 768, 960, 1024, 1280,
 ];
 
-/** Returns the square input that has so many cells, or three times as many with anchors; `null` if none has. */
+/** Returns the side of the square input with this many cells, or three anchors per cell. Returns `null` for none. */
 export const squareOfRows = (rows: number): number | null =>
   SIDES.find((side) =>
     [1, 3].some(
@@ -76,11 +77,12 @@ const USUAL_SMALL = 320;
 const USUAL_WIDTH = 640;
 
 /**
- * Returns the size of the input whose maps have so many rows, `each` for a cell. Prefers a square. Else returns the
- * rectangle that is most like the inputs of published networks, or `null` if there is none.
+ * Returns the size of the input whose maps have this many rows, `each` of them per cell. Prefers a square. Else returns
+ * the rectangle closest to inputs of published networks, or `null` if no rectangle fits.
  */
 export function sizeOfRows(rows: number, each: number): readonly [number, number] | null {
-  // 2125 rows are rather the cells of 320 pixels at strides 8 to 64 than those of 160 pixels at strides 4 to 32.
+  // Prefer the larger input: 2125 rows are the cells of 320 pixels at strides 8 to 64, or of 160 pixels at strides 4 to
+  // 32.
   const side = [...SIDES.filter((side) => side >= USUAL_SMALL), ...SIDES].find((side) =>
     STRIDES.some(
       (strides) =>
@@ -101,17 +103,17 @@ export function sizeOfRows(rows: number, each: number): readonly [number, number
 }
 
 /**
- * True if published networks have maps at these strides, smallest first, or leave some of these maps out. One that has
- * a map at 64 has one at 8 too.
+ * True if published networks have these strides, smallest first. A network may leave strides out, but one with stride
+ * 64 also has stride 8.
  */
 export const areUsualStrides = (strides: readonly number[]): boolean =>
   strides.every((stride) => STRIDES[strides[0] === 8 ? 1 : 0].includes(stride)) ||
   strides.join() === STRIDES[2].join();
 
 /**
- * Returns how many cells of a map lie across the input, and down. The last cells reach over the edge of an input that
- * is no multiple of the stride: 416 pixels are six and a half cells of 64, in a map of seven. Small inputs have several
- * maps of one size, such as one cell: `earlier` of them have smaller strides.
+ * Returns the columns and rows of a map in cells. If the side of the input is no multiple of the stride, the last cells
+ * reach over the edge: 416 pixels make seven cells of 64. Small inputs have several maps of one size, such as one cell:
+ * `earlier` is the count of those with smaller strides.
  */
 export function cellsAcross(
   query: Input,

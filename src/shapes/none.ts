@@ -1,29 +1,29 @@
 /**
- * Networks that no family reads, by what names of tensors and shapes say. Each row is one kind, with an example. Names
- * are those of exporters and published code.
+ * Networks that no family decodes, recognised by the names and shapes of tensors. Each row is one kind of network, with
+ * an example. Names are those of exporters and published code.
  */
 import type { OpenTensor } from "./views.ts";
 
-/** The tensors of a network, and what is known of its inputs. */
+/** The tensors of a network, and the known facts about its inputs. */
 export interface Network {
   readonly tensors: readonly OpenTensor[];
-  /** Inputs by name, empty if nothing is known. */
+  /** Inputs with their names. Empty if nothing is known. */
   readonly inputs: readonly { readonly name: string; readonly dims: OpenTensor["dims"] | null }[];
   readonly inputSize: readonly [number, number] | null;
 }
 
 interface OtherKind {
   readonly what: string;
-  /** Any output with such a name. */
+  /** Matches the name of one output. */
   readonly output?: RegExp;
-  /** Any input with such a name. */
+  /** Matches the name of one input. */
   readonly input?: RegExp;
-  /** Another output, which has to have such a name. */
+  /** Matches the name of a second output, which must be present. */
   readonly beside?: RegExp;
   readonly example: string;
 }
 
-/** Kinds that names tell, whatever the shapes are. The first that fits is taken. */
+/** Kinds of networks that names tell, whatever the shapes are. The first kind that fits is taken. */
 const BY_NAME: readonly OtherKind[] = [
   {
     what: "a network of text and pictures or a language model: its columns are tokens or prompts",
@@ -123,14 +123,14 @@ const BY_NAME: readonly OtherKind[] = [
   },
 ];
 
-/** Channels of a picture: grey, colours, colours with alpha, and YOLOv5's slices. */
+/** Possible channel counts of a picture: grey, colours, colours with alpha, and YOLOv5's slices. */
 const PICTURE_CHANNELS = [1, 3, 4, 12];
 
-/** Least side of a picture, in pixels: MNIST has 28. Shorter ones are sequences. */
+/** Smallest length in pixels of the shorter side of a picture: MNIST has 28. A shorter tensor is a sequence. */
 const LEAST_SIDE = 24;
 const areSides = (dims: OpenTensor["dims"]): boolean => dims.every((d) => (d as number) >= LEAST_SIDE);
 
-/** True if a tensor may be a picture. Dimensions that are open may be anything. */
+/** True if a tensor may be a picture. Unknown dimensions may have any length. */
 const mayBePicture = (dims: OpenTensor["dims"] | null): boolean =>
   dims === null ||
   dims.some((d) => d === null) ||
@@ -140,7 +140,7 @@ const mayBePicture = (dims: OpenTensor["dims"] | null): boolean =>
     ((PICTURE_CHANNELS.includes(dims[0] as number) && areSides(dims.slice(1))) ||
       (PICTURE_CHANNELS.includes(dims[2] as number) && areSides(dims.slice(0, 2)))));
 
-/** Returns what the names say that the network is, if no family reads such networks; `null` if they say nothing. */
+/** Returns a description of the network if names show a kind that no family decodes. Else returns `null`. */
 export function otherByName({ tensors, inputs }: Network): string | null {
   const kind = BY_NAME.find(
     ({ output, input, beside }) =>
@@ -159,12 +159,12 @@ export function otherByName({ tensors, inputs }: Network): string | null {
   return whole.length > 1 ? "a network that compares several pictures" : null;
 }
 
-/** Dimensions of embeddings. */
+/** Usual lengths of embeddings. */
 const EMBEDDINGS = [
   64, 96, 128, 160, 192, 256, 320, 384, 512, 640, 768, 960, 1024, 1280, 1536, 2048, 2304, 3072, 4096,
 ];
 
-/** Returns what the shapes look like, for tensors that no form fits. Always says something. */
+/** Returns a description of tensors that fit no form. Shapes always give some description. */
 export function otherByShape({ tensors, inputSize }: Network): string {
   const [first] = tensors;
   const long = first.dims.filter((d) => d !== 1);
@@ -190,7 +190,7 @@ export function otherByShape({ tensors, inputSize }: Network): string {
   return "a network of another kind";
 }
 
-/** True if the last dimensions are those of a picture, or of a map of pixels. */
+/** True if the last dimensions are those of a picture or of a map of pixels. */
 function isLarge(dims: OpenTensor["dims"], inputSize: Network["inputSize"]): boolean {
   const sides = dims
     .filter((d) => d !== null && d !== 1)

@@ -1,4 +1,4 @@
-/** Returns what a network can be, the likeliest first, or what it looks like if no family reads it. */
+/** Proposes what a network can be, the likeliest first. If no family fits, says what the network looks like. */
 import type { DecoderOptions, Roles } from "../config/types.ts";
 import { FAMILIES, representativeOf, TRAITS } from "../core/families.ts";
 import type { Family } from "../core/family.ts";
@@ -17,20 +17,20 @@ import { type OpenTensor, viewsOf } from "./views.ts";
 /** One config that could be written for a network. */
 export interface Proposal {
   readonly options: DecoderOptions & { readonly family: Family };
-  /** The families that read the tensors so, the one of `options` first. */
+  /** Families that decode the tensors in this way. The family of `options` comes first. */
   readonly families: readonly Family[];
-  /** `null`: a column holds class ids, and nothing says how many classes there are. */
+  /** Class count. `null` if a column holds class ids, and nothing says how many classes there are. */
   readonly classes: number | null;
-  /** Anchors of each map, for networks that have them. */
+  /** Anchors of each map. `null` for networks without anchors. */
   readonly anchors: readonly number[] | null;
   readonly points: number;
   readonly match: Match;
 }
 
-/** The answer: what a network can be. */
+/** The answer to a question about a network. */
 export interface Answer {
   readonly proposals: readonly Proposal[];
-  /** What the network resembles if no family fits. */
+  /** Description of a network that no family decodes; `null` if there are proposals. */
   readonly looksLike: string | null;
 }
 
@@ -53,7 +53,7 @@ export const FORM_ROWS: readonly FormRow[] = [
   ),
 ];
 
-/** Returns a form for a family that looks like that of the form. Adds the unread channels of the family. */
+/** Returns the form for another family with the same outputs. Adds the channels of that family that nothing reads. */
 function formOfLookalike(form: FormRow, family: Family): FormRow {
   const ignored = TRAITS[family].ignored ?? 0;
   const channels = (all: PartRow["channels"]): PartRow["channels"] =>
@@ -70,21 +70,21 @@ function formOfLookalike(form: FormRow, family: Family): FormRow {
   };
 }
 
-/** The shapes to read, and further facts about the network. */
+/** The shapes of a network, and further facts about the network. */
 export interface Question {
   readonly tensors: readonly OpenTensor[];
   readonly inputs?: Asked["inputs"];
   readonly inputSize?: readonly [number, number] | null;
-  /** Names in which a family may stand: the file's, its description. */
+  /** Names that may contain a family, such as the name of the file and the description in the file. */
   readonly names?: readonly string[];
   readonly options?: DecoderOptions;
   readonly known?: Known;
 }
 
-/** Smallest points of a proposal. */
+/** Smallest number of points that a proposal may have. */
 const FEWEST = 2;
 
-/** Points behind the best proposal at which a proposal is no longer likely. */
+/** A proposal is dropped if it has this many points less than the best proposal, or fewer. */
 const MOST_BEHIND = 4;
 
 /** Returns the proposals for a network, the likeliest first. */
@@ -102,7 +102,7 @@ export function propose(of: Question): Answer {
   };
   const views = viewsOf(tensors);
   const all = FORM_ROWS.filter(mayBe(options)).flatMap((form) => matches(form, tensors, views, known));
-  // A name settles nothing if no form of its family fits: one of a post-processor may follow the network.
+  // Ignore a family's name if no form of that family fits: the name may be that of a post-processor.
   const isNamed = all.some((match) => isOfNamed(match, asked) && pointsOf(match, asked) !== null);
   const question = isNamed ? asked : { ...asked, named: [] };
   const found = all.flatMap((match): Proposal[] => {
@@ -117,13 +117,13 @@ export function propose(of: Question): Answer {
   return { proposals: best, looksLike: best.length > 0 ? null : (other ?? otherByShape(asked)) };
 }
 
-/** True for a form of a family that a name tells. */
+/** True if a name states a family of the form. */
 const isOfNamed = ({ form }: Match, { named }: Asked): boolean =>
   form.families.some((family) => named.includes(family));
 
 /**
- * Returns the tensors with rows in place of Caffe's flat offsets and scores, if priors beside them say how many rows
- * there are.
+ * Reshapes Caffe's flat offsets and scores into rows. A tensor of priors beside them tells the row count. Without
+ * priors, returns the tensors unchanged.
  */
 function unflattened(tensors: readonly OpenTensor[], priors?: string): readonly OpenTensor[] {
   const lengths = tensors.map(({ dims }) => dims.reduce<number>((product, d) => product * (d ?? NaN), 1));
@@ -147,10 +147,10 @@ const mayBe =
   ({ families, task: own }: FormRow): boolean =>
     (family === undefined || families.includes(family)) && (task === undefined || task === own);
 
-/** Fewest points of a proposal that explains tensors which it does not read. */
+/** Smallest number of points for a proposal whose further tensors are ignored by name. */
 const FEWEST_TO_EXPLAIN = 6;
 
-/** Returns the network without the tensors that the best proposal knows as extras: DETR's hidden states. */
+/** Returns the network without further tensors that the best proposal's form expects, such as DETR's hidden states. */
 function withoutExtras(asked: Asked, [best]: readonly Proposal[]): Asked {
   if (best === undefined || best.points < FEWEST_TO_EXPLAIN) return asked;
   const { form, left } = best.match;
@@ -158,11 +158,11 @@ function withoutExtras(asked: Asked, [best]: readonly Proposal[]): Asked {
   return { ...asked, tensors: asked.tensors.filter(({ name }, i) => !isExtra(name, i)) };
 }
 
-/** True if a name of another kind of network cannot outweigh the proposal: its rows are the cells of a known input. */
+/** True if the proposal wins over names of another kind of network: the rows are the cells of a known input. */
 const isCertain = ({ points, match: { form } }: Proposal): boolean =>
   points >= 7 && ["cells", "anchors"].includes(form.rows);
 
-/** Drops each proposal that says the same as a likelier one. */
+/** Drops each proposal that has the same options and tensors as a likelier proposal. */
 function distinct(proposals: readonly Proposal[]): Proposal[] {
   const keys = new Set<string>();
   return proposals.filter(({ options, classes, anchors, match: { left } }) => {
@@ -172,7 +172,7 @@ function distinct(proposals: readonly Proposal[]): Proposal[] {
   });
 }
 
-/** Returns the config that a match means. */
+/** Returns the config for a match. */
 function proposalOf(
   match: Match,
   points: number,
@@ -183,7 +183,7 @@ function proposalOf(
   const { families } = form;
   const family = options.family ?? families.find((one) => named.includes(one)) ?? families[0];
   const told = classesOf(match, tensors);
-  // A column of class ids leaves the count to the caller.
+  // Take the class count from the caller if a column holds class ids.
   const classes = told ?? options.classes ?? null;
   const place = views.points?.[0];
   const keypoints = form.pointsIn && place ? form.pointsIn(place.k, place.w, classes ?? 1) : match.points;
@@ -213,7 +213,7 @@ function proposalOf(
   };
 }
 
-/** Returns the roles of the tensors that the form names, a list where several tensors have one role. */
+/** Returns the role of each tensor by its name. A role of several tensors gets a list of names. */
 function rolesOf({ form, views }: Match, tensors: readonly OpenTensor[]): Roles {
   const roles: { [role: string]: string | readonly string[] } = {};
   for (const [part, { role }] of Object.entries(form.parts)) {
@@ -226,8 +226,8 @@ function rolesOf({ form, views }: Match, tensors: readonly OpenTensor[]): Roles 
 }
 
 /**
- * Returns the roles of boxes and scores if a tensor beside them has the same shape, so that a decoder could not tell
- * which is meant: the rows of an auxiliary head, rknn's sums of the scores of one class.
+ * Returns the roles of boxes and scores if another tensor has the same shape. Without roles, a decoder could not tell
+ * the two apart. Examples are the rows of an auxiliary head, and rknn's sums of scores of one class.
  */
 function rolesOfTwins({ form, views, left }: Match, tensors: readonly OpenTensor[]): Roles {
   if (form.task !== undefined || !views.boxes) return {};
@@ -243,15 +243,15 @@ function rolesOfTwins({ form, views, left }: Match, tensors: readonly OpenTensor
   return scores === undefined ? { boxes } : { boxes, scores };
 }
 
-/** Count of columns for COCO's own ids and 0. */
+/** Count of score columns if the column index is COCO's own id, from 0 to 90. */
 const COCO_COLUMNS = 91;
 
-/** Returns the count of classes that a match tells; `null` if a column or a tensor holds class ids. */
+/** Returns the class count that the shapes tell. Returns `null` if a column or a tensor holds class ids. */
 function classesOf({ form, bound, views }: Match, tensors: readonly OpenTensor[]): number | null {
   if (form.classesIn) return form.classesIn(bound.X ?? 0, tensors[Object.values(views)[0][0].tensor].type);
   if (form.classes !== undefined) return form.classes;
   if (bound.C === undefined) return null;
-  // The last column of RF-DETR's networks is trained for no class, unless there is one for each of COCO's ids.
+  // RF-DETR's last column was never trained, unless there is one column for each of COCO's ids.
   if (form.isLastUntrained) return bound.C === COCO_COLUMNS || bound.C === 1 ? bound.C : bound.C - 1;
   return bound.C - (form.others ?? 0);
 }

@@ -3,18 +3,21 @@ import type { Family } from "../core/family.ts";
 import type { Network } from "./none.ts";
 import type { Match } from "./solve.ts";
 
-/** The tensors and inputs of a network, and the facts that a file or a caller states about them. */
+/** The tensors and inputs of a network, and the facts that a file or a caller states about the network. */
 export interface Asked extends Network {
-  /** Families that the file name, or a name inside the file, tells. */
+  /** Families that occur in the file name, or in a name inside the file. */
   readonly named: readonly Family[];
   readonly classes: number | null;
-  /** True if the caller states the class count. A count by the labels in a file may be that of another network. */
+  /**
+   * True if the caller states the class count. Labels in a file may be those of another network, so their count does
+   * not matter here.
+   */
   readonly isOption: boolean;
   /** True if the caller states the family. */
   readonly isFamilyStated: boolean;
 }
 
-/** One rule of evidence. `points` returns `null` for a match that is impossible. */
+/** One rule of evidence. `points` returns `null` if the match is impossible. */
 export interface Rule {
   readonly name: string;
   readonly example: string;

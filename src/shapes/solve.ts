@@ -1,22 +1,24 @@
-/** Solves the table of forms: gives each tensor a part of a form, from which the unknown counts follow. */
+/**
+ * Matches tensors with the table of forms: assigns tensors to the parts of a form, and calculates the unknown counts.
+ */
 import type { FormRow, PartRow, Unknown } from "./form.ts";
 import type { AllViews, OpenTensor, View } from "./views.ts";
 
-/** Values of the unknowns of a form, and the views that play its parts. */
+/** Values of the unknown counts of a form, and the views of the tensors that fill its parts. */
 export interface Match {
   readonly form: FormRow;
   readonly bound: { readonly [U in Unknown]?: number };
-  /** Keypoints of an object and values of each, if the form has some. */
+  /** Keypoints of an object: [count, values of one keypoint]. `null` if the form has no keypoints. */
   readonly points: readonly [number, 2 | 3] | null;
   readonly anchors: number;
-  /** Row count. `null` if it is open, or differs by level. */
+  /** Row count. `null` if it is unknown, or differs between levels. */
   readonly n: number | null;
   readonly views: { readonly [part: string]: readonly View[] };
-  /** Tensors without a part. */
+  /** Indices of the tensors that fill no part. */
   readonly left: readonly number[];
 }
 
-/** Counts of keypoints of published networks, with and without a confidence. */
+/** Keypoint counts of published networks, with 3 values per keypoint, or 2 without a confidence. */
 const USUAL_POINTS: readonly (readonly [number, 2 | 3])[] = [
   [17, 3],
   [5, 2],
@@ -61,7 +63,7 @@ export function matches(
   const hasClasses = parts.some(([, { channels }]) => channels.includes("C"));
   const bound = hasClasses && form.classes === 1 ? { C: 1 } : {};
   const start = (form.anchors ?? [1]).map((anchors) => ({ ...NOTHING, bound, anchors }));
-  // Optional parts are tried first: a form that explains more tensors is the better one.
+  // Try optional parts first: a form that explains more tensors is the better one.
   const states = parts.reduce<State[]>(
     (some, [name, part]) => some.flatMap((state) => play(form, name, part, state, tensors, views, known)),
     start,
@@ -77,7 +79,7 @@ export function matches(
   });
 }
 
-/** Returns the states after some tensor, or one for each level, took the part. */
+/** Returns the states in which a tensor, or one tensor for each level, fills the part. */
 function play(
   form: FormRow,
   name: string,
@@ -90,7 +92,7 @@ function play(
   const free = views
     .flatMap((view, i) => (state.used.includes(i) || !mayHold(part, tensors[i]) ? [] : view[part.see]))
     .filter(fits(part));
-  // A tensor with the part's usual name goes before others.
+  // Try tensors with the part's usual name first.
   const named = part.name ? free.filter(({ tensor }) => part.name?.test(tensors[tensor].name)) : [];
   const candidates = named.length > 0 || (form.isNamed && part.name && !part.isOptional) ? named : free;
   const found = part.perLevel
@@ -109,7 +111,7 @@ function play(
   return part.isOptional ? [...found, state] : found;
 }
 
-/** True if a tensor's type may be that of the part, where the type tells the part. `null` stands for i64. */
+/** True if the element type of a tensor fits the part. Type `null` stands for i64. */
 function mayHold({ holdsIds, isFloat }: PartRow, { type }: OpenTensor): boolean {
   const isWhole = type === null || type === "i32";
   return (!holdsIds || isWhole) && (!isFloat || !isWhole);
@@ -122,7 +124,10 @@ const fits =
     (order === undefined || view.k === 1 || view.isInterleaved === (order === "rows")) &&
     (rank === undefined || view.rank === rank);
 
-/** Returns the states in which each level has a tensor of the part: all of one order and of one count of channels. */
+/**
+ * Returns the states in which each level has a tensor of the part. All of these tensors have one storage order and one
+ * channel count.
+ */
 function playLevels(
   form: FormRow,
   name: string,
@@ -152,11 +157,11 @@ function playLevels(
 const sizesOf = (levels: readonly View[]): string => levels.map(({ n }) => n).join();
 
 /**
- * Returns the largest level first, one view for each size, `null` if the sizes are not those of the other parts. A map
- * of one channel has two views of the same elements.
+ * Returns one view for each map size, the largest first. Returns `null` if the sizes differ from `sizes`, those of the
+ * other parts. A map of one channel has two views of the same elements.
  */
 function oneForEachSize(all: readonly View[], sizes: string | null): View[] | null {
-  // Sizes that a file leaves open: the tensors stand in the order of the levels.
+  // Without known sizes, take the tensors in the order of the levels.
   if (all.every(({ n }) => n === null)) return sizes === null || sizes === sizesOf(all) ? [...all] : null;
   const bySize = new Map<number, View>();
   const used = new Set<number>();

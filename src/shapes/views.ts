@@ -1,10 +1,10 @@
 /**
- * The ways in which one tensor can be seen: rows of boxes, a feature map, a list, one value. Nothing here knows what a
- * channel means. A dimension that a file leaves open is `null`.
+ * The ways to see one tensor: rows of boxes, a feature map, a list, one value. Nothing here knows the meaning of a
+ * channel. A dimension is `null` if the file does not state it.
  */
 import type { ElementType } from "../core/tensor.ts";
 
-/** A tensor before any data. */
+/** A tensor before any data. Dimensions may be unknown. */
 export interface OpenTensor {
   readonly name: string;
   readonly dims: readonly (number | null)[];
@@ -16,7 +16,7 @@ export interface View {
   /** Index of the tensor. */
   readonly tensor: number;
   readonly k: number;
-  /** `null`: open. */
+  /** Count of rows or cells; `null` if unknown. */
   readonly n: number | null;
   /** Width and height of a map in cells, 0 for rows. */
   readonly w: number;
@@ -38,7 +38,8 @@ function rowsOf(tensor: number, dims: OpenTensor["dims"]): View[] {
     k === null ? [] : [{ ...shared, n, k, isInterleaved }];
   const long = (rank > 2 ? dims.slice(1) : dims).filter((d) => d !== 1);
   if (rank > 4) return [];
-  // [N,A,1,4] of some exporters has a row more than it needs; [N,R,17,3] has points in two dimensions.
+  // Join the last two dimensions, or the first two: some exporters write [N,A,1,4], and [N,R,17,3] has 17 points of 3
+  // values.
   if (long.length > 2) {
     const [a, b, c] = long;
     if (rank !== 4 || long.length > 3) return [];
@@ -52,18 +53,18 @@ function rowsOf(tensor: number, dims: OpenTensor["dims"]): View[] {
   return row(1, 1, true);
 }
 
-/** Returns every way to see a tensor as a feature map, with sides of 0 if the file leaves them open. */
+/** Returns every way to see a tensor as a feature map. Sides are 0 if the file does not state them. */
 function mapsOf(tensor: number, dims: OpenTensor["dims"]): View[] {
   if (dims.length < 3 || dims.length > 4) return [];
   const isBatched = dims.length === 4;
   const [k, ...sides] = isBatched ? dims.slice(1) : dims;
   if (isBatched && k !== null && sides.every((d) => d === null))
     return [{ tensor, k, n: null, w: 0, h: 0, isInterleaved: false, rank: 4 }];
-  // Masks of a list whose length is open: [batch,num_dets,height,width].
+  // Masks of a list of unknown length: [batch,num_dets,height,width].
   if (isBatched && dims.every((d) => d === null))
     return [{ tensor, k: 1, n: null, w: 0, h: 0, isInterleaved: false, rank: 4 }];
   const [height, width] = sides;
-  // Masks [N,28,28] of a list whose length is open.
+  // Masks [N,28,28] of a list of unknown length.
   if (!isBatched && k === null && height !== null && width !== null)
     return [{ tensor, k: 1, n: height * width, w: width, h: height, isInterleaved: false, rank: 3 }];
   if ([k, ...sides].some((d) => d === null)) return [];
@@ -81,7 +82,9 @@ function mapsOf(tensor: number, dims: OpenTensor["dims"]): View[] {
   return [view(a, b, c, false), ...(a === 1 && c === 1 ? [] : [view(c, a, b, true)])];
 }
 
-/** Returns every way to see a tensor as a map whose anchors are a dimension of their own. `k` counts one anchor. */
+/**
+ * Returns every way to see a tensor as a map with a dimension for the anchors. `k` is the channel count of one anchor.
+ */
 function anchorsOf(tensor: number, dims: OpenTensor["dims"]): View[] {
   if (dims.length !== 5 || dims.some((d) => d === null)) return [];
   const [, a, b, c, k] = dims as readonly number[];
@@ -96,7 +99,7 @@ function anchorsOf(tensor: number, dims: OpenTensor["dims"]): View[] {
 function listOf(tensor: number, dims: OpenTensor["dims"]): View[] {
   const [long, ...more] = dims.filter((d) => d !== 1);
   if (more.length > 1 || (more.length === 1 && dims.length !== 2)) return [];
-  // [N,R] of a batch that is open
+  // [N,R] with an unknown batch
   const n = more.length === 1 ? more[0] : long === undefined ? 1 : long;
   return [{ tensor, k: 1, n, w: 0, h: 0, isInterleaved: true, rank: dims.length }];
 }

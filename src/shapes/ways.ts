@@ -5,8 +5,8 @@
 import type { ExportName, FamilyTraits } from "../core/family.ts";
 
 /**
- * The parts of one tensor in the order of their channels, with the channel count of each part. Scores have one channel
- * for each class ("C"), or one more for a background ("C+1").
+ * The parts of one tensor in the order of their channels. Each part has a channel count. Scores have one channel for
+ * each class ("C"), or one more for a background ("C+1").
  */
 export interface TensorParts {
   readonly boxes?: number;
@@ -15,11 +15,13 @@ export interface TensorParts {
   readonly classIds?: 1;
 }
 
-/** One way in which a form spreads its parts over tensors. The tensors are rows of boxes, or feature maps. */
+/** One way in which a form distributes its parts over tensors. The tensors are rows of boxes, or feature maps. */
 export interface Way {
   readonly see: "rows" | "maps";
   readonly tensors: readonly TensorParts[];
-  /** Anchors or priors of a cell, the most usual count first. Each has these channels. Absent: one. */
+  /**
+   * Possible counts of anchors or priors per cell, the most usual first. Each of them has these channels. Absent: one.
+   */
   readonly each?: readonly number[];
 }
 
@@ -28,14 +30,16 @@ const maps = (...tensors: readonly TensorParts[]): Way => ({ see: "maps", tensor
 
 const BOXES: TensorParts = { boxes: 4 };
 const SCORES: TensorParts = { scores: "C" };
-/** Parts of a tensor without objectness; with objectness after the box; with objectness first, as in FastestDet. */
+/** Parts of a tensor without objectness. */
+/** Parts of a tensor with objectness after the box. */
 export const BOX_CLASSES: TensorParts = { boxes: 4, scores: "C" };
+/** Parts of a tensor with objectness first, as in FastestDet. */
 export const BOX_OBJECTNESS_CLASSES: TensorParts = { boxes: 4, objectness: 1, scores: "C" };
 export const OBJECTNESS_BOX_CLASSES: TensorParts = { objectness: 1, boxes: 4, scores: "C" };
 /** Parts of a row of a finished list. */
 export const FINISHED: TensorParts = { boxes: 4, scores: 1, classIds: 1 };
 
-/** Returns the parts of a tensor with four distances. `bins`: 0 for plain numbers. */
+/** Returns the parts of a tensor with four distances. With 0 `bins`, distances are plain numbers. */
 export const distanceParts = ({ classesFirst }: FamilyTraits, bins: number): TensorParts => {
   const boxes = 4 * (bins || 1);
   return classesFirst ? { scores: "C", boxes } : { boxes, scores: "C" };
@@ -58,8 +62,8 @@ const OBJECTNESS_ROWS = [/* @__PURE__ */ rows(BOX_OBJECTNESS_CLASSES)];
 const WITH_BACKGROUND = [/* @__PURE__ */ rows(BOXES, SCORES), /* @__PURE__ */ rows(BOXES, { scores: "C+1" })];
 
 /**
- * The ways of each form. "distance-maps" depends on the family: distanceWays. Other forms without an entry have other
- * parts, which heads/exports.ts states.
+ * The ways of each form. "distance-maps" is missing: its ways depend on the family (`distanceWays`). Other missing
+ * forms have other parts, which heads/exports.ts describes.
  */
 const WAYS: { readonly [E in ExportName]?: readonly Way[] } = {
   "anchor-maps": [{ see: "maps", tensors: [BOX_OBJECTNESS_CLASSES], each: [3, 5, 1, 2, 4, 6] }],
@@ -94,14 +98,17 @@ const fixedOf = (part: TensorParts[keyof TensorParts]): number =>
 /** True if a part has a channel for each class. */
 const isPerClass = ({ scores }: TensorParts): boolean => typeof scores === "string";
 
-/** Returns the count of channels of a tensor that are no class, with the unread channels after the scores. */
+/**
+ * Returns the count of channels of a tensor that are no class. Includes the channels after the scores that nothing
+ * reads.
+ */
 const besideClasses = (parts: TensorParts, { ignored = 0 }: Pick<FamilyTraits, "ignored">): number =>
   Object.values(parts).reduce((sum: number, part) => sum + fixedOf(part), isPerClass(parts) ? ignored : 0);
 
 /** Count of the channels of a finished row: box, score and class id. */
 export const FINISHED_CHANNELS = /* @__PURE__ */ besideClasses(FINISHED, {});
 
-/** Returns the count of channels beside the classes, where boxes and classes share a tensor. Prefers rows to maps. */
+/** Returns how many channels of a tensor with boxes and classes are no class. Prefers the form's rows to its maps. */
 export function channelsBesideClasses(traits: FamilyTraits): number {
   const ways = traits.exports.flatMap((name) => waysOf(name, traits));
   const [parts = BOX_CLASSES] = [...ways.filter(({ see }) => see === "rows"), ...ways]
@@ -127,7 +134,7 @@ export function planChannels(
   return plan;
 }
 
-/** Returns the shapes of a way for an error: "[1,64,h,w] + [1,80,h,w]". `classes`: `null` if it is not known. */
+/** Returns the shapes of a way for an error message: "[1,64,h,w] + [1,80,h,w]". `classes` is `null` if unknown. */
 export function shapesOf({ see, tensors, each }: Way, classes: number | null, traits: FamilyTraits): string {
   const [times] = each ?? [1];
   return tensors
@@ -145,23 +152,23 @@ export function shapesOf({ see, tensors, each }: Way, classes: number | null, tr
     .join(" + ");
 }
 
-/** Returns the terms of the channel count of a tensor with these parts: numbers, and "C" for the classes. */
+/** Returns the terms whose sum is the channel count of a tensor with these parts: numbers, and "C" for the classes. */
 export const termsOf = (parts: TensorParts): (number | "C")[] =>
   Object.values(parts).flatMap((part: TensorParts[keyof TensorParts]): (number | "C")[] =>
     typeof part === "string" ? ["C", ...(part === "C" ? [] : [1])] : [part ?? 0],
   );
 
-/** Returns the class counts that a dimension can stand for. The caller drops fractions and counts below 1. */
+/** Returns the class counts that would explain a dimension. The caller drops fractions and counts below 1. */
 export const classesIn = ({ tensors, each = [1] }: Way, dimension: number, traits: FamilyTraits): number[] =>
   tensors.filter(isPerClass).flatMap((parts) =>
     each.map((times) => {
       const count = dimension / times - besideClasses(parts, traits);
-      // Return 1 for no class channel: networks with anchors may leave the channel of a single class out.
+      // Return 1 for no class channel: networks with anchors may have no channel for a single class.
       return count === 0 && parts.objectness && each.length > 1 ? 1 : count;
     }),
   );
 
-/** Returns the counts of channels that a task may add to rows of boxes and `classes` classes. */
+/** Returns the counts of channels that a task may have added to rows of boxes and `classes` classes. */
 export const addedIn = (
   { see, tensors }: Way,
   dimension: number,

@@ -1,24 +1,25 @@
-/** Rules of evidence for networks whose output is about the whole picture, or a map of it, or a crop. */
+/** Rules of evidence for networks whose output describes the whole picture, a map of the picture, or a crop. */
 import { looksLikeEmbedding } from "./none.ts";
 import type { Rule } from "./rule.ts";
 
-/** Counts of coordinates of 68, 98 and 106 points of a face. */
+/** Lengths of lists with 68, 98 or 106 points of a face, two coordinates each. */
 const FACE_LENGTHS: readonly number[] = [136, 196, 212];
 
-/** Largest side, in pixels, of the face crop that networks with points of a face take as input. */
+/** Largest allowed side, in pixels, of a face crop that a network for points of a face takes as input. */
 const MOST_FACE_CROP = 192;
 
-/** Values of five points of a face, and the crops that networks with these points take, in pixels. */
+/** Length of a list with five points of a face. */
 const FIVE_POINTS = 10;
+/** True if a square input of this side, in pixels, may be a crop for five points of a face. */
 const isFivePointCrop = (side: number): boolean => side >= 40 && side <= 64;
 
-/** Most classes of a published classifier: ImageNet-21k. Longer rows are words, or a buffer. */
+/** Largest class count of a published classifier: ImageNet-21k. A longer row holds words, or is a buffer. */
 const MOST_CLASSES = 22_000;
 
-/** Most detections of a class that HailoRT's compiler is told, the usual number first. */
+/** Usual limits on the detections per class that users give to HailoRT's compiler, the most usual first. */
 export const HAILO_ROOMS: readonly number[] = [100, 80, 50, 200, 300];
 
-/** Counts of points of published networks with heat maps. */
+/** Point counts of published networks with heat maps. */
 const HEAT_POINTS: readonly number[] = [14, 15, 16, 17, 19, 20, 21, 23, 24, 26, 29, 37, 39, 68, 98, 106, 133];
 
 export const WHOLE_RULES: readonly Rule[] = [
@@ -30,7 +31,7 @@ export const WHOLE_RULES: readonly Rule[] = [
       const [{ n, tensor }] = scores;
       const count = bound.C ?? 0;
       const { dims } = tensors[tensor];
-      // Tell steps from a batch: [80,1,37] are 80 steps of a text recogniser, [8,1000] is a batch of 8.
+      // Tell a batch from steps of a text recogniser: [8,1000] is a batch of 8, [80,1,37] are 80 steps.
       const isBatch =
         dims.length === 2 && (dims[0] === null || inputs.some((input) => input.dims?.[0] === dims[0]));
       const hasSteps = dims.length > 1 && dims[0] !== 1 && dims[0] !== null && !isBatch;
@@ -40,7 +41,7 @@ export const WHOLE_RULES: readonly Rule[] = [
       if (/box|coord/i.test(name)) return null;
       const isNamed = /prob|soft_?max|class|logit|predict|score|label/i.test(name);
       if (looksLikeEmbedding(count) && !isNamed) return null;
-      // Give fewer points to a large input: classifiers take small pictures.
+      // Give fewer points if the input is large: classifiers take small pictures.
       return inputSize && Math.min(...inputSize) > 512 ? 1 : 3;
     },
   },
@@ -65,7 +66,7 @@ export const WHOLE_RULES: readonly Rule[] = [
       const [{ w, h, tensor }] = maps;
       const { name } = tensors[tensor];
       const isHeat = /heat/i.test(name);
-      // Maps of an eighth of the input are told by their name alone: a segmentation may have them, too.
+      // Require a telling name for maps an eighth of the input's size: a segmentation may have such maps, too.
       const isPart = inputSize
         ? (isHeat ? [4, 8] : [4]).some((times) => inputSize[0] === times * w && inputSize[1] === times * h)
         : w <= 128 && h <= 128;

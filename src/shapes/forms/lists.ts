@@ -16,14 +16,14 @@ const END_TO_END = [
   "yolov6",
 ] as const;
 
-/** Boxes, scores and class ids, told apart by the names of the tensors. */
+/** Boxes, scores and class ids. The names of the tensors tell which is which. */
 const NAMED = {
   boxes: inRows([4], { name: /box/i, role: "boxes" }),
   scores: list(/score|conf/i, "scores"),
   classIds: list(/label|class/i, "classIds"),
 } as const;
 
-/** The same without names: exporters write them in this order, with a count before them or after. */
+/** The same tensors without names. Exporters write them in this order, with the count first or last. */
 const ORDERED = {
   boxes: inRows([4], { rank: 3, role: "boxes" }),
   scores: { see: "list", channels: [], role: "scores" },
@@ -38,7 +38,7 @@ const TYPED = {
   scores: { see: "list", channels: [], rank: 1, role: "scores" },
 } as const;
 
-/** Returns the count of classes of a buffer of HailoRT; `null` if its length does not tell. */
+/** Returns the class count of a HailoRT buffer. Returns `null` if the buffer's length does not tell. */
 function hailoClasses(length: number, type: string | null): number | null {
   if (type !== "f32" && type !== "f16") return null;
   const room = HAILO_ROOMS.find((most) => length % (1 + 5 * most) === 0);
@@ -74,7 +74,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     "graph2_flat_predictions:100x7",
     { isNamed: true },
   ),
-  // TensorRT's plugin gives a count besides.
+  // TensorRT's plugin outputs a count, too.
   finished(["ssd-detection-output"], { rows: inRows([7], { rank: 4 }) }, 4, "detection_out:1x1x100x7", {
     beside: /^NMS_1$|count$/i,
   }),
@@ -113,7 +113,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     },
     3,
     "dets:1x100x5 labels:1x100",
-    // Masks of the boxes, as of Mask R-CNN, are left alone.
+    // Nothing reads the masks of the boxes that Mask R-CNN outputs.
     { areKnownNames: true, beside: /^masks$/i },
   ),
   // Lists of one class need no class ids.
@@ -150,7 +150,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     "dets:1x100x5 labels:1x100 masks:1x100x28x28",
     { task: "segment", kind: "masks of boxes", beside: /seg$|feature/i },
   ),
-  // Detectron2 gives the size of the picture besides.
+  // Detectron2 also outputs the size of the picture.
   finished(
     ["mask-rcnn"],
     {
@@ -161,8 +161,8 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     "boxes:20x4 labels:20 scores:20 masks:20x1x480x640",
     { task: "segment", isNamed: true, beside: /^image_size$/i },
   ),
-  // torchvision, and Object Detection API outside of TFLite: class ids count the background.
-  // The points of Keypoint R-CNN are left alone, and Detectron2's size of the picture.
+  // torchvision, and Object Detection API outside of TFLite: class id 0 is the background. Nothing reads the points of
+  // Keypoint R-CNN and Detectron2's size of the picture.
   finished(["boxes"], NAMED, 2, "boxes:100x4 labels:100 scores:100", {
     isNamed: true,
     beside: /^keypoint|^image_size$/i,
@@ -195,7 +195,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     "num_dets:1x1 det_boxes:1x100x4 det_scores:1x100 det_classes:1x100",
     { isNamed: true, beside: /indice|mask/i },
   ),
-  // TAO names the outputs of TensorRT's older plugin by their order.
+  // TAO gives the outputs of TensorRT's older plugin numbered names, in the order of the outputs.
   finished(
     ["efficient-nms"],
     {
@@ -260,7 +260,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     "a:3:1x20x4 a:2:1x20 a:1:1x20 a:0:1",
     { isNamed: true },
   ),
-  // torchvision without names: whole numbers tell the class ids.
+  // torchvision without names: the integer type tells which tensor holds the class ids.
   finished(
     ["mask-rcnn"],
     {
@@ -276,14 +276,14 @@ export const FINISHED_FORMS: readonly FormRow[] = [
   finished(["efficient-nms"], { count: COUNTED, ...ORDERED }, 4, "a:1x1 b:1x100x4 c:1x100 d:1x100", {
     isInOrder: true,
   }),
-  // The same with whole numbers as class ids, in any order: the post-processor of D-FINE.
+  // The same tensors in any order, with class ids of an integer type: the post-processor of D-FINE.
   finished(
     ["boxes"],
     { ...ORDERED, classIds: { ...ORDERED.classIds, holdsIds: true } },
     2,
     "a:1x100:i64 b:1x100x4 c:1x100",
   ),
-  // Neither names nor types nor the order tell which list is which. Both families stand in the answer.
+  // Names, types and order do not tell which list is which. The answer names both families.
   ...(["efficient-nms", "tflite-postprocess"] as const).map((family) =>
     finished([family], { ...ORDERED, count: COUNTED }, 1, "a:1x10 b:1x10x4 c:1 d:1x10"),
   ),
@@ -299,7 +299,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     task: "pose",
     isInOrder: true,
   }),
-  // super-gradients' batch format of YOLO-NAS-Pose, whose count may stay unread: rows beyond it have a score of 0.
+  // super-gradients' batch format of YOLO-NAS-Pose. Decoders may ignore the count: rows beyond it have a score of 0.
   finished(
     ["yolo-nas"],
     {
@@ -311,7 +311,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     "num_predictions:1x1 pred_boxes:1x1000x4 pred_scores:1x1000 pred_joints:1x1000x17x3",
     { task: "pose", classes: 1, isNamed: true, beside: /num_/i },
   ),
-  // Points or coefficients of the kept boxes, as exporters for Sony's IMX500 gather them.
+  // Points or mask coefficients of the kept boxes, as exporters for Sony's IMX500 write them.
   finished(
     ["boxes"],
     { ...NAMED, points: inRows(["P"], { name: /keypoint|kpt|joint|pose/i }) },
@@ -350,7 +350,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     "num_predictions:1x1 pred_boxes:1x100x4 pred_scores:1x100 pred_classes:1x100",
     { isNamed: true },
   ),
-  // TensorFlow's form: y1 x1 y2 x2 score of each class.
+  // TensorFlow's layout: y1 x1 y2 x2 score for each class.
   form(
     "any",
     ["hailo-nms"],
@@ -367,7 +367,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     "output:1x80x5x100",
     { kind: "packed" },
   ),
-  // Floats by class: a count, then rows. Bytes by score: a count, then rows with their class.
+  // A buffer of floats, by class: a count, then rows. A buffer of bytes, by score: a count, then rows with class ids.
   form(
     "any",
     ["hailo-nms"],

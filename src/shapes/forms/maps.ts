@@ -1,11 +1,11 @@
-/** Forms with a tensor, or several, for each feature map: the decoder computes the boxes. */
+/** Forms with one or several tensors for each feature map: the decoder computes the boxes. */
 import type { Family } from "../../core/family.ts";
 import type { FormRow } from "../form.ts";
 import { BOX_OBJECTNESS_CLASSES, OBJECTNESS_BOX_CLASSES } from "../ways.ts";
 import { form, levelRows, map, PROTOTYPES, ROAD, rows } from "./parts.ts";
 import { ANCHORED, DISTRIBUTED } from "./rows.ts";
 
-/** Families that exporters of NN Archives write as four distances, the best score and the classes. */
+/** Families that exporters of NN Archives write as four distances, the best score and the class scores. */
 const PLAIN_DISTANCES = [
   "yolov8",
   "yolo11",
@@ -115,7 +115,7 @@ const BOX_MAPS: readonly FormRow[] = [
     3,
     "s8:1x80x40x40 b8:1x32x40x40 s16:1x80x20x20 b16:1x32x20x20 s32:1x80x10x10 b32:1x32x10x10",
   ),
-  // OpenCV's region layers: a row for each anchor of each cell, scores multiplied by the objectness already.
+  // OpenCV's region layers: one row for each anchor of each cell. The scores are already multiplied by objectness.
   form(
     "any",
     ["yolov4", "yolov3"],
@@ -134,7 +134,7 @@ const BOX_MAPS: readonly FormRow[] = [
   ),
 ];
 
-/** The same forms with what a task adds. */
+/** The same forms with the channels that a task adds. */
 const TASK_MAPS: readonly FormRow[] = [
   form(
     "any",
@@ -230,7 +230,7 @@ const TASK_MAPS: readonly FormRow[] = [
     { boxes: map([64, "C"]), angles: rows([1], { apart: true }) },
     3,
     "output0:1x79x80x80 output1:1x79x40x40 output2:1x79x20x20 output3:1x1x8400",
-    // rknn applies the sigmoid.
+    // rknn applies the sigmoid to the angle.
     { task: "oriented", options: { angleForm: "fractions" } },
   ),
   form(

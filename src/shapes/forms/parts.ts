@@ -1,12 +1,12 @@
-/** Makes the rows of the table of forms, and the parts that many rows have. */
+/** Builds the rows of the table of forms, and parts that many rows share. */
 import type { FormRow, PartRow, RowCount } from "../form.ts";
 import { type TensorParts, termsOf } from "../ways.ts";
 
-/** Terms of a channel count. Parts that decoders know stand in the table of ways. */
+/** Terms of a channel count. Parts that decoders read are listed in the table of ways. */
 type Channels = readonly (PartRow["channels"][number] | TensorParts)[];
 type More = Partial<PartRow>;
 
-/** Returns a row of the table. `usual`: points for how usual the form is, an estimate. */
+/** Returns a row of the table. `usual`: points for how common the form is. The author's estimate. */
 export const form = (
   rows: RowCount,
   families: FormRow["families"],
@@ -70,5 +70,5 @@ export const MASKS = { see: "map", channels: ["X"], apart: true, name: /mask/i }
 /** Class ids of mmdeploy's rows. */
 export const LABELS: PartRow = list(/label|class/i, "classIds");
 
-/** Maps of the road, which YOLOP and its kin give besides. */
+/** Names of maps of the road, which YOLOP and its kin also output. */
 export const ROAD = /(^|_)seg$|lane_line|drive_area|^ll$/i;

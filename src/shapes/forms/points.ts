@@ -1,11 +1,11 @@
-/** Forms that only networks of points have, and maps or lists of numbers about the whole picture. */
+/** Forms of networks that output only points, and forms with maps or lists of numbers about the whole picture. */
 import type { FormRow } from "../form.ts";
 import { form, inRows, levelRows, map, value } from "./parts.ts";
 
-/** Maxima of heat maps, which some exporters add. */
+/** Names of outputs with the maxima of heat maps. Some exporters add these outputs. */
 const MAXIMA = /argmax|^keypoints$|^scores$/i;
 
-/** Returns the row of a network that knows one class. */
+/** Returns the row of a network with a single class. */
 const one = (families: FormRow["families"], parts: FormRow["parts"], more: Partial<FormRow>): FormRow =>
   form("any", families, parts, 0, "", { classes: 1, ...more });
 
@@ -45,8 +45,8 @@ export const POINT_FORMS: readonly FormRow[] = [
     { boxes: inRows([4]), scores: inRows([2]), points: inRows([8]) },
     { usual: 3, options: { keypoints: [4, 2] }, example: "loc:1x16800x4 conf:1x16800x2 landms:1x16800x8" },
   ),
-  // Maps with two anchors in each cell, as accelerators run both networks. With channels first, maps of RetinaFace
-  // are those of MXNet, whose scores have another order.
+  // Maps with two anchors in each cell, as accelerators run both networks. Maps of RetinaFace with channels first are
+  // MXNet's, whose scores have another order.
   one(
     ["retinaface"],
     {
@@ -175,7 +175,7 @@ export const POINT_FORMS: readonly FormRow[] = [
     { points: inRows(["X"], { apart: true, name: /landmark|align|keypoint|kpt|kps|lmk|pts/i }) },
     { isNamed: true, pointsIn: (k) => [k / 2, 2], kind: "coordinates", usual: 4, example: "align_fc3:1x70" },
   ),
-  // Faces of 68, 98 and 106 points without a telling name.
+  // Networks for 68, 98 and 106 points of a face, without a name that tells the family.
   one(
     ["keypoints"],
     { points: inRows(["X"], { apart: true }) },

@@ -4,7 +4,7 @@ import { BOX_CLASSES } from "../ways.ts";
 import { finished, form, inRows, list, MASKS, rows } from "./parts.ts";
 
 const RTDETR = ["rtdetr", "dfine", "deim", "deimv2"] as const;
-/** Names of hidden states, which exporters give beside boxes and scores. */
+/** Names of hidden states, which exporters output beside boxes and scores. */
 const DETR_EXTRAS = /hidden|encoder|init_ref|intermediate|auxiliary|enc_|corner|dn_|last_/i;
 const BOXES_NAME = /box/i;
 const LOGITS_NAME = /logit|score|class|label|conf/i;

@@ -1,10 +1,10 @@
-/** Forms with a row for each cell of the input, or for three anchors of each cell: nothing is suppressed yet. */
+/** Forms with one row for each cell of the input, or for each of three anchors of a cell. Nothing is suppressed yet. */
 import type { Family } from "../../core/family.ts";
 import type { FormRow } from "../form.ts";
 import { BOX_CLASSES, BOX_OBJECTNESS_CLASSES, FINISHED } from "../ways.ts";
 import { form, inPlanes, inRows, PROTOTYPES, ROAD, rows } from "./parts.ts";
 
-/** Families whose rows are boxes and classes. */
+/** Families whose rows hold the box and the class scores. */
 const ULTRALYTICS = [
   "yolov8",
   "yolo11",
@@ -16,17 +16,17 @@ const ULTRALYTICS = [
   "yolov6",
 ] as const satisfies readonly Family[];
 
-/** The same without those that have no distributions. */
+/** The same families without those whose distances are plain numbers. */
 export const DISTRIBUTED = ULTRALYTICS.slice(0, 6);
 
 export const ANCHORED = ["yolov5", "yolov7", "yolov3", "yolov4"] as const satisfies readonly Family[];
 
-/** Families that decode corners themselves, and give scores in a tensor of their own. */
+/** Families that decode corners in the network, and output scores as another tensor. */
 const CORNERS = ["yolo-nas", "ppyoloe", "picodet", "damo-yolo"] as const satisfies readonly Family[];
 
 const BOX_ROWS: readonly FormRow[] = [
   form("cells", ULTRALYTICS, { boxes: inPlanes([BOX_CLASSES]) }, 2, "output0:1x84x8400"),
-  // Transposed by a converter, or PP-YOLOE's corners.
+  // Rows that a converter transposed, or PP-YOLOE's corners.
   form("cells", [...ULTRALYTICS, "ppyoloe"], { boxes: inRows([BOX_CLASSES]) }, 0, "output:1x8400x84"),
   form("cells", ["yolox", "yolov6"], { boxes: inRows([BOX_OBJECTNESS_CLASSES]) }, 1, "output:1x8400x85"),
   // YOLOv6 writes an objectness of 1.
@@ -49,8 +49,8 @@ const BOX_ROWS: readonly FormRow[] = [
     "output_yolo26:1x8400x85",
     { isNamed: true },
   ),
-  // The DeepStream exporters concatenate corners, best score and class id of every cell. Two classes of YOLOv8 lie
-  // as planes.
+  // The DeepStream exporters concatenate corners, best score and class id of every cell. Rows of YOLOv8 with two
+  // classes have the same count of channels, but lie as planes.
   form(
     "cells",
     ["yolov8", "yolo11", "yolov9", "yolov10", "yolo12", "yolov13", "yolo26"],
@@ -86,7 +86,7 @@ const BOX_ROWS: readonly FormRow[] = [
     "tmp_17:1x8400x4 concat_14.tmp_0:1x80x8400",
     { isWhole: true },
   ),
-  // A network of these families whose last layer, which joins both, was cut off.
+  // A network of these families without its last layer, which joins boxes and scores.
   form(
     "cells",
     ULTRALYTICS,
@@ -94,7 +94,7 @@ const BOX_ROWS: readonly FormRow[] = [
     1,
     "boxes:1x4x8400 scores:1x80x8400",
   ),
-  // pytorch-YOLOv4 and its kin decode corners of each anchor.
+  // pytorch-YOLOv4 and its kin decode the corners of each anchor.
   form(
     "anchors",
     ["boxes"],
@@ -103,7 +103,7 @@ const BOX_ROWS: readonly FormRow[] = [
     "boxes:1x10647x1x4 confs:1x10647x80",
     { options: { coordinates: "normalised" } },
   ),
-  // Its boxes have a dimension more than rows need.
+  // The boxes of pytorch-YOLOv4 have one dimension more than rows need.
   form(
     "anchors",
     ["boxes"],
@@ -143,9 +143,9 @@ const BOX_ROWS: readonly FormRow[] = [
   ),
 ];
 
-/** The same forms with what a task adds after the classes, or in tensors of its own. */
+/** The same forms with the channels that a task adds, after the classes or in other tensors. */
 const TASK_ROWS: readonly FormRow[] = [
-  // People, hands and dogs of Ultralytics' own data sets.
+  // Ultralytics' own data sets: people, hands and dogs.
   form("cells", ULTRALYTICS, { boxes: rows([BOX_CLASSES, "P"]) }, 5, "output0:1x56x8400", {
     task: "pose",
     classes: 1,
@@ -170,7 +170,7 @@ const TASK_ROWS: readonly FormRow[] = [
     "output0:1x116x8400 output1:1x32x160x160",
     { task: "segment" },
   ),
-  // Only the first output of a network with masks is given: the prototypes are in another one.
+  // The caller gives only the first output of a network with masks. Another output holds the prototypes.
   form("cells", ULTRALYTICS, { boxes: inPlanes([BOX_CLASSES, 32]) }, 0, "output0:1x116x8400", {
     task: "segment",
     kind: "masks alone",
@@ -187,7 +187,7 @@ const TASK_ROWS: readonly FormRow[] = [
     "boxes:1x84x8400 coefficients:1x32x8400 output1:1x32x160x160",
     { task: "segment" },
   ),
-  // Boxes, scores and points in tensors of their own: a network whose last layer was cut off.
+  // Boxes, scores and points in three tensors: a network without its last layer.
   form(
     "cells",
     ULTRALYTICS,
@@ -275,14 +275,14 @@ const TASK_ROWS: readonly FormRow[] = [
       points: [[17, 3]],
     },
   ),
-  // YOLOv7-face: five points with a confidence each.
+  // YOLOv7-face: five points, each with a confidence.
   form("anchors", ["yolov7"], { boxes: rows([BOX_OBJECTNESS_CLASSES, "P"]) }, 0, "output:1x25200x21", {
     task: "pose",
     classes: 1,
     points: [[5, 3]],
   }),
   form("anchors", ["yolov5-face"], { boxes: inRows([16]) }, 3, "output:1x25200x16", { classes: 1 }),
-  // Deci's YOLO-NAS-Pose: boxes, scores, points and their scores.
+  // Deci's YOLO-NAS-Pose: boxes, scores, points, and the scores of the points.
   form(
     "cells",
     ["yolo-nas"],

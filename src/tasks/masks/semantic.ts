@@ -18,7 +18,7 @@ import { type OverImageOptions, placeOverImage } from "./over-image.ts";
 export interface ClassMapOptions extends OverImageOptions {
   /** Number of classes. Needed where the shape can be read as NCHW and as NHWC. Default: that of the labels. */
   readonly classes?: number;
-  /** Name of each class. With `background`, the list may leave out the background in front. */
+  /** Name of each class. With `background`, the list may begin with class 1, since class 0 needs no name. */
   readonly labels?: readonly string[];
   /**
    * True if the tensor holds class ids, because the network took the argmax itself. Default: true for one channel of

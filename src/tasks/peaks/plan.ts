@@ -1,4 +1,4 @@
-/** The part of a plan about networks that mark the centres of objects in a map. Plain data. */
+/** The part of a plan for networks that mark the centres of objects in a map. Plain data. */
 import type { PeakForm } from "../../core/family.ts";
 import type { TaskPlan } from "../../heads/head.ts";
 import type { Plan } from "../../plan/plan.ts";
@@ -7,11 +7,11 @@ import type { CellGroups } from "./cells.ts";
 
 export interface PeakPlan extends TaskPlan {
   readonly form: PeakForm;
-  /** How cells are grouped. Form "cells" only. */
+  /** Rule that groups cells into objects. Only for the form "cells". */
   readonly groups: CellGroups | null;
-  /** Height of the map in cells. The head has its width. */
+  /** Height of the map in cells. The head states the width of the map. */
   readonly height: number;
-  /** Count of the points of an object, all x before all y; 0 for none. */
+  /** Count of keypoints of an object; 0 for none. The channels hold x of all keypoints, then y of all keypoints. */
   readonly points: number;
 }
 

@@ -1,10 +1,13 @@
-/** Clusters of a fusion: their mean boxes, which move, and a grid whose cells list the clusters near them. */
+/**
+ * The clusters of a fusion. The mean box of a cluster moves when a box joins the cluster. A grid finds the clusters
+ * near a box: each cell lists the clusters that reach into the cell.
+ */
 
-/** Cells along an axis = this number * sqrt(count of boxes). */
+/** The grid has this number * sqrt(count of boxes) cells along each axis. */
 const CELLS_PER_ROOT = 2;
-/** Fewest cells for which a grid saves time. */
+/** Smallest count of cells for which a grid saves time. */
 const FEW_CELLS = 16;
-/** Largest count of cells that a box is listed in. A larger box is compared with every cluster. */
+/** Largest count of cells that may list a box. A larger box is compared with every cluster. */
 const MOST_CELLS = 64;
 
 /** Relative difference below which rounding may exchange two values. */

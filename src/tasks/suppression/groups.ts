@@ -59,8 +59,8 @@ export const groupGreedily = (c: Candidates, rule: MatchRule, max: number): numb
   );
 
 /**
- * Groups the rows transitively: rows that match a member of a group join it too, not only those that match its first
- * row. A row that has begun a group never joins another.
+ * Groups the rows transitively: a row joins a group if it matches any member of the group, not only its first row. A
+ * row that has begun a group never joins another group.
  */
 export function groupTransitively(c: Candidates, rule: MatchRule): number[][] {
   const { metric, threshold } = rule;
@@ -78,7 +78,7 @@ export function groupTransitively(c: Candidates, rule: MatchRule): number[][] {
     const row = order[place];
     let group = groupOf[place];
     if (group === undefined) groups.push((groupOf[place] = group = [row]));
-    // Claim only rows with lower scores.
+    // A row may take only rows with lower scores into its group.
     const claims: number[] = [];
     if (ranked) {
       free = free.filter((rank) => rank > place && groupOf[rank] === undefined);
@@ -94,7 +94,8 @@ export function groupTransitively(c: Candidates, rule: MatchRule): number[][] {
       }
       ranked = crowd.count(near.count);
     }
-    // Add claims in the order of the rows, as the published method does: the order of a group changes the merged box.
+    // Add the rows in the order of their scores, as the published method does: the order of a group changes the merged
+    // box.
     for (const rank of claims.sort((x, y) => order[x] - order[y])) {
       group.push(order[rank]);
       groupOf[rank] = group;

@@ -133,7 +133,7 @@ const ROUNDING = 1e-12;
  * A pair can only lower the factor if its IoU, or the square of it, is `slope` x reach of the better box + `least`.
  */
 class MatrixFactors {
-  /** Factor of each rank. */
+  /** Number that multiplies the score of each box, indexed by rank. */
   readonly factors: Float64Array;
   /** Reach of each rank: its decay for the linear kernel, the square of its largest IoU for the Gaussian one. */
   readonly reaches: Float64Array;

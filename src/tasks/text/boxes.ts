@@ -20,13 +20,16 @@ export interface TextSettings {
 
 /** The conditions of each rule for a box. */
 const LIMITS = {
-  /** Shortest side of the rectangle before it grows and after, in pixels. */
+  /**
+   * Smallest allowed length in pixels of the rectangle's shorter side: `side` before the rectangle grows, `grownSide`
+   * afterwards.
+   */
   paddleocr: { side: 3, grownSide: 5, area: 0 },
-  /** Shortest side of the rectangle, and least area of the border. */
+  /** Smallest allowed length of the rectangle's shorter side, and smallest allowed area inside the border. */
   depthai: { side: 8, grownSide: 0, area: 8 },
 } as const;
 
-/** Largest count of borders to look at: `max_candidates` of PaddleOCR. */
+/** Largest count of borders that are examined: `max_candidates` of PaddleOCR. */
 export const MOST_BORDERS = 1000;
 
 /** Pixels by which depthai's rule shrinks a rectangle before it takes the mean. */

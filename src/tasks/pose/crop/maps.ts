@@ -29,7 +29,10 @@ export function refineByQuarter(map: Float64Array, width: number, height: number
   if (y > 1 && y < height - 1 && x > 0) point[1] += Math.sign(map[at + width] - map[at - width]) / 4;
 }
 
-/** Taps of the blur on each side of the middle: a kernel of 11, whose sigma is 2 (cv2.GaussianBlur of sigma 0). */
+/**
+ * Taps of the blur on each side of the middle tap. The kernel has 11 taps and a sigma of 2. `cv2.GaussianBlur` computes
+ * this sigma for 11 taps if its argument `sigma` is 0.
+ */
 const REACH = 5;
 const TAPS = /* @__PURE__ */ (() => {
   const taps = Float64Array.from({ length: REACH + 1 }, (_, i) => exp(-(i * i) / 8));
