@@ -1,5 +1,6 @@
 /**
- * The hub as a function from a request to its answer: makes what routes share, registers them, and dispatches.
+ * The hub as a function from a request to its answer. Creates the services that routes share, registers the routes, and
+ * dispatches requests.
  *
  *     request -> limit of the address -> /graphql:  key -> limit of the key -> body -> query
  *                                     -> /device/*: credential -> limit of the device -> body -> state
@@ -41,13 +42,16 @@ import { registerPages } from "./pages/pages.ts";
 import { sendSnapFile } from "./uploads/snap-file.ts";
 import { handleModel } from "./uploads/models.ts";
 
-/** Milliseconds between writes of times of last use. */
+/** Milliseconds between two writes of the last-use times of keys. */
 const FLUSH_MS = 60_000;
-/** Milliseconds between writes of heartbeats. */
+/** Milliseconds between two writes of collected heartbeats. */
 const HEARTBEAT_FLUSH_MS = 1000;
 /** Milliseconds for which a version's config is cached. */
 const CONFIG_MS = 1000;
-/** Count of waiting devices answered at the same time. Below a pool's connections, since backends need some too. */
+/**
+ * Number of waiting devices that are answered at the same time. The number is below the size of a database pool, since
+ * backends need connections too.
+ */
 const ANSWERS_AT_ONCE = 4;
 /** Milliseconds between deletions of old rows. */
 const SWEEP_MS = 60_000;
@@ -55,7 +59,10 @@ const SWEEP_MS = 60_000;
 const ROLLOUTS_MS = 5000;
 /** Milliseconds between searches for files without a row. */
 const CLEAN_MS = 3600_000;
-/** Limits of simultaneous bodies of devices and model files, in total and per sender. A slow one blocks nobody else. */
+/**
+ * Limits of simultaneous uploads by devices and of model files, in total and per sender. A slow upload blocks nobody
+ * else.
+ */
 const BODIES = { size: 1024, ofSender: 8, slowAfter: 5000 } as const;
 const JSON_TYPE = /^application\/([\w.-]+\+)?json\b/i;
 
@@ -76,16 +83,16 @@ export interface App {
   drain(): void;
   /** Answers the requests that wait for a change. */
   endWaits(): void;
-  /** Writes the times of last use that are in memory. */
+  /** Writes the last-use times that are still in memory. */
   flush(): Promise<void>;
   close(): Promise<void>;
   readonly metrics: Metrics;
   readonly endpoint: Endpoint;
-  /** Heartbeats that are in memory. */
+  /** Heartbeats that are not written to the database yet. */
   readonly heartbeats: Heartbeats;
   /** Versions that devices should run, and the requests that wait for a change. */
   readonly desired: Desired;
-  /** Requests of each address. */
+  /** Counts the requests of each address. */
   readonly addresses: Buckets;
 }
 
@@ -166,7 +173,7 @@ function createServices({ config, baseUrl, db, log, now = Date.now }: AppOptions
 /** Returns the handler of every request: checks the address limit, then calls the route's handler. */
 function createDispatch(router: Router, services: Services, notFound: Handler) {
   return async (exchange: Exchange): Promise<void> => {
-    // An absolute address as the target is for proxies.
+    // Refuse an absolute URL as the target: only proxies get such requests.
     if (!exchange.path.startsWith("/") || exchange.path.startsWith("//")) return refuse(exchange, "not_found");
     const found = router.find(exchange.method, exchange.path);
     exchange.route = found?.route.pattern ?? "page";
@@ -174,7 +181,8 @@ function createDispatch(router: Router, services: Services, notFound: Handler) {
       const wait = services.addresses.take(exchange.address, services.now());
       if (wait > 0) return refuseLimited(exchange, services.metrics, "address", wait);
     }
-    // A client whose address is a little wrong: it wants JSON, and no page about forms.
+    // A POST of JSON to any other path usually comes from a program with a mistyped address. Answer with JSON, not with
+    // a page about forms.
     if (found?.route.forPrograms !== true && exchange.method === "POST" && isJson(exchange))
       return refuse(exchange, "not_found", ", expected /graphql");
     if (found !== undefined) return found.route.handler(exchange, found.params);
@@ -221,7 +229,7 @@ function createHeartbeatFlush({ db, log }: Services, heartbeats: Heartbeats): ()
       if (toldReason !== "") log.info("heartbeats are written again");
       toldReason = "";
     } catch (error) {
-      // Log each reason once: this runs every second, and the log may be on the full disk.
+      // Log each reason once: this code runs every second, and the full disk may be the one with the log.
       if (messageOf(error) !== toldReason)
         log.error({ err: error }, "heartbeats could not be written; they are kept for the next time");
       toldReason = messageOf(error);

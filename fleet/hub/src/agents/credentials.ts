@@ -1,4 +1,4 @@
-/** POST /device/rotate and /device/token: the next credential, and a short token for hosts. */
+/** POST /device/rotate returns the next credential of a device. POST /device/token returns a short token for hosts. */
 import type { RotateAnswer, TokenAnswer } from "boxwright-service/schema/protocol";
 import { dateToken, rotate } from "../nouns/credential.ts";
 import { loadSigner, tokenSeconds } from "../nouns/signing.ts";

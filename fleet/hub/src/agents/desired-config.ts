@@ -19,7 +19,7 @@ import { UserError } from "../core/errors.ts";
 import { readJson } from "./json-body.ts";
 import type { Agents, DeviceVisit } from "./visit.ts";
 
-/** Longest wait, below a minute, since proxies often cut a connection that is silent for longer. */
+/** Largest number of seconds that an answer waits. Proxies often cut a connection that is silent for a minute. */
 const MAX_WAIT_SECONDS = 50;
 
 export async function getConfig(agents: Agents, { exchange, device }: DeviceVisit): Promise<void> {
@@ -91,7 +91,10 @@ export async function getShadow({ db, desired }: Agents, { exchange, device }: D
   exchange.sendJson(200, body);
 }
 
-/** Returns the seconds that `Prefer: wait=N` asks for (RFC 7240), at most MAX_WAIT_SECONDS; 0 without the header. */
+/**
+ * Returns the seconds that `Prefer: wait=N` asks for (RFC 7240), at most MAX_WAIT_SECONDS. Returns 0 without the
+ * header.
+ */
 function readWait(prefer: string | undefined): number {
   const [, seconds = "0"] = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,6})"?(?:$|[,;\s])/i.exec(prefer ?? "") ?? [];
   return Math.min(Number(seconds), MAX_WAIT_SECONDS);
@@ -126,8 +129,8 @@ export async function getModel({ db, files }: Agents, { exchange, device, params
   const file = isSha256(sha256) ? await findModel(db, device.team_id, sha256) : undefined;
   const place = { team: device.team_id, kind: "models", sha256 } as const;
   if (file === undefined || file.complete_at === null || (await files.size(place)) === undefined) {
-    // A version names the file, so somebody must upload it again, after a restore for instance. Until then devices
-    // wait, rather than reject the version.
+    // The bytes are missing, for instance after a restore, but a version names the file. Answer so that devices wait
+    // until somebody uploads the file again, and do not reject the version.
     if (isSha256(sha256) && (await isModelNamed(db, device.team_id, sha256)))
       return refuse(exchange, "model_missing", "", { "retry-after": "30" });
     return refuse(exchange, "not_found", ", expected a model file of the team");

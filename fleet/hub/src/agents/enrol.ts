@@ -33,7 +33,7 @@ export async function postReturn({ db, now, metrics }: Services, exchange: Excha
   exchange.sendJson(200, { credential } satisfies RotateAnswer);
 }
 
-/** Requests that a refused adopt key is counted as, in addition, for its address. This slows down guessing. */
+/** A refused adopt key counts as so many more requests of its address. This slows down guessing. */
 const FAILED_ADOPT_KEY_COST = 20;
 
 export async function postEnrol(services: Services, exchange: Exchange): Promise<void> {

@@ -20,7 +20,8 @@ export async function postHeartbeat(
   if (told === undefined) return;
   const { shadow, ...beat } = told;
   const time = now();
-  // Do this first: if it fails, the heartbeat is not counted, and the device reports the same again.
+  // Note the application first: if that fails, the heartbeat is not counted, and the device sends the same report
+  // again.
   if (await noteHeartbeat(db, time, device, beat.application)) desired.wake(device.team_id);
   const task = await desired.shadow(device.team_id, device.id);
   if (shadow != null) await noteShadow(db, time, { teamId: device.team_id, deviceId: device.id }, task, shadow);

@@ -1,6 +1,6 @@
 /**
- * GET /.well-known/boxwright-hub.json: public keys of tokens, and the devices whose tokens are void. Hosts read it each
- * 30 s. It is public: it names ids, which open nothing.
+ * GET /.well-known/boxwright-hub.json: the public keys that check tokens, and the devices whose tokens are void. Hosts
+ * read this document every 30 s. The document is public: knowing a device's id gives no access.
  */
 import type { HubDocument } from "boxwright-service/schema/protocol";
 import { sha256 } from "../core/ids.ts";
@@ -11,8 +11,8 @@ import { listRevocations } from "../nouns/credential.ts";
 import { loadSigner } from "../nouns/signing.ts";
 
 /**
- * Shortest time between database queries, since anybody may ask. Below a second, so that hosts refuse a revoked device
- * within their `hubSeconds`.
+ * Smallest number of milliseconds between two database queries, since anybody may ask for the document. The value is
+ * below a second, so that hosts refuse a revoked device within their `hubSeconds`.
  */
 const CACHE_MS = 500;
 
@@ -36,11 +36,11 @@ export function createHubDocument({ db, now, baseUrl }: Services): Handler {
   return async (exchange) => {
     if (exchange.method !== "GET" && exchange.method !== "HEAD") return refuseMethod(exchange, "GET, HEAD");
     const at = now();
-    // Also when the clock went back.
+    // Query the database again also when the clock was set back.
     if (last === undefined || Math.abs(at - lastAt) >= CACHE_MS) {
       lastAt = at;
       last = read(at);
-      // Ask again after a failure.
+      // Query again after a failure: do not cache the error.
       last.catch(() => (last = undefined));
     }
     const { text, etag } = await last;

@@ -5,10 +5,10 @@ import { readText } from "boxwright-service/http/body";
 import type { Exchange } from "boxwright-service/http/exchange";
 import { refuse } from "../http/refusals.ts";
 
-/** A heartbeat has some hundred bytes, and at most 16 network interfaces. */
+/** Largest number of bytes in a body. A heartbeat has some hundred bytes, and at most 16 network interfaces. */
 const MAX_BODY = 64 * 1024;
 
-/** Reads a body with `check`, or answers with a refusal and returns undefined. */
+/** Parses a body and validates it with `check`, or answers with a refusal and returns undefined. */
 export async function readJson<T>(
   exchange: Exchange,
   check: (body: unknown) => T,

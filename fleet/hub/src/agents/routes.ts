@@ -35,9 +35,9 @@ const ROUTES: Readonly<Record<string, Methods>> = {
   "/device/snaps/:snap/files/:sha256": { PUT: putSnapFile },
 };
 
-/** Requests that a refused credential is counted as for its address. */
+/** A refused credential counts as so many requests of its address. */
 export const FAILED_CREDENTIAL_COST = 3;
-/** Request limit of one device: a heartbeat in 30 s, and occasionally the files of a snap. */
+/** Request limit of one device. A device sends a heartbeat every 30 s, and sometimes the files of a snap. */
 export const DEVICE_LIMIT = { rate: 2, burst: 120 };
 
 export function registerAgents(router: Router, agents: Agents): void {

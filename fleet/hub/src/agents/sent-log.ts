@@ -5,7 +5,9 @@ import { storeLog } from "../nouns/device-log.ts";
 import { readJson } from "./json-body.ts";
 import type { Agents, DeviceVisit } from "./visit.ts";
 
-/** Lines of JSON double their quotes in a text of JSON. */
+/**
+ * Largest number of bytes in a body. The log may hold lines of JSON, and each of their quotes is escaped in the body.
+ */
 const MAX_BODY = 256 * 1024;
 
 export async function postLog({ db, now }: Agents, { exchange, device }: DeviceVisit): Promise<void> {

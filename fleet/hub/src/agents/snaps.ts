@@ -1,6 +1,7 @@
 /**
- * POST /device/snaps announces a snap, and the hub checks its limits. PUT /device/snaps/{snap}/files/{sha256} sends the
- * bytes of one file. A device may repeat both requests after a broken connection.
+ * POST /device/snaps announces a snap, and the hub checks the limits of the team. PUT
+ * /device/snaps/{snap}/files/{sha256} sends the bytes of one file. A device may repeat both requests after a broken
+ * connection.
  */
 import { readSnapRequest, type SnapAnswer } from "boxwright-service/schema/protocol";
 import { isSha256, type FilePlace } from "../files/files.ts";
@@ -11,7 +12,7 @@ import { addSnap, endRequest, findExpectedFile, finish, type Added } from "../no
 import { readJson } from "./json-body.ts";
 import type { Agents, DeviceVisit } from "./visit.ts";
 
-/** A frame with 300 detections has 50 KB. */
+/** Largest number of bytes in an announcement. A frame with 300 detections takes 50 KB. */
 const MAX_BODY = 256 * 1024;
 
 export async function postSnap(agents: Agents, visit: DeviceVisit): Promise<void> {
@@ -50,7 +51,7 @@ export async function putSnapFile(agents: Agents, { exchange, device, params }: 
       ...{ offset: 0, size },
       check: (head) => wrongPicture(head, content_type),
     });
-    // A proxy may end a body early: the same request may succeed.
+    // A proxy may have cut the body short: let the device send the same request again.
     if (received.kind === "partial")
       return refuse(exchange, "wrong_hash", `: got ${received.size} bytes of ${size}`, { "retry-after": "1" });
     if (received.kind === "busy" || received.kind === "out_of_step")
@@ -64,7 +65,7 @@ export async function putSnapFile(agents: Agents, { exchange, device, params }: 
   exchange.sendNothing();
 }
 
-/** Returns why a file is no picture of the stated type, or undefined. */
+/** Returns why the bytes are not a picture of the stated type, or undefined if they are. */
 function wrongPicture(head: Buffer, stated: string): string | undefined {
   const info = pictureInfo(head);
   if (typeof info === "string") return info;

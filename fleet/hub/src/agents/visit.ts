@@ -12,9 +12,9 @@ import type { Heartbeats } from "../nouns/status.ts";
 export interface Agents extends Services {
   readonly heartbeats: Heartbeats;
   readonly snapQuota: SnapQuota;
-  /** Bodies of configs, cached briefly; undefined: the version does not exist. */
+  /** Bodies of configs, cached briefly. Undefined stands for a version that does not exist. */
   readonly configs: Recent<string | undefined>;
-  /** Runs the answers to requests that waited for a change, since a change may wake them all. */
+  /** Limits how many waiting requests are answered at a time: one change may wake all of them. */
   readonly answers: WorkLimit;
 }
 

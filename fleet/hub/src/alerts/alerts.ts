@@ -1,4 +1,7 @@
-/** Opens, ends and tells the alerts of all teams. Only one of the processes that share a database does so. */
+/**
+ * Opens and ends the alerts of all teams, and sends messages about them. If several processes share a database, only
+ * one of them does this work.
+ */
 import { randomUUID } from "node:crypto";
 import type { DeliveryLimits } from "boxwright-service/delivery";
 import { messageOf } from "boxwright-service/errors";
@@ -32,7 +35,7 @@ export class Alerts {
   readonly #deliveries: Deliveries;
   readonly #teller = new Teller();
   readonly #owner = randomUUID();
-  /** `elapsed()` when this process began to watch; undefined while it does not have the lease. */
+  /** Value of `elapsed()` when this process began to watch; undefined while another process holds the lease. */
   #since: number | undefined;
   #timers: NodeJS.Timeout[] = [];
   #work: Promise<void> = Promise.resolve();
@@ -91,7 +94,7 @@ export class Alerts {
     if (this.#since !== undefined) await releaseLease(this.#needs.db, LEASE, this.#owner).catch(() => undefined);
   }
 
-  /** Runs one piece of work after the other. Logs an error: the next turn repeats the work. */
+  /** Runs one piece of work after the other. An error is logged, and the next turn tries the work again. */
   #run(work: () => Promise<void>): Promise<void> {
     const { log } = this.#needs;
     this.#work = this.#work.then(work).then(

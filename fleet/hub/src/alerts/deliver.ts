@@ -1,4 +1,4 @@
-/** Delivers queued messages about alerts. Each channel with messages has a delivery of its own. */
+/** Delivers queued messages about alerts. Each channel with queued messages has its own delivery loop. */
 import type { Database } from "boxwright-service/database";
 import { Delivery, type AttemptOptions, type DeliveryLimits, type DeliveryQueue } from "boxwright-service/delivery";
 import type { Attempt, Message } from "boxwright-service/delivery";
@@ -11,7 +11,7 @@ import { sendMail } from "./mail.ts";
 type Needs = Pick<Services, "db" | "log" | "now" | "config" | "metrics">;
 type Channel = AlertChannel & { readonly secret: string | null };
 
-/** Place of a message in the queue of its channel. */
+/** Position of a message in the queue of its channel. */
 interface Place {
   readonly at: number;
   readonly id: string;
@@ -54,7 +54,7 @@ export class Deliveries {
     await Promise.all(all.map(({ delivery }) => delivery.stop()));
   }
 
-  /** Stores the reason why messages of a channel wait, which pages of all hub processes show. */
+  /** Stores why messages of a channel wait. The pages of all hub processes show this reason. */
   async #note(id: string, problem: string | null): Promise<void> {
     await this.#needs.db.write((tx) => tx.all("UPDATE alert_channels SET problem = ? WHERE id = ?", [problem, id]));
   }

@@ -6,15 +6,16 @@ import { oneLine, textOf, type AlertMessage } from "./words.ts";
 
 export interface MailServer {
   readonly url: string;
-  /** Sender. */
+  /** E-mail address of the sender. */
   readonly from: string;
 }
 
 const MAX_SUBJECT = 200;
 
 /**
- * Hands a message to the mail server once. Returns a failure also for an answer that is final (5xx), since the server
- * may be set up wrongly. The Message-ID is the same in all attempts, so that mailboxes show a message once.
+ * Hands a message to the mail server once. A final refusal of the server (5xx) also returns a failure that is tried
+ * again, since the server may be set up wrongly. All tries send the same Message-ID, so that a mailbox shows the
+ * message once.
  */
 export async function sendMail(
   { url, from }: MailServer,
@@ -22,7 +23,7 @@ export async function sendMail(
   { id, body }: Message,
   options: AttemptOptions,
 ): Promise<Attempt> {
-  // Load with the first mail: loading takes 30 ms of CPU, and most hubs send none.
+  // Load the mail library with the first mail: loading takes 30 ms of CPU, and most hubs send no mail.
   const { createTransport } = await import("nodemailer");
   const message = JSON.parse(body) as AlertMessage;
   const attempt = async (signal: AbortSignal): Promise<Attempt> => {

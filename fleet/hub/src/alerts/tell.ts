@@ -1,7 +1,7 @@
 /**
- * Makes messages of alerts. Alerts of one rule that begin within some seconds are one message, and so are their ends. A
- * silence holds alerts back: those that are open at its end are told then. One transaction queues a message and marks
- * its alerts as told.
+ * Turns alerts into queued messages. Alerts of one rule that open within some seconds share one message, and so do
+ * alerts that end within some seconds. A silence holds alerts back. When the silence ends, a message names the alerts
+ * that are still open. One transaction queues a message and marks its alerts as sent.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database, Queries } from "boxwright-service/database";
@@ -11,16 +11,17 @@ import type { AlertRule } from "../nouns/alert-rule.ts";
 import { titleOf, type AlertMessage } from "./words.ts";
 
 /**
- * Milliseconds that an alert waits for others: without network, all devices of a site go offline within half a minute.
+ * Milliseconds that an alert waits for others to share its message. When a site loses its network, all of its devices
+ * go offline within half a minute.
  */
 export const GATHER_MS = 15_000;
-/** Milliseconds that an alert waits once its rule has sent `QUICK` messages within `RECENT_MS`. */
+/** Milliseconds that an alert waits after its rule has sent `QUICK` messages within `RECENT_MS`. */
 const LONG_GATHER_MS = 300_000;
 const QUICK = 4;
 const RECENT_MS = 600_000;
-/** Largest count of subjects that a message names. */
+/** Largest number of devices, groups or keys that a message names. */
 const NAMED = 50;
-/** Most rows that one statement changes, for the reasons in watch.ts. */
+/** Largest number of rows that one statement changes. watch.ts gives the reasons. */
 const ROWS_A_TURN = { sqlite: 500, postgres: 20_000 };
 
 const NOT_SILENT =
@@ -28,14 +29,17 @@ const NOT_SILENT =
   "q.kind = 'device' AND q.target_id = a.subject OR q.kind = 'group' AND (q.target_id = a.subject OR EXISTS " +
   "(SELECT 1 FROM device_group_members m WHERE m.team_id = a.team_id AND m.group_id = q.target_id AND m.device_id = a.subject))))";
 
-/** The begin of an alert: the rows to tell, the column with its time, and the column that marks it as told. */
+/**
+ * Messages about new alerts: the condition that selects the rows, the column with the start time, and the column that
+ * marks a row as sent.
+ */
 const BEGIN = {
   type: "alert.began",
   where: "a.told_at IS NULL AND a.ended_at IS NULL",
   at: "began_at",
   note: "told_at",
 };
-/** The end of an alert. Nobody is told the end of an alert whose begin was not told. */
+/** Messages about ended alerts. An alert whose opening was never sent gets no message about its end. */
 const END = {
   ...{ type: "alert.ended", where: "a.told_at IS NOT NULL AND a.ended_at IS NOT NULL AND a.end_told_at IS NULL" },
   ...{ at: "ended_at", note: "end_told_at" },
@@ -47,10 +51,10 @@ export interface Place {
 }
 
 export class Teller {
-  /** Times of the last messages of each rule. */
+  /** Times at which each rule recently sent messages. */
   readonly #recent = new Map<string, number[]>();
 
-  /** Queues messages about a rule if its first alert has waited long enough. Returns true if it queued one. */
+  /** Queues a message about a rule if its first alert has waited long enough. Returns true if a message was queued. */
   async tell(place: Place, rule: AlertRule, now: number): Promise<boolean> {
     let isTold = false;
     for (const news of [BEGIN, END]) isTold = (await this.#tell(place, rule, news, now)) || isTold;
@@ -122,7 +126,7 @@ async function readMessage(tx: Queries, wanted: Wanted): Promise<AlertMessage | 
   };
 }
 
-/** Queues a message for the channel of a rule, or for all of its team. */
+/** Queues a message for the channel of a rule, or for all channels of the team if the rule names none. */
 async function queue(tx: Queries, rule: AlertRule, message: AlertMessage, now: number): Promise<void> {
   const channels =
     rule.channel_id === null

@@ -1,9 +1,9 @@
 /**
- * Compares rules with the devices: opens an alert for each new fault, and ends one whose fault stays away. An alert is
- * a row, so a hub that is killed forgets none.
+ * Compares rules with the devices. A new fault opens an alert, and a fault that stays away ends its alert. Each alert
+ * is a row in the database, so a killed hub forgets none.
  *
- * A device that comes and goes would cause a message each time. So an alert ends only after its fault has stayed away
- * for a while. This time doubles with each alert of the same device and rule, up to an hour.
+ * A device that goes online and offline again and again would cause a message each time. So an alert ends only after
+ * its fault has stayed away for a while. This time doubles with each alert of the same device and rule, up to an hour.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database, Queries, Value } from "boxwright-service/database";
@@ -15,11 +15,12 @@ import { offlineMs } from "../nouns/status.ts";
 /** Milliseconds for which a fault must stay away before its first alert ends. */
 export const HOLD_MS = 60_000;
 const LONGEST_HOLD_MS = 3_600_000;
-/** Milliseconds after which an ended alert no longer doubles the time of the next one. */
+/** Milliseconds after which an ended alert no longer doubles the hold time of the next alert. */
 const FORGET_MS = 6 * 3_600_000;
 /**
- * Most rows that one statement changes. SQLite runs in this process, so requests get their turn between two statements.
- * PostgreSQL looks through all devices for each statement: 10,000 alerts took 52 s in 40 statements.
+ * Largest number of rows that one statement changes. SQLite runs in this process, so other requests get their turn
+ * between two statements. PostgreSQL scans all devices for each statement: opening 10,000 alerts in 40 statements took
+ * 52 s.
  */
 const ROWS_A_TURN = { sqlite: 250, postgres: 20_000 };
 
@@ -84,7 +85,7 @@ async function openAlerts(db: Database, rule: AlertRule, { sql, params }: Condit
   await inTurns(db, (tx) => tx.all(text, [...first, ...params, id]));
 }
 
-/** Records which faults are away, and ends the alerts of those that stayed away long enough. */
+/** Records since when each fault is away, and ends the alerts whose faults stayed away long enough. */
 async function endAlerts(db: Database, { id }: AlertRule, { sql, params }: Condition, now: number): Promise<void> {
   const isThere = `EXISTS (SELECT 1 ${sql} AND d.id = alerts.subject)`;
   const some = (where: string): string =>
@@ -104,7 +105,7 @@ async function endAlerts(db: Database, { id }: AlertRule, { sql, params }: Condi
   );
 }
 
-/** Repeats a statement that changes at most ROWS_A_TURN rows, until it changes fewer. */
+/** Repeats a statement that changes at most ROWS_A_TURN rows, until one execution changes fewer. */
 async function inTurns(db: Database, work: (tx: Queries) => Promise<readonly object[]>): Promise<void> {
   while ((await db.write(work)).length >= ROWS_A_TURN[db.kind]) await nextTurn();
 }

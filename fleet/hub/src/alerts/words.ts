@@ -1,4 +1,7 @@
-/** Writes the words of messages about alerts. Names come from people and devices, and go into headers and terminals. */
+/**
+ * Words the messages about alerts. Names in a message come from people and devices, and end up in mail headers and
+ * terminals.
+ */
 import { KINDS, type AlertKind } from "../nouns/alert-kind.ts";
 
 /** A message about faults of one rule, as webhooks get it. */
@@ -7,7 +10,7 @@ export interface AlertMessage {
   /** ISO 8601. */
   readonly timestamp: string;
   readonly data: {
-    /** One line for people. */
+    /** One line that sums up the message. */
     readonly title: string;
     readonly team: { readonly id: string; readonly name: string };
     readonly rule: {
@@ -17,7 +20,7 @@ export interface AlertMessage {
       readonly threshold: number;
     } | null;
     readonly count: number;
-    /** Groups of the devices, the one with the most of these devices first. */
+    /** Groups of the devices. The group with the most of these devices comes first. */
     readonly groups: readonly { readonly id: string; readonly name: string; readonly count: number }[];
     /** The first 50 devices, groups or keys with the fault. */
     readonly subjects: readonly { readonly id: string; readonly name: string; readonly beganAt: string }[];
@@ -26,7 +29,7 @@ export interface AlertMessage {
   };
 }
 
-/** Returns a text as one line, so that a name cannot begin a header of its own. */
+/** Returns a text as one line, so that a name cannot add a mail header. */
 export const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim();
 
 interface Told {
@@ -46,7 +49,7 @@ export function titleOf({ kind, ended, count, name, groups }: Told): string {
   return ended ? `Over: ${who} ${count === 1 ? one : several}` : `${who} ${count === 1 ? one : several}`;
 }
 
-/** Most subjects that a mail names. */
+/** Largest number of subjects that a mail names. */
 const NAMED = 20;
 
 /** Returns the text of a mail. */

@@ -1,4 +1,6 @@
-/** Cookies of a browser: that of its session, with the marks of its forms, and that of a known browser. */
+/**
+ * Cookies of a browser: the session cookie, from which the form marks are derived, and the cookie of a known browser.
+ */
 import { parse, serialize } from "hono/utils/cookie";
 import { UserError } from "../core/errors.ts";
 import { sameText } from "boxwright-service/tokens";
@@ -6,7 +8,10 @@ import { newToken, seal } from "../core/ids.ts";
 import type { Session } from "../nouns/session.ts";
 import type { UserWithPassword } from "../nouns/user.ts";
 
-/** `__Host-`: over TLS or on localhost, for this host and all of its paths. No other host can plant one. */
+/**
+ * `__Host-`: browsers accept the cookie only over TLS or on localhost, for this host and all of its paths. No other
+ * host can set it.
+ */
 const COOKIE = "__Host-hub_session";
 const ATTRIBUTES = { httpOnly: true, secure: true, sameSite: "Lax", path: "/" } as const;
 
@@ -20,12 +25,14 @@ export function sessionCookie({ token }: Session, seconds: number): string {
   return serialize(COOKIE, token, { ...ATTRIBUTES, maxAge: seconds });
 }
 
-/** Cookie of a browser in which somebody has signed in. Others' wrong guesses then do not lock the user out. */
+/**
+ * Cookie of a browser in which somebody has signed in. Wrong guesses by other people then do not lock out this user.
+ */
 const BROWSER_COOKIE = "__Host-hub_browser";
-/** Seconds for which browsers keep a cookie at most. */
+/** Largest number of seconds for which browsers keep a cookie. */
 const BROWSER_SECONDS = 400 * 86_400;
 
-/** Returns the Set-Cookie header by which a browser is known for one account, until the password changes. */
+/** Returns the Set-Cookie header that makes a browser known for one account, until the password changes. */
 export function browserCookie({ id: user, password }: UserWithPassword): string {
   const id = newToken();
   const mark = seal(password, `browser ${user} ${id}`);
@@ -45,12 +52,12 @@ export function isKnownBrowser(browser: string, { id: user, password }: UserWith
 
 export const endedSessionCookie: string = serialize(COOKIE, "", { ...ATTRIBUTES, maxAge: 0 });
 
-/** Returns the mark in each form of a session, which no other page can know. */
+/** Returns the mark (CSRF token) in each form of a session. Pages of other sites cannot know this mark. */
 export function csrfOf(session: Session): string {
   return seal(session.token, "form");
 }
 
-/** Makes a one-time mark for one form of this session. The form's write uses it up. */
+/** Makes a one-time mark for one form of this session. Submitting the form uses the mark up. */
 export function makeNonce(session: Session, purpose: string): string {
   const random = newToken();
   return `${random}.${seal(session.token, `${purpose} ${random}`)}`;

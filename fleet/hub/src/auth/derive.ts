@@ -33,28 +33,30 @@ function tooBusy(): UserError {
 export class Passwords {
   readonly #maxWaiting: number;
   readonly #n: number;
-  /** Settles when every derivation asked for so far has ended. */
+  /** Settles when every derivation that was requested so far has ended. */
   #last: Promise<unknown> = Promise.resolve();
   /** Derivations that run or wait. */
   #open = 0;
-  /** Count of accepted derivations. Tests count the work behind a sign-in rather than time it. */
+  /**
+   * Number of accepted derivations. Tests count the derivations of a sign-in, since timing them would be unreliable.
+   */
   derivations = 0;
-  /** Hash to compare with if there is no such user, so that the answer takes as long. */
+  /** Hash to compare with for an unknown user, so that the answer takes as long as for a known one. */
   readonly #decoy: string;
 
-  /** @param n cost of scrypt. Tests of other things use a lower one */
+  /** @param n cost of scrypt; tests of other code use a lower one */
   constructor(maxWaiting = MAX_WAITING, n = N) {
     this.#maxWaiting = maxWaiting;
     this.#n = n;
     this.#decoy = encode(n, randomBytes(16), randomBytes(SIZE));
   }
 
-  /** True if the next one would be turned away. */
+  /** True if the next derivation for a stranger would be turned away. */
   get full(): boolean {
     return this.#isFull(false);
   }
 
-  /** True if a derivation would be turned away. Known browsers have room that strangers cannot fill. */
+  /** True if a derivation would be turned away. Derivations for known browsers have slots that strangers cannot use. */
   #isFull(isKnown: boolean): boolean {
     return this.#open > this.#maxWaiting * (isKnown ? 2 : 1);
   }
@@ -64,12 +66,9 @@ export class Passwords {
     return encode(this.#n, salt, await this.#inTurn(() => derive(password, salt, this.#n, R, P)));
   }
 
-  /**
-   * Checks a password. `stored` is undefined if there is no such user: the work is the same.
-   * @param isKnown true for a browser in which the user has signed in before
-   */
+  /** Checks a password. If there is no such user, `stored` is undefined, and the function does the same work. */
   async verify(password: string, stored: string | undefined, isKnown = false): Promise<boolean> {
-    // People who sign in by a provider have none.
+    // People who sign in by a provider have no password.
     const hash = stored?.startsWith("none$") === true ? undefined : stored;
     const [scheme, n, r, p, salt, key] = (hash ?? this.#decoy).split("$");
     if (scheme !== "scrypt" || salt === undefined || key === undefined)

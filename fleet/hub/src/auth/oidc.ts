@@ -1,7 +1,7 @@
 /**
- * Sign-in by a provider of OpenID Connect: the authorization code flow with PKCE, `state` and `nonce`. The three are
- * random, and travel in one cookie of the browser that began. openid-client checks issuer, audience, signature and
- * times of the ID token.
+ * Sign-in by a provider of OpenID Connect: the authorization code flow with PKCE, `state` and `nonce`. The PKCE
+ * verifier, `state` and `nonce` are random, and one cookie keeps them in the browser that started the sign-in.
+ * openid-client checks issuer, audience, signature and times of the ID token.
  */
 import { parse, serialize } from "hono/utils/cookie";
 import type { ClientAuth, Configuration } from "openid-client";
@@ -10,9 +10,9 @@ import type { Config } from "../core/config.ts";
 import type { Claims } from "../nouns/identity.ts";
 
 const COOKIE = "__Host-hub_oidc";
-/** Lax: the provider's page leads back here. */
+/** SameSite is Lax, since a page of the provider redirects back to the hub. */
 const ATTRIBUTES = { httpOnly: true, secure: true, sameSite: "Lax", path: "/" } as const;
-/** Time that somebody has at the provider. */
+/** Seconds that a person has to sign in at the provider. */
 const COOKIE_SECONDS = 600;
 const TIMEOUT_SECONDS = 10;
 export const CALLBACK = "/sign-in/oidc/callback";
@@ -41,7 +41,7 @@ export class OpenIdProvider {
     this.#baseUrl = baseUrl;
   }
 
-  /** Returns the address at the provider, and the cookie of the browser that goes there. */
+  /** Returns the address at the provider, and the cookie for the browser that is sent there. */
   async begin(): Promise<{ readonly location: string; readonly cookie: string }> {
     const oidc = await import("openid-client");
     const [state, nonce, verifier] = [oidc.randomState(), oidc.randomNonce(), oidc.randomPKCECodeVerifier()];
@@ -55,8 +55,8 @@ export class OpenIdProvider {
   }
 
   /**
-   * Checks what the provider answers, and returns whose account it is. Throws a UserError for an answer that this
-   * browser did not ask for, and for one that the provider or its token does not prove.
+   * Checks the provider's answer, and returns the claims about the account. Throws a UserError for an answer that this
+   * browser did not request, and for one that fails the checks of the ID token.
    * @param search query of the address at which the browser came back
    */
   async finish(search: string, cookies: string | undefined): Promise<Claims> {
@@ -75,7 +75,7 @@ export class OpenIdProvider {
         ...{ expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true },
       });
       const claims = tokens.claims()!;
-      // Providers may keep the email out of the token.
+      // Ask for the email separately: some providers leave it out of the token.
       const more =
         claims["email"] === undefined ? await oidc.fetchUserInfo(provider, tokens.access_token, claims.sub) : {};
       return readClaims({ ...more, ...claims });
@@ -85,19 +85,19 @@ export class OpenIdProvider {
     }
   }
 
-  /** Reads the provider's document once. A failure is tried again by the next sign-in. */
+  /** Reads the provider's configuration document once. After a failure, the next sign-in tries again. */
   async #discover(): Promise<Configuration> {
     const { issuer, clientId, clientSecret } = this.#settings;
     const oidc = await import("openid-client");
-    // Basic is what providers take that name no way.
+    // A provider that names no authentication method accepts HTTP Basic.
     const authenticate: ClientAuth = (server, ...rest) => {
       const ways = server.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
       const isBasic = ways.includes("client_secret_basic");
       (isBasic ? oidc.ClientSecretBasic : oidc.ClientSecretPost)(clientSecret)(server, ...rest);
     };
-    // The configuration takes http on this machine alone.
+    // Allow http: the configuration accepts an http address for this machine alone.
     const plain = issuer.startsWith("http:") ? [oidc.allowInsecureRequests] : [];
-    // The signature of the token is checked although it comes from the provider itself.
+    // Check the signature of the token although the token comes directly from the provider.
     const execute = [oidc.enableNonRepudiationChecks, ...plain];
     const url = new URL(issuer);
     this.#discovered ??= oidc.discovery(url, clientId, clientSecret, authenticate, {

@@ -2,13 +2,16 @@
 import type { ZxcvbnFactory } from "@zxcvbn-ts/core";
 
 /**
- * The estimator looks at so many characters. Its time grows steeply: 40 characters took at most 27 ms, 200 took 2.1 s.
- * A password that repeats itself is weak in its first 40 characters already.
+ * Number of characters that the estimator reads. Its time grows steeply: 40 characters took at most 27 ms, 200 took 2.1
+ * s. The first 40 characters are enough to find a password that repeats itself weak.
  */
 const LOOKED_AT = 40;
-/** 10^8 guesses and more: beyond what a limited sign-in allows, and costly against scrypt. */
+/**
+ * Lowest accepted score: 10^8 guesses or more. A rate-limited sign-in allows fewer guesses, and against scrypt so many
+ * are costly.
+ */
 const LEAST_SCORE = 3;
-/** Names of this service, which people put into passwords for it. */
+/** Words around this service that people use in passwords. */
 const OWN_WORDS = ["boxwright", "hub", "decoder", "device", "detection"];
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -28,7 +31,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 let estimator: Promise<ZxcvbnFactory> | undefined;
 
-/** Loads the estimator at the first use: 25 MB that a hub without new passwords does not need. */
+/** Loads the estimator at its first use: it takes 25 MB, which a hub without new passwords does not need. */
 async function loadEstimator(): Promise<ZxcvbnFactory> {
   const [{ ZxcvbnFactory }, common] = await Promise.all([
     import("@zxcvbn-ts/core"),
@@ -37,7 +40,9 @@ async function loadEstimator(): Promise<ZxcvbnFactory> {
   return new ZxcvbnFactory({ dictionary: common.dictionary, graphs: common.adjacencyGraphs });
 }
 
-/** Returns why a password is easy to guess, or undefined. `words` belong to the person: their email, their team. */
+/**
+ * Returns why a password is easy to guess, or undefined. `words` are texts about the person, such as email and team.
+ */
 export async function weaknessOf(password: string, words: readonly string[]): Promise<string | undefined> {
   const factory = await (estimator ??= loadEstimator());
   const personal = words.flatMap((word) => [word, ...word.split(/[^\p{L}\p{N}]+/u)]).filter((word) => word.length > 2);

@@ -5,14 +5,17 @@ import { holds, lookUpKey, type KeyRow } from "../nouns/apikey.ts";
 
 export type Credentials =
   | { readonly kind: "none" }
-  /** `why` repeats nothing that was sent, which may be a key in the wrong place. */
+  /** `why` repeats nothing of the header, which may hold a key in the wrong place. */
   | { readonly kind: "malformed"; readonly why: string }
   | { readonly kind: "bearer"; readonly token: string };
 
 /** RFC 6750: the scheme in any case, then one token of these characters. */
 const BEARER = /^bearer +([0-9A-Za-z._~+/-]+=*)$/i;
 
-/** Reads every Authorization header that was sent. Two are refused: a proxy in front may have judged the other one. */
+/**
+ * Reads all Authorization headers of a request. Two headers are refused: a proxy may have checked the one that the hub
+ * ignores.
+ */
 export function readCredentials(values: readonly string[]): Credentials {
   const [value] = values;
   if (value === undefined) return { kind: "none" };
@@ -20,7 +23,7 @@ export function readCredentials(values: readonly string[]): Credentials {
   if (values.length > 1) return malformed(`${values.length} Authorization headers`);
   const token = BEARER.exec(value)?.[1];
   if (token !== undefined) return { kind: "bearer", token };
-  // An unset variable in the documented line sends this.
+  // The documented command sends an empty value if its variable is unset.
   if (/^(bearer)?\s*$/i.test(value))
     return malformed("an Authorization header without a token (is the variable set that holds the key?)");
   if (/^bearer\s/i.test(value)) return malformed("an Authorization header whose token has characters that no key has");
@@ -28,11 +31,11 @@ export function readCredentials(values: readonly string[]): Credentials {
 }
 
 export type Judged =
-  /** `no_key`: prefix or checksum are wrong, and the database was not asked. */
+  /** `no_key`: the prefix or checksum of the token is wrong, so the database was not asked. */
   | { readonly result: "no_key" | "unknown" | "revoked" | "expired" }
   | { readonly result: "ok"; readonly id: string; readonly row: KeyRow };
 
-/** Asks the database for the key, every time: a revoked or expired key is refused from the next request on. */
+/** Looks the key up in the database every time: a revoked or expired key is refused from the next request on. */
 export async function judgeKey(db: Queries, token: string, now: number): Promise<Judged> {
   const id = readKey(token);
   if (id === undefined) return { result: "no_key" };

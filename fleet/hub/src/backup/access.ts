@@ -3,10 +3,10 @@ import type { Queries } from "boxwright-service/database";
 import type { AuditAction } from "../nouns/audit.ts";
 import type { Role } from "../nouns/role.ts";
 
-/** Current access in the database. People are identified by email, since a new account has another id. */
+/** Access that the database holds now. People are identified by email, since a new account has another id. */
 export interface Known {
   readonly passwords: ReadonlyMap<string, string>;
-  /** By `memberKey`. */
+  /** Roles of members. The map's key is made by `memberKey`. */
   readonly roles: ReadonlyMap<string, Role>;
   readonly revoked: ReadonlyMap<string, number>;
 }
@@ -41,23 +41,23 @@ const HISTORY: readonly AuditAction[] = [
   "device.enrolled",
 ];
 
-/** Access that was revoked last, and not granted again since. */
+/** Access that was revoked and not granted again since. */
 export interface TakenAway {
-  /** Emails. */
+  /** Emails of removed users. */
   readonly users: ReadonlySet<string>;
-  /** By `memberKey`. */
+  /** Removed memberships, each as `memberKey` makes it. */
   readonly members: ReadonlySet<string>;
-  /** Times of revocation, by public id. */
+  /** Times at which keys were revoked, by public id. */
   readonly keys: ReadonlyMap<string, number>;
-  /** Ends of API keys that were rotated, by public id. */
+  /** Times at which rotated API keys end, by public id. */
   readonly ends: ReadonlyMap<string, number>;
-  /** Times at which devices were revoked or removed, by id. */
+  /** Times at which devices were revoked or removed, by device id. */
   readonly devices: ReadonlyMap<string, number>;
 }
 
 /**
- * Reads the audit, which every restore leaves in place. A row that is missing says nothing yet: an earlier restore may
- * have lost it.
+ * Reads the audit, which every restore leaves in place. A missing row does not prove that access was revoked: an
+ * earlier restore may have lost the row.
  */
 export async function readTakenAway(tx: Queries): Promise<TakenAway> {
   const users = new Set<string>();
@@ -71,9 +71,8 @@ export async function readTakenAway(tx: Queries): Promise<TakenAway> {
     HISTORY,
   );
   for (const { at, action, team_id, subject } of rows) {
-    // The subject of member.joined is the email, which holds no space, and the role; that of key.rotated the old key,
-    // the new one, and the end of the old one.
-    // Subjects of devices begin with the id.
+    // The subject of member.joined is an email, which holds no space, then the role. The subject of key.rotated is the
+    // old key, the new key, then the end of the old key. Subjects of devices begin with the device id.
     const [email = ""] = subject.split(" ");
     const key = memberKey(team_id, email);
     if (action === "key.revoked") keys.set(subject, keys.get(subject) ?? at);

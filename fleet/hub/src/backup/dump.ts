@@ -10,23 +10,23 @@ import type { Database, Queries, Value } from "boxwright-service/database";
 import { schemaVersion } from "../database/migrations.ts";
 import { FORMAT, NOT_IN_BACKUP, tables, type Row, type Table } from "./format.ts";
 
-/** Rows that one query reads. */
+/** Number of rows that one query reads. */
 const PAGE = 1000;
 
-/** Writes the file whole or not at all: under another name, synced, then renamed. */
+/** Writes the backup whole or not at all: writes to a temporary name, syncs, then renames. */
 export async function backup(
   db: Database,
   now: number,
   file: string,
 ): Promise<{ rows: number; leftOut: readonly string[] }> {
-  // The name must be new: a file that is there already may be readable by others, or be a link elsewhere.
+  // Use a new name: an existing file may be readable by others, or be a link to another place.
   const draft = `${file}.${randomBytes(6).toString("hex")}.part`;
   try {
-    // Open the file before asking the database: a missing folder is not the database's fault.
+    // Open the file before the database is asked, so that a missing folder is not reported as a fault of the database.
     const handle = await open(draft, "wx", 0o600);
     const rows = await writeRows(db, now, handle).finally(() => handle.close());
     await rename(draft, file);
-    // The folder holds the new name, and is synced on its own.
+    // Sync the folder too, since it holds the new name.
     const folder = await open(dirname(file), "r");
     await folder.sync().finally(() => folder.close());
     return { rows, leftOut: NOT_IN_BACKUP };
@@ -36,7 +36,7 @@ export async function backup(
   }
 }
 
-/** Writes all lines, in one snapshot of the database, and syncs the file. Returns how many rows they hold. */
+/** Writes all rows as lines, from one snapshot of the database, and syncs the file. Returns the number of rows. */
 async function writeRows(db: Database, now: number, handle: FileHandle): Promise<number> {
   let rows = 0;
   await db.snapshot(async (tx) => {
@@ -50,7 +50,8 @@ async function writeRows(db: Database, now: number, handle: FileHandle): Promise
       }
       yield JSON.stringify({ end: true, rows }) + "\n";
     }
-    // A failed write aborts the steps before it, and `pipeline` reports only that. Keep the first error: it says why.
+    // A failed write aborts the earlier steps, and `pipeline` reports only this abort. Keep the first error, which has
+    // the cause.
     let cause: unknown;
     const write = (packed: AsyncIterable<Buffer>): Promise<void> =>
       writeFile(handle, packed).catch((error: unknown) => Promise.reject((cause ??= error) as Error));

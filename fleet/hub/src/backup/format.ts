@@ -1,15 +1,15 @@
 /**
- * Backups: gzipped JSON lines, one row a line, read in one snapshot while the hub runs. One format for both databases,
- * so a backup of SQLite restores into PostgreSQL and the other way round: that is also how one moves.
+ * Backups: gzipped JSON lines, one row a line, read in one snapshot while the hub runs. Both databases use one format,
+ * so a backup also moves a hub from SQLite to PostgreSQL or back.
  *
  *     {"format":"boxwright-hub-backup","schema":1,"at":...}
  *     {"table":"teams","row":{...}}
  *     ...
  *     {"end":true,"rows":123}
  *
- * Sessions, one-time links, adopt keys and credentials of devices are left out: restored, they would open doors that
- * were closed since. Snaps and model files are left out too: they are files, and large. A restore leaves those that are
- * there.
+ * Sessions, one-time links, adopt keys and device credentials are left out: restoring them could bring back revoked
+ * access. Snaps and model files are left out too, since they are large files. A restore leaves the existing files in
+ * place.
  */
 import type { Value } from "boxwright-service/database";
 
@@ -22,7 +22,8 @@ export const tables = [
   { name: "members", columns: ["team_id", "user_id", "role", "created_at"], key: ["team_id", "user_id"] },
   { name: "devices", columns: ["team_id", "id", "name", "created_at"], key: ["team_id", "id"] },
   {
-    // What the device is and whether it is paused. Its key lets it come back; credentials stay out.
+    // Identity of a device, and its pause. The public key lets the device come back after a restore. Credentials are
+    // not in a backup.
     name: "device_states",
     columns: [
       ...["team_id", "device_id", "enrolled_at", "enrolled_by", "serial_number", "model", "architecture", "version"],
@@ -95,7 +96,7 @@ export const LEFT_OUT = [
   ...["app_reports", "shadow_reports", "alerts", "alert_messages", "alert_silences"],
 ] as const;
 
-/** What a backup does not hold, in words. */
+/** Text about what a backup does not hold. */
 export const NOT_IN_BACKUP = [
   ...["sessions", "one-time links", "adopt keys", "credentials, history and logs of devices"],
   ...["snaps", "model files"],

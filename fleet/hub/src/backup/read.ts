@@ -12,7 +12,7 @@ export interface Line {
 }
 
 export interface Backup {
-  /** When it was made, in milliseconds. */
+  /** Time at which the backup was made, in milliseconds since 1970. */
   readonly taken: number;
   readonly lines: readonly Line[];
 }
@@ -30,7 +30,7 @@ export async function readBackup(file: string): Promise<Backup> {
   }
 }
 
-/** Splits text into lines. readline would stop at the last line, and an error behind it would end the process. */
+/** Splits text into lines. readline would stop at the last line, and a later error would end the process. */
 async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";

@@ -9,30 +9,31 @@ import { readBackup, type Line } from "./read.ts";
 
 export interface Restored {
   readonly rows: number;
-  /** When the backup was made. */
+  /** Time at which the backup was made. */
   readonly taken: number;
   /**
-   * True if the database held the backup's whole audit: it went on from there, and access taken away since stays away.
-   * Else the database may know nothing of that, and access is as it was when the backup was made.
+   * True if the database held all audit rows of the backup. Then the database continued from this backup, and access
+   * revoked since stays revoked. Otherwise later revocations may be unknown, and access becomes as it was in the
+   * backup.
    */
   readonly knowsSince: boolean;
   readonly inForce: { readonly users: number; readonly keys: number };
-  /** Public ids. */
+  /** Public ids of keys that stay revoked. */
   readonly stayRevoked: readonly string[];
   readonly stayRemoved: readonly { readonly email: string; readonly team_id?: string }[];
   readonly stayDemoted: readonly { readonly email: string; readonly team_id: string }[];
-  /** People whose password is the one of the database and not the one of the backup. */
+  /** Emails of people who keep the password of the database, since it is newer than the one of the backup. */
   readonly keptPasswords: readonly string[];
-  /** Ids of teams whose administrators in the backup were all removed or demoted since. */
+  /** Ids of teams that have no administrator left: all administrators in the backup were removed or demoted since. */
   readonly teamsWithoutAdmin: readonly string[];
   /** SHA-256 of model files that versions name and the hub does not have. */
   readonly missingModels: readonly string[];
 }
 
 /**
- * Fills an empty database in one transaction. With `replace`, the rows that are there go first. Whoever took access
- * away had a reason: keys stay revoked, people removed, administrators demoted, and passwords are the newer ones. The
- * audit is added to and never thrown away: the next restore needs it too.
+ * Fills an empty database in one transaction. `replace` deletes the existing rows first. Access that was revoked since
+ * the backup stays revoked: keys, removed people, demoted administrators, and old passwords. The audit is only ever
+ * extended, since the next restore needs it too.
  */
 export async function restore(db: Database, now: number, file: string, replace: boolean): Promise<Restored> {
   // Read and check the whole file before the first write.
@@ -73,7 +74,7 @@ async function checkEmpty(tx: Queries): Promise<void> {
 
 const MODEL_COLUMNS = "team_id, sha256, size, name, created_at, complete_at";
 
-/** Brings back the rows of model files, whose bytes stayed, and returns the hashes of those that are missing. */
+/** Restores the rows of model files whose bytes are still there. Returns the hashes of the missing files. */
 async function restoreModels(tx: Queries, models: readonly Row[]): Promise<string[]> {
   const teams = new Set((await tx.all<{ id: string }>("SELECT id FROM teams")).map(({ id }) => id));
   const names = MODEL_COLUMNS.split(", ");
@@ -91,13 +92,13 @@ async function restoreModels(tx: Queries, models: readonly Row[]): Promise<strin
   return missing.map(({ sha256 }) => sha256);
 }
 
-/** Deletes every row but those of the audit and of snaps, the rows that refer to others first. */
+/** Deletes all rows except those of the audit and of snaps. Rows that refer to others are deleted first. */
 async function empty(tx: Queries): Promise<void> {
   const names = [...LEFT_OUT, "models", ...tables.map(({ name }) => name).reverse()];
   for (const name of names) if (name !== "audit") await tx.all(`DELETE FROM ${name}`);
 }
 
-/** Adds the audit of the backup. Returns true if the database had all of it already. */
+/** Adds the audit of the backup. Returns true if the database already had all of its rows. */
 async function restoreAudit(tx: Queries, lines: readonly Line[]): Promise<boolean> {
   let known = 0;
   let added = 0;
@@ -105,13 +106,13 @@ async function restoreAudit(tx: Queries, lines: readonly Line[]): Promise<boolea
     if (table.name !== "audit") continue;
     const done = await insert(tx, table, row);
     if (done.length === 0) known++;
-    // Old rows of other actions may have been deleted.
+    // Count missing rows of kept actions only: old rows of other actions may have been deleted.
     else if (KEPT.includes(row["action"] as AuditAction)) added++;
   }
   return known > 0 && added === 0;
 }
 
-/** Returns one row if one was added. A row of the audit may be there already. */
+/** Inserts a row. Returns one row if it was inserted: a row of the audit may exist already. */
 function insert(tx: Queries, { name, columns }: Table, row: Row): Promise<object[]> {
   const marks = columns.map(() => "?").join(", ");
   const conflict = name === "audit" ? " ON CONFLICT DO NOTHING" : "";
@@ -123,14 +124,17 @@ function insert(tx: Queries, { name, columns }: Table, row: Row): Promise<object
 
 type Report = Omit<Restored, "rows" | "taken" | "knowsSince" | "missingModels">;
 
-/** Decides row by row what comes back, in the order of the tables: people before their memberships. */
+/**
+ * Decides for each row of a backup if it is restored. Rows come in the order of the tables: people before their
+ * memberships.
+ */
 class AccessFilter {
   readonly #known: Known;
   readonly #away: TakenAway;
   readonly #emails = new Map<unknown, string>();
   readonly #removed = new Set<unknown>();
   readonly #devices = new Set<unknown>();
-  /** How many administrators each team keeps, of the teams that had one in the backup. */
+  /** Number of administrators that each team keeps, for teams that had one in the backup. */
   readonly #admins = new Map<string, number>();
   readonly #inForce = { users: 0, keys: 0 };
   readonly #stayRevoked: string[] = [];
@@ -143,7 +147,7 @@ class AccessFilter {
     this.#away = away;
   }
 
-  /** Returns the row to insert, or undefined if it stays away. */
+  /** Returns the row to insert, or undefined if the row is not restored. */
   apply(table: Table, row: Row): Row | undefined {
     if (table.name === "users") return this.#user(row);
     if (table.name === "identities") return this.#removed.has(row["user_id"]) ? undefined : row;
@@ -200,9 +204,10 @@ class AccessFilter {
     return row;
   }
 
-  /** A device that was revoked or removed since comes back revoked: its key opens nothing. */
+  /** Restores a device that was revoked or removed since the backup as revoked: its key cannot bring it back. */
   #deviceState(row: Row): Row | undefined {
-    // Rows of removed devices stay for a day. Without its device, nobody would ever delete this one.
+    // Leave out the row if its device was not restored: rows of removed devices stay for a day, and nobody would ever
+    // delete this one.
     if (!this.#devices.has(row["device_id"])) return undefined;
     return { ...row, revoked_at: row["revoked_at"] ?? this.#away.devices.get(String(row["device_id"])) ?? null };
   }

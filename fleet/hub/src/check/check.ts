@@ -3,7 +3,9 @@ import { Worker } from "node:worker_threads";
 import { messageOf } from "boxwright-service/errors";
 
 export interface CheckRequest {
-  /** NN_config, nn_config or an NN Archive's config.json; null: the model file says how to decode. */
+  /**
+   * NN_config, nn_config or an NN Archive's config.json. Null: the model file itself states how to decode its outputs.
+   */
   readonly config: Readonly<Record<string, unknown>> | null;
   /** Options of `createDetector`. */
   readonly options: Readonly<Record<string, unknown>>;
@@ -11,20 +13,20 @@ export interface CheckRequest {
 }
 
 export interface CheckProblem {
-  /** Field of the config, or empty. */
+  /** Path of the config's field, or empty if the problem has no field. */
   readonly path: string;
   readonly message: string;
 }
 
 export type CheckResult =
-  /** What boxwright's `describe()` says. */
+  /** Text from boxwright's `describe()`. */
   | { readonly description: string; readonly problems?: undefined }
   | { readonly problems: readonly CheckProblem[]; readonly description?: undefined };
 
-/** Megabytes and milliseconds that a check may take. */
+/** Largest number of megabytes and of milliseconds that one check may take. */
 const MOST_MB = 256;
 const MOST_MS = 20_000;
-/** Largest count of waiting checks. Each takes a thread and its memory, so one runs at a time. */
+/** Largest number of waiting checks. Each check takes a thread and its memory, so one runs at a time. */
 const MOST_WAITING = 16;
 
 const failed = (message: string): CheckResult => ({ problems: [{ path: "", message }] });
@@ -46,7 +48,7 @@ export class Checker {
 
 function run(request: CheckRequest): Promise<CheckResult> {
   return new Promise((resolve) => {
-    // Take the built file for src/ too, which tests run: a thread runs no TypeScript.
+    // Load the built file also when this code runs from src/, as in tests: a worker thread runs no TypeScript.
     const file = new URL(import.meta.url.replace(/(src|dist)\/check\/check\.[jt]s$/, "dist/check/worker.js"));
     const worker = new Worker(file, { workerData: request, resourceLimits: { maxOldGenerationSizeMb: MOST_MB } });
     const end = (result: CheckResult): void => {

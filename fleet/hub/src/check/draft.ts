@@ -12,7 +12,7 @@ export interface DraftChecks {
   readonly checker: Checker;
 }
 
-/** A draft that can be saved. */
+/** A draft that passed all checks and can be saved. */
 export interface CheckedDraft {
   readonly content: AppContent;
   readonly description: string;
@@ -26,7 +26,7 @@ export async function checkRelease(db: Database, teamId: string, given: unknown)
 
 /**
  * Checks a draft.
- * @throws UserError with every problem, in boxwright's words
+ * @throws UserError with every problem that boxwright found
  */
 export async function checkDraft(
   { db, files, checker }: DraftChecks,
@@ -43,6 +43,6 @@ export async function checkDraft(
     throw new UserError(
       problems.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("\n"),
     );
-  // A label may hold what a database does not take.
+  // Replace NUL, since a label may hold this character and PostgreSQL refuses it in text.
   return { content, description: description.replaceAll("\0", "\ufffd") };
 }

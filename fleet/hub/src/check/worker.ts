@@ -1,5 +1,5 @@
 /**
- * Reads one application in a thread, then ends. A config or file that takes too much time or memory only ends this
+ * Checks one application in a thread, then ends. A config or file that takes too much time or memory ends only this
  * thread.
  */
 import { readFileSync } from "node:fs";
@@ -8,7 +8,10 @@ import { ConfigError, createDecoderSync, labelsOf, parseConfig, readModel, type 
 import { inspect } from "boxwright/node";
 import type { CheckProblem, CheckRequest, CheckResult } from "./check.ts";
 
-/** Converts options of `createDetector` to those of `createDecoder`: no `warmUp`, and labels in place of their name. */
+/**
+ * Converts options of `createDetector` to those of `createDecoder`: removes `warmUp`, and replaces the name of a label
+ * set by its labels.
+ */
 function decoderOptions(options: Readonly<Record<string, unknown>>): object {
   const rest: Record<string, unknown> = { ...options };
   delete rest["warmUp"];
@@ -26,10 +29,10 @@ function outputsOf(model: Model): Parameters<typeof inspect>[1] {
   return isOpen ? [] : (specs as unknown as Parameters<typeof inspect>[1]);
 }
 
-/** Returns what is wrong with options whatever the network is: unknown names, and values out of range. */
+/** Returns the problems of options that hold for every network: unknown names, and values out of range. */
 function optionProblems(stated: object): CheckProblem[] {
   try {
-    // Labels and classes belong to a network. The stand-in has one class.
+    // Skip labels and classes: they depend on the network, and the stand-in network of this check has one class.
     const others = Object.fromEntries(
       Object.entries(stated).filter(([name]) => name !== "labels" && name !== "classes"),
     );
@@ -54,7 +57,7 @@ async function describe({ config, options, modelPath }: CheckRequest): Promise<s
   return inspect(config, model === null ? [] : outputsOf(model), stated).text;
 }
 
-/** Returns every problem of an error. A config tells all at once. */
+/** Returns all problems that an error holds. The error of a config lists several. */
 function problemsOf(error: unknown): CheckProblem[] {
   if (error instanceof ConfigError) return error.problems.map(({ path, message }) => ({ path, message }));
   return [{ path: "", message: error instanceof Error ? error.message : String(error) }];

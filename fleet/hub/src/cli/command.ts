@@ -1,26 +1,26 @@
-/** The shape of a command, and what it is called with. */
+/** Types of a command, and of the arguments that it gets. */
 import type { Config } from "../core/config.ts";
 import type { Database } from "boxwright-service/database";
 import { findTeam, type Team } from "../nouns/team.ts";
 
-/** The actor that the audit names for the command line. */
+/** Actor of the command line in the audit. */
 export const ACTOR = "operator";
 
 export interface Call {
   readonly config: Config;
   readonly db: Database;
-  /** Returns the value of an option that must be given. */
+  /** Returns the value of a required option. */
   need(name: string): string;
   get(name: string): string | undefined;
   has(name: string): boolean;
-  /** Tells the operator something beside the result, on standard error. */
+  /** Prints a text for the operator on standard error, beside the result. */
   warn(text: string): void;
-  /** Words that belong to no option. */
+  /** Arguments that belong to no option. */
   readonly rest: readonly string[];
 }
 
 export interface Command {
-  /** Options outside of brackets must be given. */
+  /** Usage line. Options without brackets are required. */
   readonly usage: string;
   readonly about: string;
   /** Names of options with a value. */
@@ -28,7 +28,7 @@ export interface Command {
   /** Names of options without a value. */
   readonly switches?: readonly string[];
   readonly takesRest?: boolean;
-  /** True if the command makes the SQLite file when it is missing, without --create. */
+  /** True if the command creates a missing SQLite file even without --create. */
   readonly creates?: boolean;
   /** Returns the result, which is printed as JSON. */
   run(call: Call): Promise<unknown>;
@@ -36,7 +36,7 @@ export interface Command {
 
 export type Commands = Readonly<Record<string, Command>>;
 
-/** The call is wrong: exit code 2. */
+/** Error of a wrong call: exit code 2. */
 export class Usage extends Error {}
 
 /** Returns the address of a one-time link. */

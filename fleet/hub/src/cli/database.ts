@@ -1,11 +1,11 @@
-/** `boxwright-hub init`, `boxwright-hub migrate`: a database to begin with. */
+/** `boxwright-hub init` and `boxwright-hub migrate`: create a database, or bring it up to date. */
 import { resolve } from "node:path";
 import type { Config } from "../core/config.ts";
 import { addTeam } from "../nouns/team.ts";
 import { initialise } from "../nouns/user.ts";
 import { ACTOR, linkTo, type Commands } from "./command.ts";
 
-/** Names the database, without secrets: whoever ran the command in the wrong folder sees it. */
+/** Names the database, without secrets, so that an operator in the wrong folder notices. */
 function whereIs({ databaseUrl, databaseFile }: Config): string {
   return databaseUrl === undefined ? resolve(databaseFile) : "DATABASE_URL";
 }
@@ -31,7 +31,7 @@ export const databaseCommands: Commands = {
   migrate: {
     usage: "boxwright-hub migrate",
     about: "brings the database schema up to date (serve does it too)",
-    // Opening the database migrated it.
+    // The database is migrated already, since opening it does so.
     run: ({ db }) => Promise.resolve({ database: db.kind, migrated: true }),
   },
 };

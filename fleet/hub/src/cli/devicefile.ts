@@ -1,8 +1,8 @@
-/** The file of `boxwright-hub devices import`. */
+/** Reads the file that `boxwright-hub devices import` gets. */
 import { UserError } from "../core/errors.ts";
 import type { NewDevice } from "../nouns/device.ts";
 
-/** Decodes the file. Another encoding than UTF-8 is refused: names would lose their letters. */
+/** Decodes the file. Refuses encodings other than UTF-8, since names would lose letters. */
 export function decodeDeviceFile(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -11,7 +11,7 @@ export function decodeDeviceFile(bytes: Uint8Array): string {
   }
 }
 
-/** Reads a JSON array, JSON lines, or one name a line. The first character tells which. */
+/** Reads a JSON array, JSON lines, or one name per line. The first character decides between these formats. */
 export function parseDeviceFile(text: string): NewDevice[] {
   const trimmed = text.replace(/^\ufeff/, "").trim();
   if (trimmed === "") throw new UserError("got an empty file, expected at least one device");

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command `boxwright-hub`. Loads the rest once the limits of the system allow it. */
+/** The command `boxwright-hub`. Loads the program once the system's limits are set. */
 import { runWithinLimits } from "boxwright-service/limits";
 
 await runWithinLimits("hub", () => import("./run.ts"));

@@ -35,7 +35,7 @@ const commands: Commands = {
   ...backupCommands,
 };
 
-/** Commands that open no database, or keep it open. */
+/** Commands that open no database, or that keep it open while they run. */
 const outside = {
   serve: {
     usage: "boxwright-hub serve [--create] [--check]",
@@ -64,14 +64,17 @@ async function main(argv: readonly string[]): Promise<void> {
   const config = readConfig(process.env, readConfigFile(file ?? process.env["HUB_CONFIG"]));
   const create = parsed.values["create"] === true;
   if (name === "serve") {
-    // Three quarters of a start go into loading the server, which no other command needs.
+    // Import on demand: the server takes three quarters of the start time, and no other command needs it.
     const { checkServer, runServer } = await import("./serve.ts");
     return parsed.values["check"] === true ? print(await checkServer(config, create)) : runServer(config, create);
   }
   print(command === undefined ? showConfig(config) : await runCommand(command, config, parsed));
 }
 
-/** Returns the name of the command that the words begin with: two words if a command has such a name, else one. */
+/**
+ * Returns the name of the command at the beginning of the arguments: the first two words if a command has this name,
+ * otherwise the first word.
+ */
 function commandName(words: readonly string[]): string {
   const two = words.slice(0, 2).join(" ");
   const name = Object.hasOwn(commands, two) ? two : words[0]!;
@@ -109,7 +112,7 @@ async function runCommand(command: Command, config: Config, { values, positional
     if (value === undefined) throw new Usage(withUsage(`got no --${option}`, command.usage));
     return value;
   };
-  // The usage line says which options must be given: those outside of brackets.
+  // Read the required options from the usage line: the ones without brackets.
   const needed = [...command.usage.replace(/\[[^\]]*\]/g, "").matchAll(/--([a-z]+)/g)].map(([, option]) => option!);
   const missing = needed.filter((option) => get(option) === undefined).map((option) => `--${option}`);
   if (missing.length > 0) throw new Usage(withUsage(`got no ${missing.join(" and no ")}`, command.usage));

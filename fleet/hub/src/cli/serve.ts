@@ -9,7 +9,7 @@ import { openDatabase } from "../database/open.ts";
 import { openFiles } from "../files/store.ts";
 import { serve } from "../server.ts";
 
-/** Opens the database and tries the store of files. */
+/** Opens the database, and checks that the file store works. */
 async function openAll(config: Config, create: boolean, onError: (error: Error) => void): Promise<Database> {
   const db = await openDatabase(config, { create, onError });
   try {
@@ -42,14 +42,15 @@ export async function runServer(config: Config, create: boolean): Promise<void> 
       },
     );
   };
-  // Before the line "listening": whoever waits for it may send a signal at once.
+  // Register the handlers before the line "listening" is printed: whoever waits for this line may send a signal at
+  // once.
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   const listening = { listening: server.baseUrl, port: server.port, database: db.kind };
   process.stdout.write(`${JSON.stringify(listening)}\n`);
 }
 
-/** Does what `runServer` does before the port opens. Returns what it found. */
+/** Runs the checks of `runServer` that come before the port opens. Returns their results. */
 export async function checkServer(config: Config, create: boolean): Promise<Record<string, unknown>> {
   const db = await openDatabase(config, { create });
   try {

@@ -1,6 +1,6 @@
 /**
- * Configuration: defaults, then a JSON file, then the environment. It is checked whole at start and tells every problem
- * at once.
+ * Configuration: defaults, then a JSON file, then the environment. The hub checks all settings at start, and reports
+ * all problems at once.
  */
 import { by, oneOf, secret, show, text } from "boxwright-service/schema/json";
 import {
@@ -20,12 +20,12 @@ import { MAX_DEVICES } from "./answer.ts";
 
 const MIB = 2 ** 20;
 
-/** Settings without which a bucket cannot be used. */
+/** Settings that a bucket requires. */
 const OF_BUCKET = ["s3Endpoint", "s3Bucket", "s3AccessKeyId", "s3SecretAccessKey"] as const;
-/** Bytes that a store takes in one request. */
+/** Largest number of bytes that a store accepts in one request. */
 const MOST_OBJECT_BYTES = 5 * 2 ** 30;
 
-/** Returns what is wrong with the settings of the bucket together. */
+/** Returns the problems of the bucket's settings in combination. */
 function bucketProblems(config: Config): string[] {
   const missing = OF_BUCKET.filter((name) => config[name] === undefined);
   if (missing.length === OF_BUCKET.length) return [];
@@ -45,7 +45,9 @@ const origin = by((given) => {
   throw new Error(`got ${show(given)}, expected an address like https://hub.example.org, without a path`);
 });
 
-/** The address of a provider. Tokens travel in the open without TLS, so http is for this machine alone. */
+/**
+ * The address of a provider. Without TLS, tokens would travel unencrypted, so http is accepted only for this machine.
+ */
 const issuer = by((given) => {
   const url = typeof given === "string" && URL.canParse(given) ? new URL(given) : undefined;
   const isLocal = url?.protocol === "http:" && isLoopback(url.hostname.replace(/^\[|\]$/g, ""));
@@ -54,13 +56,15 @@ const issuer = by((given) => {
   throw new Error(`got ${show(given)}, expected an https address like https://login.example.org`);
 });
 
-/** The path of the SQLite file. An address belongs into DATABASE_URL, and its password into no message. */
+/**
+ * The path of the SQLite file. An address with a password belongs in DATABASE_URL, and no message repeats the password.
+ */
 const sqliteFile = v.pipe(
   databasePlace,
   v.check((place) => !place.includes("://"), "got an address, expected the path of a file; set DATABASE_URL instead"),
 );
 
-/** Variables of the hub's clients and of its tests, which the hub itself does not read. */
+/** Variables for the hub's clients and tests. The hub itself does not read these. */
 const OF_OTHERS = ["HUB_CONFIG", "HUB_API_KEY", "HUB_URL", "HUB_TOKEN", "HUB_CI"];
 
 interface Option extends PlainOption {
@@ -334,7 +338,7 @@ export type Config = ValuesOf<typeof options>;
 
 /** Returns the configuration, or throws `ConfigProblems`. `file` is the parsed JSON of the config file. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>, file: unknown = {}): Config {
-  // Most tools unset a variable by making it empty.
+  // Treat an empty variable as unset: most tools unset a variable by making it empty.
   const given = Object.entries(options).map(
     ([name, { env: where }]) => [name, env[where] ? { where, value: env[where] } : undefined] as const,
   );
@@ -372,8 +376,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, fi
     );
   }
   if (problems.length > 0) throw new ConfigProblems(problems);
-  // An https address without a certificate means that a proxy on this machine speaks TLS. Count it: otherwise it would
-  // be the one caller of every limit, and everybody behind it could read /metrics.
+  // An https address without a certificate means that a proxy on this machine handles TLS. Trust one proxy then:
+  // otherwise all callers would share the proxy's address in every limit, and could read /metrics.
   const behindProxy = !secured && config.baseUrl?.startsWith("https:") === true;
   return behindProxy ? { ...config, proxyHops: 1 } : config;
 }

@@ -5,8 +5,8 @@ let lastTime = 0;
 let lastCount = 0;
 
 /**
- * Makes a UUID of version 7. Ids sort by age. A counter in the 12 bits behind the milliseconds keeps the order within
- * one process, so that an imported file keeps its order.
+ * Makes a UUID of version 7. Ids sort by age. A counter in the 12 bits after the milliseconds orders the ids of one
+ * process, so that devices of an imported file keep their order.
  */
 export function newId(now: number = Date.now()): string {
   if (now > lastTime) {
@@ -33,7 +33,7 @@ export function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** Makes a mark that only the holder of `secret` can make. */
+/** Makes a signature that only a holder of `secret` can make. */
 export function seal(secret: string, purpose: string): string {
   return createHmac("sha256", secret).update(purpose).digest("base64url");
 }

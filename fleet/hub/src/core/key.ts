@@ -1,6 +1,6 @@
 /**
- * Keys as bytes: mint, read, hash, compare. Pure; the database is elsewhere. API keys of teams begin with `hub_`, adopt
- * keys with `bwa_`, credentials of devices with `bwd_`.
+ * Makes, reads, hashes and compares keys. This file needs no database. API keys of teams begin with `hub_`, adopt keys
+ * with `bwa_`, credentials of devices with `bwd_`.
  *
  *     hub_ a1B2c3D4e5F6 _ 0123456789abcdefghijklmnopqrstuv 0Zx9Qw
  *     |    |              |                                |
@@ -19,7 +19,7 @@ const ID_LENGTH = 12;
 const SECRET_LENGTH = 32;
 const CHECK_LENGTH = 6;
 
-/** For secret scanners: matches every key of a hub, and nothing shorter or longer. */
+/** Pattern for secret scanners: matches every API key of a hub, and nothing shorter or longer. */
 export const KEY_PATTERN = /\bhub_[0-9A-Za-z]{12}_[0-9A-Za-z]{38}\b/;
 /** Matches the keys of all three kinds. */
 export const ANY_KEY_PATTERN = /\b(hub|bwa|bwd)_[0-9A-Za-z]{12}_[0-9A-Za-z]{38}\b/;
@@ -27,10 +27,13 @@ const WHOLE_KEY = /^(hub|bwa|bwd)_([0-9A-Za-z]{12})_[0-9A-Za-z]{38}$/;
 const PUBLIC_ID = /^[0-9A-Za-z]{12}$/;
 
 export type RandomBytes = (size: number) => Uint8Array;
-/** API key of a team, adopt key, credential of a device. */
+/** `hub` for API keys of teams, `bwa` for adopt keys, `bwd` for credentials of devices. */
 export type KeyPrefix = "hub" | "bwa" | "bwd";
 
-/** Draws base62 digits, each equally likely. Bytes of 248 and over are thrown away: 248 = 4 * 62. */
+/**
+ * Draws base62 digits, each equally likely. Discards bytes of 248 and above, since 248 = 4 * 62 is the largest multiple
+ * of 62.
+ */
 function digits(length: number, random: RandomBytes): string {
   let text = "";
   while (text.length < length) {
@@ -51,7 +54,7 @@ function checksum(text: string): string {
 
 export interface MintedKey {
   readonly id: string;
-  /** The full value. Shown once, stored nowhere. */
+  /** The full key. It is shown once and stored nowhere. */
   readonly key: string;
   readonly hash: string;
 }
@@ -63,7 +66,7 @@ export function mintKey(prefix: KeyPrefix = "hub", random: RandomBytes = randomB
   return { id, key, hash: hashKey(key) };
 }
 
-/** Returns the public id of a well-formed key of this kind, else undefined. No secret is compared here. */
+/** Returns the public id of a well-formed key of this kind, else undefined. Does not compare the secret. */
 export function readKey(text: string, prefix: KeyPrefix = "hub"): string | undefined {
   const [, found, id] = WHOLE_KEY.exec(text) ?? [];
   if (found !== prefix || id === undefined) return undefined;
@@ -75,7 +78,7 @@ export function isKeyId(text: string): boolean {
   return PUBLIC_ID.test(text);
 }
 
-/** Hashes a key. SHA-256 is enough for 190 random bits: nobody can guess them, so a slow hash would protect nothing. */
+/** Hashes a key. A fast hash such as SHA-256 is enough, since nobody can guess 190 random bits. */
 export function hashKey(key: string): string {
   return hash("sha256", key);
 }

@@ -1,4 +1,4 @@
-/** The hub's log. Texts of errors come from elsewhere, so keys are cut out of them. */
+/** Creates the hub's log. Keys are cut out of messages, since error texts may quote requests. */
 import { createLogger as create, type DestinationStream, type Logger } from "boxwright-service/log";
 import { LogOutput } from "boxwright-service/log-output";
 import { ANY_KEY_PATTERN } from "./key.ts";
@@ -9,7 +9,7 @@ export function redact(text: string): string {
   return text.replace(EVERY_KEY, (key) => `${key.slice(0, 17)}[redacted]`);
 }
 
-/** Lines are written together: there is one for each request. */
+/** Creates a logger that writes lines in batches, since every request logs one. */
 export function createLogger(level: string, destination?: DestinationStream): Logger {
   return create(level, { destination: destination ?? new LogOutput(1, { together: true }), redact });
 }

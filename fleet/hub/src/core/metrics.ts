@@ -1,4 +1,7 @@
-/** Counters of the hub, in the Prometheus text format. Labels have few values: no ids, no paths as sent. */
+/**
+ * Counters of the hub, in the Prometheus text format. Labels take few values, so no label holds an id or a requested
+ * path.
+ */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 
 export interface Metrics {

@@ -1,5 +1,5 @@
 /**
- * Import this before anything else. graphql reads NODE_ENV at its first import; outside of production it checks each
- * value twice.
+ * Import this before anything else. graphql reads NODE_ENV when it is imported, and checks each value twice outside of
+ * production.
  */
 process.env["NODE_ENV"] ??= "production";

@@ -13,7 +13,8 @@ export class WorkLimit {
     try {
       return await work();
     } finally {
-      // SQLite answers synchronously: without a pause, all waiting work would run in one turn of the event loop.
+      // Pause between two pieces of work: SQLite answers synchronously, so all waiting work would run in one turn of
+      // the event loop.
       setImmediate(() => this.#pass());
     }
   }

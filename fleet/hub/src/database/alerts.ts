@@ -2,10 +2,10 @@
  * Tables of alerts.
  *
  * - An `alerts` row is one fault of one subject: a device, a group whose roll-out stopped, a key. `told_at` and
- *   `end_told_at` say when messages about its begin and its end were queued.
+ *   `end_told_at` are the times at which messages about its start and its end were queued.
  * - `calm_since` is the time since which the fault has been away. The alert ends once it was away for `hold_ms`.
- * - `alert_messages` waits for a receiver, or was dropped and is kept.
- * - `leases` names the process that watches, and the one that sends to a channel.
+ * - An `alert_messages` row waits for a receiver, or was dropped and is kept.
+ * - `leases` names the process that watches the rules, and for each channel the process that sends.
  */
 export const alerts = (text: string): string => `
 CREATE TABLE alert_channels (

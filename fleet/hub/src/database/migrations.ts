@@ -5,7 +5,7 @@
 import type { Migration } from "boxwright-service/migrate";
 import { alerts } from "./alerts.ts";
 
-/** `created_by` of a link is NULL if the operator made it. */
+/** `created_by` of a link is NULL if the operator made the link. */
 const peopleAndKeys = (text: string): string => `
 CREATE TABLE teams (
   id ${text} PRIMARY KEY,
@@ -86,8 +86,9 @@ CREATE INDEX audit_of_team ON audit (team_id, id);
 `;
 
 /**
- * Rows of a device name it without a foreign key: they outlive its removal by a day, so that "Undo" brings back the
- * same device. `device_id` of a device with an identity is unique in the hub: tokens and packets carry it alone.
+ * Rows about a device hold its id without a foreign key: they stay for a day after the device is removed, so that
+ * "Undo" restores the same device. `device_id` of an enrolled device is unique in the hub, since tokens and packets
+ * carry no other id.
  */
 const devicesWithIdentity = (text: string): string => `
 CREATE TABLE device_states (
@@ -224,8 +225,8 @@ CREATE TABLE signing_keys (
 `;
 
 /**
- * `purpose` says what an application is a version of: the network of a device, or its agent. A device has an assignment
- * and reports for each.
+ * `purpose` says what an application configures: the network of a device, or its agent. A device has one assignment and
+ * its own reports for each purpose.
  */
 const applications = (text: string): string => `
 CREATE TABLE team_changes (
@@ -308,7 +309,7 @@ CREATE INDEX app_reports_of_app ON app_reports (team_id, app_id, version, state)
 CREATE INDEX app_reports_of_device ON app_reports (team_id, device_id, at);
 `;
 
-/** What devices say of versions that they decode in shadow. */
+/** Reports of devices on versions that they decode in shadow. */
 const shadows = (text: string): string => `
 CREATE TABLE shadow_reports (
   team_id ${text} NOT NULL,
@@ -324,7 +325,7 @@ CREATE INDEX shadow_reports_by_time ON shadow_reports (at);
 CREATE INDEX shadow_reports_of_device ON shadow_reports (team_id, device_id);
 `;
 
-/** Without `snaps_by_bytes`, each count of a team's bytes would read all its events. */
+/** Without the index `snaps_by_bytes`, counting the bytes of a team would read all events of its snaps. */
 const snaps = (text: string): string => `
 CREATE TABLE snaps (
   team_id ${text} NOT NULL,

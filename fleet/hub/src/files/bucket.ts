@@ -1,7 +1,8 @@
 /**
- * Keeps files in a bucket of an S3-compatible store. Parts stay in the folder of the hub until they are whole and have
- * the right hash. Then one request writes the object. The store compares the bytes with the hash once more, and shows
- * an object whole or not at all. Devices and people read through the hub, and never see the bucket's address or key.
+ * Keeps files in a bucket of an S3-compatible store. Incomplete files stay in the folder of the hub until all bytes are
+ * there and the hash is right. Then one request writes the object. The store compares the bytes with the hash once
+ * more, and never shows half an object. Devices and people read through the hub, and never see the bucket's address or
+ * key.
  *
  *     <prefix><team id>/<kind>/<sha256>
  */
@@ -17,9 +18,9 @@ import { checkFolder } from "./folder.ts";
 import { Parts, statOf } from "./parts.ts";
 import { elementsOf, S3, textOf, type BucketOptions } from "./s3.ts";
 
-/** Object that `check` writes, reads and deletes. */
+/** Name of the object that `check` writes, reads and deletes. */
 const CHECK = "boxwright-hub-check";
-/** Most bytes of a list of 1,000 objects, with room. */
+/** Largest number of bytes in a list of 1,000 objects, with some reserve. */
 const MOST_LIST_BYTES = 4 * 2 ** 20;
 
 export class BucketFiles implements Files {
@@ -27,7 +28,7 @@ export class BucketFiles implements Files {
   readonly #s3: S3;
   readonly #prefix: string;
 
-  /** @param folder of the parts */
+  /** @param folder folder that holds incomplete files */
   constructor(folder: string, options: BucketOptions) {
     this.#parts = new Parts(folder);
     this.#s3 = new S3(options);
@@ -40,7 +41,7 @@ export class BucketFiles implements Files {
     const bytes = Buffer.from("written by boxwright-hub to check the bucket");
     const body = { size: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") };
     await this.#write(CHECK, { ...body, open: () => Readable.from([bytes]) });
-    // Pass over a missing object: another hub that starts now may have deleted it.
+    // Accept a missing object: another hub that starts at the same time may have deleted it.
     (await this.#s3.send({ method: "GET", name: CHECK, work: "read" }))?.resume();
     await this.#page(undefined, 1);
     await this.#delete(CHECK);
@@ -123,7 +124,7 @@ export class BucketFiles implements Files {
 
   async #write(name: string, body: { size: number; sha256: string; open: () => Readable }): Promise<void> {
     const answer = await this.#s3.send({ method: "PUT", name, work: "write", body });
-    // Without an answer, the store answered 404 without S3's code for a bucket that is gone.
+    // An undefined answer means a 404 without S3's code for a missing bucket.
     if (answer === undefined) throw new UnavailableError("the store of files answered 404 to a PUT");
     await textOf(answer);
   }

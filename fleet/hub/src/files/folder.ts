@@ -1,5 +1,5 @@
 /**
- * Files in a folder. A part gets the name of its file when the file is whole and on the disk.
+ * Stores files in a folder. A part is renamed to its file's name once all bytes are on the disk.
  *
  *     <folder>/<team id>/<kind>/<sha256>
  */
@@ -62,7 +62,9 @@ async function syncFolder(folder: string): Promise<void> {
   await handle.sync().finally(() => handle.close());
 }
 
-/** Makes the folder of files if it is missing. Without it the hub would run, and refuse each model and snap. */
+/**
+ * Creates the folder of files if it is missing. Without the folder, the hub would run but refuse every model and snap.
+ */
 export async function checkFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -1,6 +1,6 @@
 /**
- * Parts: files whose bytes are still arriving, in a folder of the hub. A part that is whole, and whose hash is right,
- * is handed to its store.
+ * Parts are files whose bytes are still arriving, in a folder of the hub. A complete part with the right hash is handed
+ * to the store.
  *
  *     <folder>/<team id>/<kind>/<sha256>.part
  *     <folder>/<team id>/<kind>/<sha256>.<random>.part    a copy of a file, for as long as somebody reads it
@@ -24,7 +24,7 @@ export class Parts {
     this.folder = folder;
   }
 
-  /** Returns the path of a file of the folder. */
+  /** Returns the path of a file in the folder. */
   path(place: FilePlace): string {
     return join(this.folder, nameOf(place));
   }
@@ -34,8 +34,8 @@ export class Parts {
   }
 
   /**
-   * Adds bytes to a part. `keep` moves a whole and checked part into the store.
-   * @throws UnavailableError if the disk takes no more
+   * Adds bytes to a part. `keep` moves a complete, checked part into the store.
+   * @throws UnavailableError if the disk is full
    */
   async receive(
     place: FilePlace,
@@ -79,14 +79,14 @@ export class Parts {
   }
 }
 
-/** Returns the error, as UnavailableError if the disk is at fault. */
+/** Converts an error of the disk to UnavailableError. Returns other errors unchanged. */
 function explainDisk(error: unknown): unknown {
   if (!/^(ENOSPC|EDQUOT|EROFS|EACCES|EIO|ENOTDIR)$/.test(codeOf(error))) return error;
   const told = `the folder of files takes no more (${codeOf(error)}): ${messageOf(error)}`;
   return new UnavailableError(told, { cause: error });
 }
 
-/** Returns what the system knows of a file, or undefined if it is not there. */
+/** Returns the file's status (size, times), or undefined if there is no such file. */
 export async function statOf(path: string): Promise<Stats | undefined> {
   try {
     return await stat(path);
@@ -119,7 +119,7 @@ async function receive(
   return problem;
 }
 
-/** Writes bytes to the disk. Returns the size of the part; more than `size` if too many came. */
+/** Writes bytes to the disk. Returns the size of the part, which is more than `size` if too many bytes came. */
 async function append(part: string, body: AsyncIterable<Buffer>, offset: number, size: number): Promise<number> {
   const handle = await open(part, offset === 0 ? "w" : "a", 0o600);
   let got = offset;
@@ -130,7 +130,7 @@ async function append(part: string, body: AsyncIterable<Buffer>, offset: number,
       await handle.writeFile(bytes);
     }
   } catch (error) {
-    // The sender hung up: what came stays, and the next request goes on from there.
+    // The sender hung up. Keep the bytes: the next request continues after them.
     if (codeOf(error) !== "ECONNRESET" && codeOf(error) !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
   } finally {
     await handle.sync().finally(() => handle.close());
@@ -138,7 +138,7 @@ async function append(part: string, body: AsyncIterable<Buffer>, offset: number,
   return got;
 }
 
-/** Returns what is wrong with a whole file, or undefined. */
+/** Returns what is wrong with a complete file, or undefined. */
 async function judge(part: string, sha256: string, check: Sent["check"]): Promise<Received | undefined> {
   const hash = createHash("sha256");
   for await (const bytes of createReadStream(part)) hash.update(bytes as Buffer);

@@ -1,7 +1,6 @@
 /**
- * Reads the type and the size of a picture from its first bytes. The hub decodes no picture: a browser does. A small
- * file that states a large size, a picture bomb, is refused here. So is everything that is no picture: an SVG may hold
- * a script.
+ * Reads the type and size of a picture from its first bytes. The hub decodes no picture: a browser does. Refuses a
+ * small file that states a huge size (a picture bomb). Refuses files of other types too: an SVG may hold a script.
  */
 import { imageInfo } from "boxwright/node";
 import { messageOf } from "boxwright-service/errors";
@@ -15,12 +14,15 @@ export interface PictureInfo {
   readonly height: number;
 }
 
-/** Bytes of a file that are enough: a JPEG may have its size behind 64 KiB of EXIF and a colour profile. */
+/**
+ * Number of bytes at the start of a file that suffice: the size in a JPEG may come after 64 KiB of EXIF data and a
+ * colour profile.
+ */
 export const HEAD_BYTES = 256 * 1024;
-/** Pixels of a picture. A camera of 50 megapixels fits. */
+/** Largest number of pixels in a picture. A picture of a 50-megapixel camera fits. */
 export const MAX_PIXELS = 64 * 2 ** 20;
 
-/** Returns what the first bytes of a file say, or a sentence that says what is wrong with them. */
+/** Returns type and size, or a sentence that says what is wrong with the file. */
 export function pictureInfo(head: Buffer): PictureInfo | string {
   const info = isWebp(head) ? readWebp(head) : readOther(head);
   if (typeof info === "string") return info;

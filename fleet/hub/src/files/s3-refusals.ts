@@ -1,23 +1,23 @@
-/** Says what an operator has to do when an S3-compatible store refuses. */
+/** Says what an operator has to do when an S3-compatible store refuses a request. */
 import { RefusedError, UnavailableError } from "boxwright-service/errors";
 
-/** Address of a bucket, and the id of the key that requests are signed with. */
+/** Address of a bucket, and the id of the access key that signs requests. */
 export interface BucketPlace {
-  /** Without a slash at its end. */
+  /** Address without a slash at the end. */
   readonly endpoint: string;
   readonly bucket: string;
   readonly region: string;
   readonly accessKeyId: string;
 }
 
-/** Names the kind of a request. Refusals say that the key may not do it. */
+/** Kind of a request. An error message names this kind if the access key may not do it. */
 export type Work = "write" | "read" | "delete" | "list";
 
 interface Refusal {
   readonly status: number;
-  /** XML with a code; empty for an answer to HEAD. */
+  /** XML with an error code. Empty for an answer to HEAD. */
   readonly body: string;
-  /** The clock of the store. */
+  /** Date header of the answer: the time by the store's clock. */
   readonly date: string | undefined;
 }
 
@@ -42,7 +42,7 @@ export function explainRefusal(place: BucketPlace, work: Work, { status, body, d
   };
   const other = `${endpoint} answered ${status} ${code} to a request to ${work} in the bucket ${bucket}: ${elementOf(body, "Message") ?? "no reason given"}`;
   if (!Object.hasOwn(sentences, code)) return new UnavailableError(other);
-  // NTP may still set the clock of a machine that starts.
+  // Treat a wrong clock as temporary: a machine that just started may get its time from NTP soon.
   const Problem = code === "RequestTimeTooSkewed" ? UnavailableError : RefusedError;
   return new Problem(sentences[code]);
 }

@@ -1,6 +1,7 @@
 /**
- * Requests to an S3-compatible store. `aws4fetch` signs them (Signature Version 4), and Node's own client sends them:
- * it streams a file with its length, which a store wants. The bucket is part of the path, which every such store takes.
+ * Sends requests to an S3-compatible store. `aws4fetch` signs a request (Signature Version 4). Node's own client sends
+ * it, since a store wants the length of a streamed file. The bucket's name is part of the path, which every such store
+ * accepts.
  */
 import { createHash } from "node:crypto";
 import http from "node:http";
@@ -14,30 +15,30 @@ import { explainRefusal, type BucketPlace, type Work } from "./s3-refusals.ts";
 
 export interface BucketOptions extends BucketPlace {
   readonly secretAccessKey: string;
-  /** Stands before the name of each object, for example "hub/". */
+  /** Text before the name of each object, for example "hub/". */
   readonly prefix: string;
 }
 
 export interface StoreRequest {
   readonly method: "GET" | "HEAD" | "PUT" | "DELETE";
-  /** Name of the object behind the prefix; empty: the bucket itself. */
+  /** Name of the object after the prefix. Empty for a request to the bucket itself. */
   readonly name: string;
-  /** What the request does, for its refusal. */
+  /** Kind of the request, for error messages. */
   readonly work: Work;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Makes the body anew for each try. */
+  /** Creates the body. Each try calls this function again. */
   readonly body?: { readonly size: number; readonly sha256: string; readonly open: () => Readable };
 }
 
-/** Milliseconds without a byte after which a request is given up. */
+/** Milliseconds without a byte after which the client gives up a request. */
 const IDLE_MS = 20_000;
-/** Pauses before the second and the third try. Stores ask for them with 503. */
+/** Milliseconds before the second and the third try. A store asks for such a pause with status 503. */
 const PAUSES = { first: 400, most: 800 } as const;
 const MOST_TRIES = 3;
-/** Connections to the store. A device that reads slowly holds one. */
+/** Largest number of connections to the store. A device that reads slowly occupies one. */
 const CONNECTIONS = 1000;
-/** Bytes of a refusal that are read. */
+/** Largest number of bytes that are read of an error answer. */
 const MOST_TOLD = 64 * 1024;
 const EMPTY = createHash("sha256").digest("hex");
 
@@ -52,8 +53,8 @@ export class S3 {
   }
 
   /**
-   * Returns the answer if its status is 2xx, or undefined for an object that is not there. Whoever gets an answer reads
-   * or destroys it.
+   * Returns the answer if its status is 2xx, or undefined if the object does not exist. The caller must read or destroy
+   * the answer.
    * @throws UnavailableError that says what to do
    */
   async send(request: StoreRequest): Promise<http.IncomingMessage | undefined> {
@@ -86,7 +87,7 @@ export class S3 {
     for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value);
     const signer = new AwsV4Signer({
       ...{ method, url: url.href, region, accessKeyId, secretAccessKey, service: "s3" },
-      // The store compares the bytes with this hash, and refuses others.
+      // The store compares the bytes with this hash, and refuses bytes that differ.
       headers: { ...headers, "x-amz-content-sha256": body?.sha256 ?? EMPTY },
     });
     const signed = await signer.sign();
@@ -101,7 +102,7 @@ export class S3 {
       if (body === undefined) return void request.end();
       const bytes = body.open();
       bytes.on("error", (error) => request.destroy(error));
-      // A store that refuses early ends the connection while bytes are on their way.
+      // Stop reading the file when the connection closes: a store may refuse before all bytes are sent.
       request.on("close", () => bytes.destroy());
       bytes.pipe(request);
     });
@@ -117,7 +118,7 @@ export class S3 {
   }
 }
 
-/** Returns the beginning of an answer as text. */
+/** Returns the first `most` bytes of an answer as text. */
 export async function textOf(answer: Readable, most = MOST_TOLD): Promise<string> {
   const parts: Buffer[] = [];
   let size = 0;
@@ -130,7 +131,7 @@ export async function textOf(answer: Readable, most = MOST_TOLD): Promise<string
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
-/** Returns the text of each element of this name, which holds no elements. */
+/** Returns the texts of all XML elements with this name. The elements must not be nested. */
 export function elementsOf(xml: string, name: string): string[] {
   const found = xml.matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, "g"));
   return [...found].map(([, text = ""]) =>

@@ -164,7 +164,7 @@ const rolloutOf = (args: RolloutArguments) => ({
 });
 
 interface PurposeArgument {
-  /** Of the schema's enum. */
+  /** A value of the schema's enum. */
   readonly purpose: string;
 }
 
@@ -181,7 +181,7 @@ function targetOf({ deviceId, groupId }: TargetArguments): Target {
 export function appMutations(context: TeamContext) {
   const { db, now, actor, team, desired } = context;
   const change = () => ({ now: now(), actor, teamId: team.id });
-  /** Makes a change that may give devices another version, and wakes those that wait. */
+  /** Runs a change that may give devices another version, and wakes the devices that wait for one. */
   const changeDesired = async <T extends object>(work: () => Promise<T>) => {
     const outcome = await attempt(work);
     desired.wake(team.id);

@@ -8,7 +8,7 @@ export class Batch<T> {
     this.#read = read;
   }
 
-  /** Returns the value of an id. All ids requested in one turn of the event loop are read together. */
+  /** Returns the value of an id. One query reads all ids that are requested in one turn of the event loop. */
   load(id: string): Promise<T | undefined> {
     let found = this.#found.get(id);
     if (found === undefined) this.#found.set(id, (found = this.#join(id)));

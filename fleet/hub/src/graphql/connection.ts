@@ -1,4 +1,7 @@
-/** Pages of connections: `first` and `after`. Reads one row more than requested, which tells if a next page exists. */
+/**
+ * Pages of connections: `first` and `after`. Reads one row more than requested: if this row exists, there is a next
+ * page.
+ */
 import { queryError } from "./errors.ts";
 
 export interface PageArguments {
@@ -9,7 +12,7 @@ export interface PageArguments {
 export interface Page {
   /** Rows to read: one more than the page has. */
   readonly limit: number;
-  /** Decoded cursor; undefined: begin at the first row. */
+  /** Decoded cursor. Undefined starts at the first row. */
   readonly after: string | undefined;
 }
 
@@ -18,11 +21,11 @@ export interface PageInfo {
   readonly endCursor: string | null;
 }
 
-/** Rows of a page: without `first`, and at most. */
+/** Rows of a page without `first`, and the largest allowed `first`. */
 const ROWS = 50;
 const MAX_ROWS = 200;
 
-/** Reads the arguments of a page. `form` is the pattern of a decoded cursor of this connection. */
+/** Reads the arguments of a page. `form` is the pattern that a decoded cursor of this connection must match. */
 export function readPage({ first, after }: PageArguments, form: RegExp): Page {
   const rows = first ?? ROWS;
   if (rows < 1 || rows > MAX_ROWS) throw queryError("invalid_input", `first: got ${rows}, expected 1 to ${MAX_ROWS}`);
@@ -41,7 +44,7 @@ export interface NodePage {
   readonly pageInfo: PageInfo;
 }
 
-/** Makes a page of rows. Removes the extra row, and states if a next page exists. */
+/** Makes a page from rows. Removes the extra row, and states if there is a next page. */
 export function connectionOf<T>(
   rows: readonly T[],
   { limit }: Page,

@@ -1,4 +1,4 @@
-/** Data that the resolvers of a request share. */
+/** Data that all resolvers of a request use. */
 import type { Services } from "../http/services.ts";
 import type { Team } from "../nouns/team.ts";
 import type { Values } from "./values.ts";
@@ -11,18 +11,18 @@ import type { DeviceReader } from "./device-arguments.ts";
 
 export interface TeamContext extends Services {
   readonly team: Team;
-  /** Name of the sender in the audit: the key's public id. */
+  /** Name of the caller in the audit: the public id of the API key. */
   readonly actor: string;
-  /** Areas that the key opens. */
+  /** Areas of the API that the key may use. */
   readonly scopes: Scopes;
   readonly devices: DeviceReader;
   /** States of devices that have enrolled, by id. */
   readonly states: Batch<DeviceState>;
-  /** Versions that devices should run, by id of the device. */
+  /** Versions that devices should run, by device id. */
   readonly desiredVersions: Batch<DesiredVersion>;
-  /** Tags of devices, by id of the device. */
+  /** Tags of devices, by device id. */
   readonly tags: Batch<string[]>;
-  /** Groups of devices, by id of the device. */
+  /** Groups of devices, by device id. */
   readonly groups: Batch<Group[]>;
   readonly values: Values;
 }

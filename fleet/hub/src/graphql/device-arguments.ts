@@ -1,4 +1,4 @@
-/** Arguments of lists of devices, and how they are read. */
+/** Reads the arguments of device lists. */
 import type { Device } from "../nouns/device.ts";
 import type { DeviceFilter } from "../nouns/device-query.ts";
 import type { Status } from "../nouns/status.ts";
@@ -24,7 +24,7 @@ export interface DevicesArguments extends PageArguments {
   readonly orderBy?: OrderArgument | null;
 }
 
-/** Pages of devices, as one request asks for them. */
+/** Reads the pages of devices that one request asks for. */
 export interface DeviceReader {
   read(args: DevicesArguments): Promise<Connection>;
 }
@@ -60,7 +60,7 @@ export function readFilter(filter: FilterArgument): DeviceFilter {
   };
 }
 
-/** A time without its offset would mean another moment on each machine. */
+/** A time with its offset. Without the offset, the text would mean another moment on each machine. */
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
 
 function readTime(text: string | null | undefined, name: string): number | undefined {

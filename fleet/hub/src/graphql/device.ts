@@ -28,7 +28,7 @@ const isoOrNull = (time: number | null | undefined): string | null =>
 
 type TimeColumn = "last_contact_at" | "enrolled_at" | "conflict_at" | "revoked_at" | "paused_at";
 
-/** A device in an answer. A list of ids and names asks for nothing else. */
+/** A device in an answer. Loads status, tags and groups only if the query asks for them. */
 export class DeviceNode {
   readonly id: string;
   readonly name: string;
@@ -173,19 +173,19 @@ const reportOf = (state: DeviceState | undefined): Heartbeat | undefined =>
 
 const FIELDS: Readonly<Record<string, OrderField>> = { ID: "id", NAME: "name", LAST_CONTACT_AT: "lastContactAt" };
 
-/** The pages that one request asks for. */
+/** Reads the pages of devices that one request asks for. */
 export class DevicePages implements DeviceReader {
   readonly #context: Pick<TeamContext, "db" | "team" | "now" | "values">;
-  /** Pages read so far, by their arguments: aliases of one page share one query. */
+  /** Pages read so far, by their arguments. Several aliases for the same page share one query. */
   readonly #pages = new Map<string, Connection>();
-  /** Settles when every page asked for so far is read and counted. */
+  /** Settles when every page that was requested so far is read and counted. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(context: Pick<TeamContext, "db" | "team" | "now" | "values">) {
     this.#context = context;
   }
 
-  /** Reads one page after another, so that the page that makes the answer too large is the last one read. */
+  /** Reads one page after another, so that reading stops at the page that makes the answer too large. */
   read(args: DevicesArguments): Promise<Connection> {
     const page = this.#turn.then(() => this.#readCounted(args));
     this.#turn = page.catch(() => undefined);
@@ -206,7 +206,7 @@ export class DevicePages implements DeviceReader {
   async #readPage({ first, after, filter, orderBy }: DevicesArguments): Promise<Connection> {
     const { db, team, now } = this.#context;
     if (first != null && first < 1) throw queryError("invalid_input", `first: got ${first}, expected at least 1`);
-    // Read one more than asked for: it tells whether there is a next page.
+    // Read one row more than requested: if this row exists, there is a next page.
     const limit = first == null ? undefined : first + 1;
     if (filter == null && orderBy == null) {
       const start = after == null ? "" : decodeId(after);
@@ -220,7 +220,7 @@ export class DevicePages implements DeviceReader {
   }
 }
 
-/** More than a team may have. */
+/** Limit of a query without `first`, above the number of devices that a team may have. */
 const MAX_ROWS = 100_000;
 
 function connectionOf<T extends Device>(

@@ -1,7 +1,7 @@
 /**
- * A cache of parsed and validated documents. Both steps are most of a request's cost, and a backend sends the same few
- * queries for ever. Refused documents are kept too, so that repeating one is cheap. The cache is bounded by count and
- * by characters; the document unused for longest goes first.
+ * A cache of parsed and validated documents. Parsing and validation are most of a request's cost, and a backend sends
+ * the same few queries all the time. Refused documents are kept too, so that repeating one is cheap. The cache is
+ * bounded by the number of documents and by their characters. The least recently used document is removed first.
  */
 import { GraphQLError, Kind, OperationTypeNode, parse, validate, type DocumentNode, type GraphQLSchema } from "graphql";
 import { queryError, withCode } from "./errors.ts";
@@ -11,11 +11,11 @@ export type Entry =
   | { readonly document: DocumentNode; readonly fields: number; readonly cost: number; readonly errors?: undefined }
   | { readonly errors: readonly GraphQLError[]; readonly cost: number; readonly document?: undefined };
 
-/** A refused document costs this many requests on top, each time. */
+/** Requests that a refused document costs in addition, each time it is sent. */
 const REFUSED = 5;
 /**
- * A new document costs one request more for every so many fields, once. Validation takes time quadratic in the fields
- * that overlap: 500 of them take as long as 50 ordinary requests and more.
+ * Number of fields for which a new document costs one additional request, once. Validation takes time quadratic in
+ * overlapping fields: 500 of them take as long as 50 ordinary requests or more.
  */
 const FIELDS_A_REQUEST = 10;
 
@@ -25,9 +25,9 @@ export class Documents {
   readonly #maxEntries: number;
   readonly #maxCharacters: number;
   #characters = 0;
-  /** Documents that reached the parser. With `validated`, the bound of work that tests assert. */
+  /** Number of documents that reached the parser. Tests limit the work with this number and `validated`. */
   parsed = 0;
-  /** Documents that reached the standard validation rules. */
+  /** Number of documents that reached the standard validation rules. */
   validated = 0;
 
   constructor(schema: GraphQLSchema, maxEntries = 500, maxCharacters = 2 ** 21) {
@@ -45,7 +45,8 @@ export class Documents {
   }
 
   /**
-   * Returns the document or its errors. `cost` comes on top of the request: nothing for a good document seen before.
+   * Returns the document or its errors. `cost` is counted in addition to the request. A good document that was seen
+   * before costs nothing.
    */
   get(source: string): Entry {
     const known = this.#entries.get(source);
@@ -61,7 +62,10 @@ export class Documents {
     return entry;
   }
 
-  /** A Map iterates in the order of insertion, and `get` inserts again: the first entry is unused for longest. */
+  /**
+   * Removes the least recently used document. A Map iterates in insertion order, and `get` reinserts, so this document
+   * is the first entry.
+   */
   #forgetOldest(): void {
     for (const oldest of this.#entries.keys()) {
       if (this.#entries.size <= this.#maxEntries && this.#characters <= this.#maxCharacters) return;
@@ -77,7 +81,7 @@ export class Documents {
       document = parse(source, { maxTokens: documentLimits.tokens });
     } catch (error) {
       if (!(error instanceof GraphQLError)) throw error;
-      // graphql-js reports too many tokens as an error of syntax.
+      // graphql-js reports a document with too many tokens as a syntax error.
       const code = /tokens\. Parsing aborted/.test(error.message) ? "query_too_large" : "syntax_error";
       return { errors: [withCode(error, code)], cost: REFUSED };
     }

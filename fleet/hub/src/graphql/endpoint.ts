@@ -1,4 +1,7 @@
-/** POST /graphql: browser? method? key? limit? type? body? then the query. The order is the one of docs/endpoint.md. */
+/**
+ * POST /graphql. Checks the sender (no browser), method, key, limits, content type and body in the order of
+ * docs/endpoint.md, then runs the query.
+ */
 import type { IncomingHttpHeaders } from "node:http";
 import { judgeKey, readCredentials } from "../auth/teamkey.ts";
 import { readText } from "boxwright-service/http/body";
@@ -19,15 +22,18 @@ import type { Documents } from "./documents.ts";
 import { Values } from "./values.ts";
 import { createProtocol, type Operation } from "./protocol.ts";
 
-/** Bytes of a request. The longest query of 1000 tokens that anyone would write is a tenth of it. */
+/** Largest number of bytes in a request. The longest sensible query of 1,000 tokens takes a tenth of this. */
 export const MAX_BODY = 64 * 1024;
-/** Requests that a wrong key is counted as, in addition, for its address. */
+/** A wrong key counts as so many more requests of its address. */
 const FAILED_KEY_COST = 3;
-/** Values in an answer per additional request that it is counted as, about the time of ten ordinary requests. */
+/**
+ * Number of values in an answer that cost one additional request. Reading so many values takes about as long as ten
+ * ordinary requests.
+ */
 const VALUES_A_REQUEST = 1000;
 const JSON_IN_UTF8 = /^application\/json\s*(;\s*charset="?utf-?8"?\s*)?;?$/i;
 
-/** Who holds a key: their team, and their name in the audit. */
+/** Team of an API key, and the key's name in the audit. */
 export interface KeyHolder {
   readonly teamId: string;
   readonly actor: string;
@@ -36,16 +42,19 @@ export interface KeyHolder {
 export type KeyHandler = (exchange: Exchange, params: Params, holder: KeyHolder) => Promise<void> | void;
 
 export interface Endpoint {
-  /** Returns a handler for a path beside /graphql that wants a key. Other methods than GET and HEAD change the area. */
+  /**
+   * Returns a handler that requires an API key, for a path beside /graphql. Methods other than GET and HEAD need a key
+   * that may change the area.
+   */
   readonly forKey: (area: Area, handler: KeyHandler) => Handler;
   readonly handle: (exchange: Exchange) => Promise<void>;
   readonly documents: Documents;
-  /** Requests of each key. */
+  /** Counts the requests of each key. */
   readonly keys: Buckets;
   readonly lastUsed: LastUsed;
 }
 
-/** An API key that holds, and its team. */
+/** A valid API key and its team. */
 interface Caller {
   readonly id: string;
   readonly row: KeyRow;
@@ -103,7 +112,7 @@ export function createEndpoint(services: Services): Endpoint {
     if (reply === undefined) return refuse(exchange, "not_acceptable");
     const cost = operation.cost + Math.floor(values.total / VALUES_A_REQUEST);
     if (cost > 0) {
-      // Charge the address too: a team may have any number of keys.
+      // Charge the address too: a team may have many keys.
       keys.charge(id, time, cost);
       addresses.charge(exchange.address, time, cost);
     }
@@ -113,10 +122,10 @@ export function createEndpoint(services: Services): Endpoint {
   return { handle, forKey, documents: protocol.documents, keys, lastUsed };
 }
 
-/** Admits requests by their key, and limits them. */
+/** Checks and rate-limits requests by their key. */
 function createGate(services: Services, keys: Buckets, lastUsed: LastUsed) {
   const { now, metrics } = services;
-  /** Returns who asks, or answers with a refusal. */
+  /** Returns the caller, or answers with a refusal. */
   return async (exchange: Exchange): Promise<Caller | undefined> => {
     const caller = await authenticate(services, exchange);
     if (caller === undefined) return undefined;
@@ -131,7 +140,7 @@ function createGate(services: Services, keys: Buckets, lastUsed: LastUsed) {
   };
 }
 
-/** Returns whose request it is, or answers with a refusal. */
+/** Returns the caller that the key belongs to, or answers with a refusal. */
 async function authenticate(
   { db, now, addresses, metrics }: Services,
   exchange: Exchange,
@@ -160,7 +169,7 @@ async function authenticate(
   return judged;
 }
 
-/** True if a web page sent the request. Node's own fetch sends Sec-Fetch-Mode, which is therefore not looked at. */
+/** True if a web page sent the request. Ignores Sec-Fetch-Mode, since Node's own fetch sends this header too. */
 function isBrowser(headers: IncomingHttpHeaders): boolean {
   return headers.origin !== undefined || headers["sec-fetch-site"] !== undefined;
 }
@@ -168,7 +177,7 @@ function isBrowser(headers: IncomingHttpHeaders): boolean {
 /** Headers in which clients of other services send their keys. */
 const OTHER_HEADERS = ["x-api-key", "api-key", "apikey", "x-auth-token", "x-access-token", "x-hub-api-key"];
 
-/** Names the header in which the key came instead, if one did. */
+/** Names the header that holds the key by mistake, or returns an empty text. */
 function misplaced({ request }: Exchange): string {
   const name = OTHER_HEADERS.find((header) => request.headers[header] !== undefined);
   return name === undefined ? "" : `; the hub does not read ${name}`;

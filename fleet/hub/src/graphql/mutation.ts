@@ -1,11 +1,11 @@
-/** Common parts of mutation results: `status` and `failedMessage`, as in the original. */
+/** Common parts of mutation results: `status` and `failedMessage`. */
 import { UserError } from "../core/errors.ts";
 
 export type Outcome<T extends object> =
   | ({ readonly status: "SUCCESS"; readonly failedMessage: null } & T)
   | { readonly status: "FAILED"; readonly failedMessage: string };
 
-/** Runs a change. An error that the caller can fix becomes a result. All others are errors of the hub. */
+/** Runs a change. An error that the caller can correct becomes a result with status FAILED. Other errors are thrown. */
 export async function attempt<T extends object>(change: () => Promise<T>): Promise<Outcome<T>> {
   try {
     return { status: "SUCCESS", failedMessage: null, ...(await change()) };
@@ -18,6 +18,6 @@ export async function attempt<T extends object>(change: () => Promise<T>): Promi
 /** Returns an argument, with undefined in place of null. */
 export const given = <T>(value: T | null | undefined): T | undefined => value ?? undefined;
 
-/** True for texts that no row has: PostgreSQL calls a NUL an error of the query. */
+/** True for a text with a NUL character. No row holds one, and PostgreSQL refuses the query. */
 export const isNoText = (...texts: readonly (string | null | undefined)[]): boolean =>
   texts.some((text) => text?.includes("\0") === true);

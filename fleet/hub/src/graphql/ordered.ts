@@ -1,4 +1,4 @@
-/** Cursors of lists with `orderBy`. A cursor holds the value that rows are ordered by, and the id. */
+/** Cursors of lists with `orderBy`. A cursor holds a row's sort value and its id. */
 import type { Position } from "../nouns/device-query.ts";
 import { queryError } from "./errors.ts";
 
@@ -7,7 +7,7 @@ export interface OrderArgument {
   readonly direction: "ASC" | "DESC";
 }
 
-/** Any text: `readPosition` judges what a cursor holds. */
+/** Accepts any text: `readPosition` checks the content of a cursor. */
 export const ANY_CURSOR = /^[^]{2,400}$/;
 
 export const cursorOf = ({ value, id }: Position): string => JSON.stringify([value, id]);
@@ -18,7 +18,7 @@ export function readPosition(cursor: string): Position {
     const isValue = typeof value === "string" || typeof value === "number";
     if (isValue && typeof id === "string" && more.length === 0 && !cursor.includes("\\u0000")) return { value, id };
   } catch {
-    // The text is no cursor: the error below says so.
+    // Ignore the parse error: the error below says that the text is no cursor.
   }
   throw queryError("invalid_input", "after: got a text, expected an endCursor of an earlier answer in the same order");
 }

@@ -1,4 +1,4 @@
-/** GraphQL over HTTP around the schema: from a body to status and answer. Knows no sockets. */
+/** GraphQL over HTTP: turns a body into a status and an answer. This file uses no sockets. */
 import { readFileSync } from "node:fs";
 import { buildSchema, execute, getOperationAST, GraphQLError, Kind, OperationTypeNode } from "graphql";
 import type { DocumentNode, ExecutionResult } from "graphql";
@@ -18,7 +18,7 @@ const schemaText = readFileSync(new URL("../../schema.graphql", import.meta.url)
 export interface Operation extends TeamContext {
   readonly requestId: string;
   readonly onInternalError: (error: unknown) => void;
-  /** Requests that the document costs on top of an ordinary one. The caller charges them. */
+  /** Requests that the document costs in addition to an ordinary one. The caller counts them for the key. */
   cost: number;
 }
 
@@ -30,7 +30,7 @@ export interface Reply {
 }
 
 export interface Protocol {
-  /** Answers a body, or returns undefined if `accept` names no type of ours. */
+  /** Answers a body, or returns undefined if `accept` allows none of the hub's media types. */
   readonly handle: (body: string, accept: string | undefined, operation: Operation) => Promise<Reply | undefined>;
   readonly documents: Documents;
 }
@@ -67,7 +67,7 @@ export function createProtocol(): Protocol {
   };
 }
 
-/** Returns the first type of ours that the client takes. Weights are ignored. */
+/** Returns the first of the hub's media types that the client accepts. Ignores weights. */
 function mediaTypeFor(accept: string | undefined): string | undefined {
   for (const part of (accept || "*/*").toLowerCase().replace(/\s/g, "").split(",")) {
     const [type, ...params] = part.split(";");
@@ -79,7 +79,9 @@ function mediaTypeFor(accept: string | undefined): string | undefined {
   return undefined;
 }
 
-/** Returns the error of a document that has no operation of that name, or several and no name. */
+/**
+ * Returns an error if the document has no operation with the given name, or several operations and no name is given.
+ */
 function wrongName(document: DocumentNode, operationName: string | null): GraphQLError {
   const names = document.definitions.flatMap((node) =>
     node.kind === Kind.OPERATION_DEFINITION ? [node.name?.value ?? "(none)"] : [],
@@ -95,7 +97,7 @@ interface Params {
   readonly variables: Record<string, unknown> | null;
 }
 
-/** Reads a body, or says what is wrong with it. */
+/** Reads a body, or returns what is wrong with the text. */
 function readParams(body: string): Params | string {
   let given: unknown;
   try {
@@ -118,7 +120,9 @@ function badBody(detail: string): Reply {
   return { status, type: `${OLD_TYPE}; charset=utf-8`, body: refusalBody("invalid_body", `: ${detail}`), headers: {} };
 }
 
-/** Shows errors of the query as they are. Logs errors of the hub, and shows a request id and nothing else of them. */
+/**
+ * Shows errors of the query as they are. An error of the hub itself is logged, and the answer has only a request id.
+ */
 function answerErrors(
   operation: Operation,
   errors: readonly GraphQLError[],
@@ -129,7 +133,7 @@ function answerErrors(
   let broken = false;
   const shown = errors.map((error) => {
     const cause = error.originalError;
-    // An error without a code is one of graphql-js, about a variable.
+    // An error without a code comes from graphql-js and is about a variable.
     if (cause === undefined || cause instanceof GraphQLError) return withCode(error, "invalid_input");
     operation.onInternalError(cause);
     const unavailable = cause instanceof UnavailableError;
@@ -142,8 +146,8 @@ function answerErrors(
       extensions: { code: unavailable ? "unavailable" : "internal", requestId: operation.requestId },
     });
   });
-  // Without `data` nothing was executed, for example because a variable did not fit. The new media type calls this a
-  // bad request.
+  // Nothing was executed if `data` is missing, for example because a variable has the wrong type. The media type
+  // application/graphql-response+json requires status 400 then.
   const status = broken ? 500 : away ? 503 : data === undefined && type === NEW_TYPE ? 400 : 200;
   return answer(status, type, { errors: shown, data }, away ? { "retry-after": "1" } : {});
 }

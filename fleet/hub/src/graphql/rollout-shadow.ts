@@ -7,7 +7,7 @@ import { isInShadow } from "../nouns/shadow-task.ts";
 import type { TeamContext } from "./context.ts";
 import { given } from "./mutation.ts";
 
-/** Devices that one answer lists. */
+/** Largest number of devices in one answer. */
 const MOST_DEVICES = 1000;
 
 type Nullable<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> | null };

@@ -20,7 +20,7 @@ import type { TeamContext } from "./context.ts";
 import { queryError } from "./errors.ts";
 import { attempt, isNoText } from "./mutation.ts";
 
-/** Snaps that one mutation deletes at most. */
+/** Largest number of snaps that one mutation deletes. */
 const MAX_DELETED = 10_000;
 const MAX_LIST = 100;
 const WITH_OFFSET = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
@@ -47,7 +47,7 @@ function readTime(text: string | null | undefined, name: string): number | undef
   );
 }
 
-/** Reads a filter. Fields for one value and fields for a list become the same lists. */
+/** Reads a filter. Converts a field for one value to the list of the matching list field. */
 function readFilter(input: FilterInput | null | undefined): SnapFilter {
   if (input === null || input === undefined) return {};
   const texts = (list: readonly string[] | null | undefined, name: string): readonly string[] | undefined => {
@@ -57,7 +57,7 @@ function readFilter(input: FilterInput | null | undefined): SnapFilter {
         "invalid_input",
         `filter.${name}: got ${list.length} texts, expected at most ${MAX_LIST} without NUL`,
       );
-    // A list without entries finds nothing, and must not find everything.
+    // Use a value that matches no snap for an empty list, which must not match all snaps.
     return list.length === 0 ? ["\u0001"] : list;
   };
   const extras = input.extras ?? undefined;

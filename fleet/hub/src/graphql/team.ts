@@ -20,7 +20,7 @@ interface UpdateDevice {
 
 type Fields = (context: TeamContext) => object;
 
-/** Fields of `team`, by the area that a key needs. A field in no area would be open to nobody. */
+/** Fields of `team`, by the area that the key must have. A field without an area would be unreachable. */
 const QUERIES: readonly (readonly [Area, ...Fields[]])[] = [
   ["devices", deviceQueries, deviceLogQueries, groupQueries, adoptKeyQueries],
   ["applications", appQueries, modelQueries],
@@ -36,7 +36,7 @@ const MUTATIONS: readonly (readonly [Area, ...Fields[]])[] = [
   ["keys", apiKeyMutations],
 ];
 
-/** Throws unless the key opens the area. */
+/** Throws unless the key may use the area. */
 function admit({ scopes }: TeamContext, area: Area, may: typeof mayRead): void {
   if (may(scopes, area)) return;
   const named = ["devices", "applications", "snaps"].includes(area) ? `the scope ${area}` : "full access";
@@ -44,7 +44,7 @@ function admit({ scopes }: TeamContext, area: Area, may: typeof mayRead): void {
   throw queryError("missing_scope", `got a key with ${scopes?.join(", ")}, expected one with ${named}${also}`);
 }
 
-/** Returns the fields of all areas. Those of an area that the key does not open throw once they are asked for. */
+/** Returns the fields of all areas. A field whose area the key may not use throws when the query asks for it. */
 function fieldsOf(context: TeamContext, areas: typeof QUERIES, may: typeof mayRead): object {
   const guarded = areas.flatMap(([area, ...parts]) =>
     parts.flatMap((part) =>

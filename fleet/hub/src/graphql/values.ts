@@ -1,11 +1,11 @@
-/** Counts the values of one answer, and ends it when they are too many. */
+/** Counts the values of one answer, and fails the query if there are too many. */
 import { MAX_VALUES } from "../core/answer.ts";
 import { queryError } from "./errors.ts";
 
 export class Values {
-  /** Fields of the document. */
+  /** Number of fields in the document. */
   fields = 0;
-  /** Values of the rows that were read. */
+  /** Number of values in the rows that were read. */
   total = 0;
 
   /** Counts rows. Each may have as many values as the query has fields. */

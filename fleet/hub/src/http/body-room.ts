@@ -1,4 +1,4 @@
-/** Admits bodies to the room that devices and senders of model files share. */
+/** Limits how many bodies devices and senders of model files may send at the same time. */
 import { keepPace } from "boxwright-service/pace";
 import { NoRoomError } from "boxwright-service/room";
 import { type Exchange, hasBody } from "boxwright-service/http/exchange";
@@ -6,14 +6,14 @@ import { refuse } from "./refusals.ts";
 import type { Services } from "./services.ts";
 
 /**
- * A file takes as long as its bytes keep this pace: at most its size divided by `rate`. Where they do not, the request
- * ends as if its sender had hung up.
+ * Slowest allowed pace of an upload: a file may take its size divided by `rate`. A slower request ends as if its sender
+ * had hung up.
  */
 const UPLOAD_PACE = { rate: 4096, window: 15_000 } as const;
 
 /**
- * Returns true if the body of a request may come, or has none. Otherwise answers with a refusal. The room is free again
- * after the answer.
+ * Returns true if the request may send its body now, or has none. Otherwise answers with a refusal. The slot is free
+ * again after the answer.
  */
 export function admitBody({ bodies, metrics }: Services, exchange: Exchange, sender: string): boolean {
   if (!hasBody(exchange.request)) return true;
@@ -30,7 +30,9 @@ export function admitBody({ bodies, metrics }: Services, exchange: Exchange, sen
   }
 }
 
-/** Returns the bytes of a file. They end early where they are too slow, and where slow files have their half. */
+/**
+ * Yields the bytes of a file. Ends early if the bytes come too slowly, or if slow files already use half of the slots.
+ */
 export async function* fileBody(exchange: Exchange): AsyncGenerator<Buffer, void> {
   for await (const bytes of keepPace(exchange.openBody(), UPLOAD_PACE)) {
     if (!mayGoOn(exchange)) return;

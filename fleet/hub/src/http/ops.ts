@@ -11,7 +11,10 @@ import type { Router } from "boxwright-service/http/router";
 import type { Services } from "./services.ts";
 
 const TEXT = "text/plain; charset=utf-8";
-/** Anyone may ask for /readyz, so the database is asked at most once a second. */
+/**
+ * Milliseconds for which readiness is cached: anyone may ask for /readyz, so the database is asked at most once a
+ * second.
+ */
 const READY_CACHE_MS = 1000;
 
 export function registerOps(router: Router, services: Services, isDraining: () => boolean): void {
@@ -62,13 +65,16 @@ function createReadiness({ db, log, now }: Services): () => Promise<string | und
 
   return () => {
     const at = now();
-    // The clock may also go back.
+    // Compare the absolute difference, since the clock may also be set back.
     if (last === undefined || Math.abs(at - last.at) >= READY_CACHE_MS) last = { at, problem: ask() };
     return last.problem;
   };
 }
 
-/** True with the token of the configuration; without such a token, from this machine if no proxy stands in front. */
+/**
+ * True if the request has the token of the configuration. If none is configured, true for a request from this machine
+ * that no proxy forwarded.
+ */
 function maySeeMetrics({ config }: Services, { request }: Exchange): boolean {
   if (config.metricsToken === undefined)
     return config.proxyHops === 0 && isLoopback(callerOf(request.socket.remoteAddress ?? ""));

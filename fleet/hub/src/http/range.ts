@@ -1,4 +1,7 @@
-/** Sends files, whole or in part: `Range` with one range of bytes, as a client asks that goes on after a cut. */
+/**
+ * Sends files, whole or in part. Supports a `Range` header with one range, as a client sends it to continue an
+ * interrupted download.
+ */
 import { Readable } from "node:stream";
 import type { AnswerHeaders, Exchange } from "boxwright-service/http/exchange";
 
@@ -12,11 +15,14 @@ export interface SentFile {
 
 interface Range {
   readonly start: number;
-  /** Included. */
+  /** Offset of the last byte, which is part of the range. */
   readonly end: number;
 }
 
-/** Returns the range that a header asks for; "whole" if there is none of ours, "beyond" if the file ends before it. */
+/**
+ * Returns the range that a header asks for. Returns "whole" for a missing or unsupported header, and "beyond" for a
+ * range after the end of the file.
+ */
 export function readRange(header: string | undefined, size: number): Range | "whole" | "beyond" {
   const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? "") ?? [];
   if (first === undefined || last === undefined || (first === "" && last === "")) return "whole";
@@ -28,7 +34,7 @@ export function readRange(header: string | undefined, size: number): Range | "wh
   return start >= size ? "beyond" : { start, end };
 }
 
-/** Sends a file to a GET or HEAD. */
+/** Sends a file in answer to GET or HEAD. */
 export async function sendFile(exchange: Exchange, file: SentFile, more: AnswerHeaders = {}): Promise<void> {
   const { size, type } = file;
   const read = (start: number, end: number): Promise<Readable> =>

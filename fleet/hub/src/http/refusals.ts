@@ -1,6 +1,6 @@
 /**
  * Every refusal for a program in one table: code, status, sentence. A sentence says what was expected. The caller
- * appends what was got, if that may be repeated: a credential never is.
+ * appends what was received, unless this may be a credential.
  */
 import type { BodyError, BodyErrorKind } from "boxwright-service/http/body";
 import type { Metrics } from "../core/metrics.ts";
@@ -57,12 +57,12 @@ export const refusals = {
 
 export type RefusalCode = keyof typeof refusals;
 
-/** Returns the body of a refusal, in the form of GraphQL's errors. */
+/** Returns the body of a refusal in the form of a GraphQL error. */
 export function refusalBody(code: RefusalCode, detail = "", more: object = {}): string {
   return JSON.stringify({ errors: [{ message: refusals[code][1] + detail, extensions: { code, ...more } }] });
 }
 
-/** `more` is what programs read beside the code. */
+/** Answers with a refusal. `more` holds fields for programs, beside the code. */
 export function refuse(
   exchange: Exchange,
   code: RefusalCode,
@@ -73,7 +73,7 @@ export function refuse(
   exchange.send(refusals[code][0], JSON_TYPE, refusalBody(code, detail, more), headers);
 }
 
-/** Code of the refusal, by the reason for not reading a body. */
+/** Refusal code for each reason why a body was not read. */
 const OF_BODIES = {
   encoded: "unsupported_encoding",
   "too large": "body_too_large",
@@ -83,7 +83,7 @@ const OF_BODIES = {
   full: "too_many_bodies",
 } as const satisfies Record<Exclude<BodyErrorKind, "cut off">, RefusalCode>;
 
-/** Refuses a body that is not read. A sender that hung up hears nothing. */
+/** Refuses a request whose body was not read. Sends nothing if the sender hung up. */
 export function refuseBody(exchange: Exchange, { kind, message }: BodyError): void {
   if (kind !== "cut off") refuse(exchange, OF_BODIES[kind], kind === "slow" ? `: ${message}` : "");
 }
@@ -93,11 +93,14 @@ export function refuseMethod(exchange: Exchange, allow: string): void {
   refuse(exchange, "method_not_allowed", detail, { allow });
 }
 
-/** A list of 5,000 devices and 5 fields uses 26 requests up, which nobody guesses. */
+/**
+ * Explains to the caller why few requests used up the limit: nobody guesses that a list of 5,000 devices and 5 fields
+ * costs 26 requests.
+ */
 const WHY_KEY =
   "; a long answer counts as several requests, one more for every 1000 of its values: ask for pages with `first`, or for fewer fields";
 
-/** `limit` names the limit that was met, for the metrics. */
+/** Answers with a refusal for too many requests. `limit` names the reached limit in the metrics. */
 export function refuseLimited(
   exchange: Exchange,
   metrics: Metrics,

@@ -19,9 +19,9 @@ export interface Services {
   readonly now: () => number;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Requests of each address. */
+  /** Counts the requests of each address. */
   readonly addresses: Buckets;
-  /** Room for bodies of devices and model files, counted in bodies. */
+  /** Slots for bodies of devices and model files. */
   readonly bodies: Room;
   /** Versions that devices should run, and the requests that wait for a change. */
   readonly desired: Desired;
@@ -31,7 +31,7 @@ export interface Services {
   readonly checker: Checker;
 }
 
-/** Logs and counts an error of the hub itself. The caller gets the request id and nothing else of it. */
+/** Logs and counts an error of the hub itself. The answer holds only the request id. */
 export function reportError({ log, metrics }: Services, exchange: Exchange, error: unknown): void {
   metrics.internalErrors.inc();
   const what =

@@ -1,6 +1,6 @@
 /**
- * Limits on a document, measured on its syntax before the standard rules run: some of those take time quadratic in what
- * is counted here. A fragment counts as often as it is spread, which is what execution would pay.
+ * Limits on a document, measured on its syntax tree before the standard rules run: some of these rules take quadratic
+ * time. A fragment counts once for each spread, as in execution.
  */
 import {
   GraphQLError,
@@ -33,7 +33,7 @@ export interface Measure {
 
 const nothing = (): Measure => ({ depth: 0, fields: 0, aliases: 0, directives: 0 });
 
-/** Adds `part` to `total`. Of two depths the larger one counts. */
+/** Adds `part` to `total`. The depth becomes the larger of both depths. */
 function add(total: Measure, part: Measure): void {
   total.depth = Math.max(total.depth, part.depth);
   total.fields += part.fields;
@@ -42,8 +42,8 @@ function add(total: Measure, part: Measure): void {
 }
 
 /**
- * Measures a document. A fragment counts wherever it is spread. A fragment that nobody spreads counts once: execution
- * never reads it, but each validation rule does.
+ * Measures a document. A fragment counts wherever it is spread. An unused fragment counts once: execution skips such a
+ * fragment, but each validation rule reads it.
  */
 export function measure(document: DocumentNode): Measure | "cycle" {
   const definitions = document.definitions.filter(
@@ -51,7 +51,7 @@ export function measure(document: DocumentNode): Measure | "cycle" {
   );
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const node of definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
-  // Measure each fragment once, so that spreads of spreads cannot multiply the work of measuring.
+  // Measure each fragment once, so that nested spreads cannot multiply the time of measuring.
   const measured = new Map<Definition, Measure | "open">();
   const spread = new Set<Definition>();
   let cycle = false;
@@ -69,7 +69,7 @@ export function measure(document: DocumentNode): Measure | "cycle" {
 
   function ofSpread(name: string): Measure {
     const node = fragments.get(name);
-    // The standard rules name a fragment that is not there.
+    // Skip a missing fragment: the standard rules report it.
     if (node === undefined) return nothing();
     spread.add(node);
     return ofDefinition(node);
@@ -94,16 +94,16 @@ export function measure(document: DocumentNode): Measure | "cycle" {
     return total;
   }
 
-  // Measure all definitions first: only then is it known which of them are spread.
+  // Measure all definitions first, to learn which fragments are spread.
   for (const node of definitions) ofDefinition(node);
   if (cycle) return "cycle";
   const sum = nothing();
-  // Compare nodes and not names: of two fragments with one name only one is spread, and the rules read both.
+  // Compare nodes, not names: of two fragments with one name only one is spread, but the rules read both.
   for (const node of definitions) if (!spread.has(node)) add(sum, ofDefinition(node));
   return sum;
 }
 
-/** Returns the measure, or why the document is refused. */
+/** Returns the size of the document, or why the document is refused. */
 export function checkLimits(document: DocumentNode, limits: DocumentLimits = documentLimits): Measure | GraphQLError[] {
   const got = measure(document);
   if (got === "cycle") return [refuse("got a fragment that spreads itself, expected none")];
