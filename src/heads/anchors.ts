@@ -7,14 +7,14 @@ import type { Interpretation, Specs } from "./head.ts";
 import { byLayout, levels, matchOne, playersOf, type TensorMatch } from "./match.ts";
 import type { CountedQuery } from "./query.ts";
 
-/** Most anchors that a map may have. */
+/** Largest number of anchors that a map may have. */
 const MAX_ANCHORS = 16;
 
-/** A tensor whose channels may be anchors of a map. */
+/** A tensor whose channels may hold the anchors of a map. */
 interface AnchorMap extends TensorMatch {
   /** True if objectness is the score: there is one class and no class channel. */
   readonly alone: boolean;
-  /** Number of anchors. */
+  /** Count of the anchors. */
   readonly count: number;
   /** Step from anchor to anchor, in elements. */
   readonly step: number;
@@ -31,22 +31,25 @@ interface AnchorPart extends AnchorMap {
   readonly xyScale: number;
 }
 
-/** Reads anchor heads whose anchors the config states. */
+/** Reads anchor heads. The config states the anchors. */
 export function anchorMaps(query: CountedQuery, specs: Specs): Interpretation[] {
   const sets = query.anchorSets ?? [];
   const fits = fitted(sets, specs, candidates(query, specs));
-  // Give up if a set of anchors finds no map: outputs are missing, and with them their boxes.
+  // Give up if an anchor set fits no map: outputs are missing, and their boxes would be missing too.
   if (!sets.every(({ side }) => side === null || fits.some(({ view }) => view.w === side))) return [];
   return levels(specs, fits, ({ anchors }) => anchors).map((matches) => readMaps(query, matches));
 }
 
 /**
- * True if the anchors are listed within each cell. Such maps hold x and y before the sigmoid, whatever their scores
- * are.
+ * True if a tensor lists the anchors within each cell. Such maps hold x and y before the sigmoid, even if their scores
+ * are probabilities.
  */
 const hasAnchorsInside = ({ view }: TensorMatch): boolean => view.layout === "NhwAK";
 
-/** Returns every tensor whose channels can be anchors. Each anchor has the extra channels of a task after its own. */
+/**
+ * Returns every tensor whose channels can hold anchors. Extra channels of a task follow the other channels of each
+ * anchor.
+ */
 function candidates(query: CountedQuery, specs: Specs): AnchorMap[] {
   const { classes, traits } = query;
   const ignored = traits.ignored ?? 0;
@@ -54,7 +57,7 @@ function candidates(query: CountedQuery, specs: Specs): AnchorMap[] {
   const extraOf = ({ box }: TensorMatch): number => specs[box.tensor].extra ?? 0;
   return (classes === 1 ? [6 + ignored, 5] : [5 + classes + ignored]).flatMap((channels) =>
     Array.from({ length: MAX_ANCHORS + 1 }, (_, n) => {
-      // With 0 anchors among the channels, the anchors are a dimension of their own.
+      // With a count of 0, the anchors have a dimension of their own.
       const all = mine.map(({ extra = 0, ...spec }) => ({ ...spec, extra: extra * (n || 1) }));
       const matches = matchOne(all, n > 0 ? maps : fiveDims, {
         count: channels * (n || 1),
@@ -75,12 +78,12 @@ function candidates(query: CountedQuery, specs: Specs): AnchorMap[] {
 }
 
 /**
- * Gives each map its anchors, by the map's width, by its name, or by its rank in size among maps of one storage order.
+ * Assigns anchors to each map by the map's width, by its name, or by its rank in size among maps of one storage order.
  */
 function fitted(sets: readonly AnchorSet[], specs: Specs, maps: readonly AnchorMap[]): FittedMap[] {
   return byLayout(maps).flatMap((mates) => {
     const widths = [...new Set(mates.map(({ view }) => view.w))].sort((a, b) => b - a);
-    // If widths are given, a map of another width does not belong to the head.
+    // If the config states widths, ignore maps of other widths.
     const isRanked = sets.length === widths.length && sets.every(({ side }) => side === null);
     return mates.flatMap((map) => {
       const { w } = map.view;
@@ -126,7 +129,7 @@ function readMaps(query: CountedQuery, matches: readonly FittedMap[]): Interpret
   });
 }
 
-/** Returns a part for each anchor of a map. `rank`: the map's index, largest first. */
+/** Returns a part for each anchor of a map. `rank`: index of the map, largest map first. */
 function partsOf({ scaleXY, traits }: CountedQuery, map: FittedMap, rank: number): AnchorPart[] {
   const usual = traits.squareSize ? 2 : 1;
   const xyScale = typeof scaleXY === "object" && scaleXY !== null ? scaleXY[rank] : (scaleXY ?? usual);
@@ -144,8 +147,8 @@ function partsOf({ scaleXY, traits }: CountedQuery, map: FittedMap, rank: number
 }
 
 /**
- * Returns the fields of an anchor's head. `size`: the input that anchors in pixels refer to; `null`: anchors are in
- * cells.
+ * Returns the fields that an anchor adds to a head. `size`: input size that anchors in pixels refer to. `null`: the
+ * anchors are in cells.
  */
 const anchorFields =
   (query: CountedQuery, size: readonly [number, number] | null): HeadFields<AnchorPart> =>
@@ -167,10 +170,10 @@ const anchorFields =
     };
   };
 
-/** The first anchors of published networks: YOLOv5, YOLOv3 and tiny ones, YOLOv4 and v7, Yolo-Fastest 1.1. */
+/** First anchors of published networks: YOLOv5, YOLOv3 and its tiny ones, YOLOv4 and v7, Yolo-Fastest 1.1. */
 const PUBLISHED = ["10,13,16,30", "10,14,23,27", "12,16,19,36", "12,18,37,49"];
 
-/** True if the smallest anchors are those of a published network, with width and height swapped. */
+/** True if the smallest anchors match those of a published network only with width and height swapped. */
 function isSwapped(matches: readonly FittedMap[]): boolean {
   const all = matches.flatMap(({ anchors }) => anchors).sort(([a, b], [c, d]) => a * b - c * d);
   return PUBLISHED.includes(
@@ -182,8 +185,8 @@ function isSwapped(matches: readonly FittedMap[]): boolean {
 }
 
 /**
- * Returns notes on anchors in another unit than the family's, or in another order than the maps'.
- * `size`: the input that anchors in pixels refer to; `null`: anchors are in cells.
+ * Returns notes about strange anchors: in another unit than the family's, or in another order than the maps. `size`:
+ * input size that anchors in pixels refer to. `null`: the anchors are in cells.
  */
 function strangeAnchors(
   { family }: CountedQuery,

@@ -1,4 +1,4 @@
-/** Finds tensors whose last two axes are exchanged: the network was transposed, or the stated dims are wrong. */
+/** Finds tensors whose last two axes are exchanged. Either the network was transposed, or the stated dims are wrong. */
 import { list, type TensorSpec } from "../core/tensor.ts";
 import { classCounts, MOST_CLASSES } from "./exports.ts";
 import type { Specs } from "./head.ts";
@@ -11,7 +11,10 @@ const turnedSpec = (spec: TensorSpec): TensorSpec => ({
   dims: [...spec.dims.slice(0, -2), ...spec.dims.slice(-2).reverse()],
 });
 
-/** Returns the advice to exchange the last two axes of some tensors; `null` unless the family would then read all. */
+/**
+ * Returns advice to exchange the last two axes of some tensors. Returns `null` if the family could not read all tensors
+ * afterwards.
+ */
 export function exchangedAxes(query: HeadQuery, specs: Specs): string | null {
   if (readsAll(query, specs)) return null;
   const mayTurn = specs.map(
@@ -31,7 +34,7 @@ export function exchangedAxes(query: HeadQuery, specs: Specs): string | null {
   return null;
 }
 
-/** True if the query would read all of the tensors, with its class count or, if it states none, with any. */
+/** True if the query would read all of the tensors. Tries any class count if the query states none. */
 function readsAll(query: HeadQuery, specs: Specs): boolean {
   const dims = specs.flatMap((spec) => spec.dims);
   const counts = query.classes === null ? classCounts(query.traits, dims, MOST_CLASSES) : [query.classes];

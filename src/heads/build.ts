@@ -1,4 +1,4 @@
-/** Builds an interpretation from matches: a head for each, with the fields that a reading adds. */
+/** Builds an interpretation from matches: one head for each match. A reading adds fields to the heads. */
 import type { BoxFormat } from "../config/types.ts";
 import type { ScoreForm } from "../core/family.ts";
 import type { ReadingName } from "../core/readings.ts";
@@ -11,27 +11,28 @@ import type { HeadQuery } from "./query.ts";
 
 const ONES = [1, 1] as const;
 
-/** Function that returns the fields of a head that a reading sets. `logits`: scores are raw. */
+/** Function that returns the fields that a reading adds to a head. `logits`: true if scores are raw. */
 export type HeadFields<M = TensorMatch> = (match: M, logits: boolean) => Partial<HeadDraft>;
 
-/** A reading of some matches: what a head needs besides its match. */
+/** One way to read some matches: everything that a head needs besides its match. */
 export interface Reading<M extends TensorMatch = TensorMatch> {
   readonly name: ReadingName;
-  /** Text for people about the contents of the tensors. */
+  /** Description of the contents of the tensors, for people. */
   readonly title: string;
   /**
-   * Form of the scores if the config states none. `null`: always probabilities, because the network finished them.
+   * Form of the scores if the config states none. `null`: always probabilities, because the network applied the
+   * sigmoid.
    */
   readonly usual: ScoreForm | null;
   readonly fields: HeadFields<M>;
-  /** Whole maps or tensors. */
+  /** The matches: whole maps or tensors. */
   readonly matches: readonly TensorMatch[];
-  /** Parts of the matches, if one match makes several heads: anchors, or maps in one tensor of rows. */
+  /** Parts of the matches if one match makes several heads, such as anchors, or maps in one tensor of rows. */
   readonly parts?: readonly M[];
-  /** Indices of the tensors that the reading uses besides those of the matches. */
+  /** Indices of further tensors that the reading uses. */
   readonly alsoUses?: readonly number[];
   readonly notes?: readonly string[];
-  /** Class count, if the query has none. */
+  /** Class count if the query states none. */
   readonly classes?: number;
   readonly inputSize?: readonly [number, number] | null;
   readonly pairs?: boolean;
@@ -69,8 +70,8 @@ export function buildInterpretation<M extends TensorMatch = TensorMatch>(
 }
 
 /**
- * Counts, for each map, the maps of the same size in earlier tensors. Two maps of one cell have two strides, and
- * outputs come in the order of strides.
+ * Returns, for each map, the count of maps of the same size in earlier tensors. Two maps of one cell have different
+ * strides, and outputs come in the order of strides.
  */
 const countEarlier = <M extends TensorMatch>(parts: readonly M[]): M[] =>
   parts.map((part, i) => {
@@ -82,7 +83,7 @@ const countEarlier = <M extends TensorMatch>(parts: readonly M[]): M[] =>
     return { ...part, view: { ...part.view, earlier: earlier ?? new Set(tensors).size } };
   });
 
-/** Returns the head of a match with the defaults of a grid, and `own` over them. */
+/** Returns the head of a match. `own` overrides the defaults of a grid. */
 function buildHead(
   query: HeadQuery,
   match: TensorMatch,
@@ -92,7 +93,7 @@ function buildHead(
   const { box, view } = match;
   const scoreFn = logits ? "sigmoid" : "none";
   const enters = query.traits.objectness;
-  // depthai-core takes the class score alone for YOLOv6 r1 since its #1911.
+  // Since its pull request 1911, depthai-core takes the class score alone for YOLOv6 r1.
   const objectness = enters === "gate" && query.ruleSet === "depthai" ? null : match.objectness;
   const product = objectness !== null && query.product && enters !== "gate";
   const side = box.channel * (own.bins || 1);
@@ -139,7 +140,7 @@ export const each = (
   matches: readonly TensorMatch[],
 ): Interpretation[] => matches.map((match) => buildInterpretation(query, { ...reading, matches: [match] }));
 
-/** Returns the size of a map's cell, normalised; ones for rows. */
+/** Returns the size of one cell of a map, normalised. Returns [1, 1] for rows. */
 export function unitOf(query: HeadQuery, { view }: TensorMatch): Head["unit"] {
   const [w, h] = cellsAcross(query, view);
   return view.w ? [1 / w, 1 / h] : ONES;
@@ -149,7 +150,7 @@ export function unitOf(query: HeadQuery, { view }: TensorMatch): Head["unit"] {
 export const yFirst = (format: BoxFormat | null, { box: { channel: c } }: TensorMatch): Partial<HeadDraft> =>
   format === "yxyx" || format === "cycxhw" ? { boxChannels: [c, 0, 3 * c, 2 * c] } : {};
 
-/** How a format writes a decoded box. */
+/** Fields of a head for each format of decoded boxes. */
 const BOX_KINDS: { readonly [F in BoxFormat]: Head["kind"] } = {
   cxcywh: "centre",
   cycxhw: "centre",
@@ -158,13 +159,13 @@ const BOX_KINDS: { readonly [F in BoxFormat]: Head["kind"] } = {
   yxyx: "corners",
 };
 
-/** Returns the format of decoded boxes where an export has none of its own. */
+/** Returns the format of decoded boxes for exports without a fixed format. */
 const usualFormat = ({ boxFormat, traits }: HeadQuery): BoxFormat =>
   boxFormat ?? traits.decodedFormat ?? "cxcywh";
 
 /**
- * Returns the fields of boxes that the network decoded, written in `format`. Their unit is that of the option
- * `coordinates`, else the family's own; `null` where pixels need an input size that nobody stated.
+ * Returns the fields of a head for boxes that the network decoded, written in `format`. The option `coordinates` states
+ * the unit, else the family does. The field `unit` is `null` if boxes in pixels need an unknown input size.
  */
 export const decodedBoxes =
   (query: HeadQuery, format: BoxFormat = usualFormat(query), more?: HeadFields): HeadFields =>
@@ -178,12 +179,15 @@ export const decodedBoxes =
     ...more?.(match, logits),
   });
 
-/** Returns the fields of a softmax over `count` logits that begin at element `offset` of the tensor. */
+/**
+ * Returns the fields of a head whose scores are a softmax over `count` logits. The logits begin at element `offset` of
+ * the tensor.
+ */
 export const softmax = (logits: boolean | undefined, offset: number, count: number): Partial<HeadDraft> =>
   logits ? { scoreFn: "softmax", softmax: { offset, count } } : {};
 
-/** Returns the column of a tensor that is one column. */
+/** Returns the column for a tensor that holds only one value per row. */
 export const columnOf = (tensor: number): Column => ({ tensor, offset: 0, channel: 1, cell: 1 });
 
-/** Returns the tensors with the dims of one removed, so that nothing reads it. */
+/** Returns the tensors with the dims of tensor `at` removed, so that no reader uses that tensor. */
 export const without = (specs: Specs, at: number): Specs => blankExcept(specs, (_, i) => i !== at);

@@ -1,11 +1,11 @@
 /**
- * Finds how a tensor of some shape can hold K channels, whatever the channels mean. All offsets and steps are in
- * elements, within one image of a batch.
+ * Finds all ways in which a tensor of some shape can hold K channels. The meaning of the channels does not matter here.
+ * All offsets and steps are in elements, within one image of a batch.
  */
 import type { TensorSpec } from "../core/tensor.ts";
 import { volume } from "../core/tensor.ts";
 
-/** A column of a tensor: one value per cell, or several in channels side by side. */
+/** A column of a tensor: one value per cell. The value may be followed by further channels. */
 export interface Column {
   /** Index of the tensor. */
   readonly tensor: number;
@@ -17,13 +17,13 @@ export interface Column {
   readonly cell: number;
 }
 
-/** Returns the column moved by so many elements. */
+/** Returns the column moved by a count of elements. */
 export const move = (column: Column, elements: number): Column => ({
   ...column,
   offset: column.offset + elements,
 });
 
-/** Returns the column moved by so many channels. */
+/** Returns the column moved by a count of channels. */
 export const beside = (column: Column, channels: number): Column => move(column, channels * column.channel);
 
 /** Storage order of a tensor. "NAhwK": anchors outermost, rows of K; "NhwAK": rows of K
@@ -33,7 +33,7 @@ export type Layout = "NCHW" | "NHWC" | "CHW" | "HWC" | "NAhwK" | "NhwAK" | "rows
 /** One possible layout of K channels in a tensor. */
 export interface ChannelView {
   readonly batch: number;
-  /** Number of cells, or of rows. */
+  /** Count of cells or of rows. */
   readonly cells: number;
   /** Step from channel to channel. */
   readonly channel: number;
@@ -43,14 +43,14 @@ export interface ChannelView {
   /** Width and height of a feature map in cells; 0 for rows. */
   readonly w: number;
   readonly h: number;
-  /** Count of the head's maps of the same size that have smaller strides. */
+  /** Count of the head's maps that have the same size but smaller strides. */
   readonly earlier?: number;
 }
 
 /** Function that returns every layout of `k` channels in a tensor. */
 export type Views = (s: TensorSpec, k: number) => ChannelView[];
 
-/** Returns no layout, for a part that is not there. */
+/** Returns no layout. For a part that the network does not have. */
 export const none: Views = () => [];
 
 /** Returns the layouts as a feature map: [N,K,h,w], [N,h,w,K], each also without a batch. */
@@ -58,7 +58,7 @@ export const maps: Views = ({ dims, order }, k) => {
   const orderWord = order?.toUpperCase() ?? "";
   const batched = dims.length === 4;
   const [batch, a, b, c] = batched ? dims : [1, ...dims];
-  // [1,R,K] is rows with a batch of 1, not a map one cell high.
+  // Treat [1,R,K] as rows with a batch of 1, not as a map one cell high.
   if (!(batched || (dims.length === 3 && (a !== 1 || k === 1))) || /ROWS|PLANES/.test(orderWord)) return [];
   const views: ChannelView[] = [];
   if (a === k && !/^N?HWC$/.test(orderWord)) {
@@ -81,7 +81,7 @@ export const fiveDims: Views = ({ dims, order }, k) => {
   if (dims.length !== 5 || last !== k) return [];
   const outermost: ChannelView = { batch, cells: b * c, channel: 1, cell: k, layout: "NAhwK", w: c, h: b };
   const inCells: ChannelView = { batch, cells: a * b, channel: 1, cell: c * k, layout: "NhwAK", w: b, h: a };
-  // The stated storage order decides where the shape fits both views.
+  // If the shape fits both views, the stated storage order decides.
   if (a === c && order?.toUpperCase() === "NCHW") return [outermost];
   if (a === c && order?.toUpperCase() === "NHWC") return [inCells];
   return [outermost, inCells];
@@ -90,7 +90,7 @@ export const fiveDims: Views = ({ dims, order }, k) => {
 /** Returns the layouts as rows [N,R,K] and planes [N,K,R], also without a batch, and with dimensions of 1 anywhere. */
 export const rows: Views = ({ dims, order }, k) => {
   let orderWord = order?.toLowerCase();
-  // The order of a map says the same of its cells in a row.
+  // A storage order of maps also holds for their cells in rows.
   if (dims.length === 4 && orderWord === "nchw") orderWord = "planes";
   if (dims.length === 4 && orderWord === "nhwc") orderWord = "rows";
   const views: ChannelView[] = [];

@@ -5,12 +5,12 @@ import type { Interpretation, Specs } from "./head.ts";
 import type { HeadQuery } from "./query.ts";
 import { mayPlay } from "./match.ts";
 
-/** A prior box as large as the picture. */
+/** Prior box that covers the whole picture. */
 const WHOLE = /* @__PURE__ */ Float32Array.of(0.5, 0.5, 1, 1);
 
 /**
- * Reads [N,C] and [N,C,1,1]: a single cell with a score for each class. Its box is the picture: a prior of that size,
- * with factors of 0 on the offsets, which any finite number may be.
+ * Reads [N,C] and [N,C,1,1] as a single cell with one score for each class. The box is the whole picture: a prior of
+ * that size. The factors on the box offsets are 0, so the offsets may be any finite values of the tensor.
  */
 export function classScores(query: HeadQuery, specs: Specs): Interpretation[] {
   return specs.flatMap(({ name, dims }, index) => {

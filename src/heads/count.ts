@@ -1,20 +1,21 @@
-/** Finds the output that says how many rows of a finished list count: by its role, else by its name or its place. */
+/** Finds the output that holds the count of valid rows in a finished list: by role, else by name, else by position. */
 import { refuseFor } from "../core/errors.ts";
 import { list, type TensorSpec, volume } from "../core/tensor.ts";
 import type { Specs } from "./head.ts";
 import { BOX_NAME, mayPlay, preferred } from "./match.ts";
 import type { HeadQuery } from "./query.ts";
 
-/** Matches names that tell a count. */
+/** Matches names that mean a count. */
 const COUNT_NAME = /num|count|valid|total|^n$/i;
-/** Matches names that tell another part of a list. */
+/** Matches names that mean another part of a list. */
 const PART_NAME = /score|conf|prob|class|label|id/i;
 
-/** Returns a name without the number at its end, in which the names of a series differ. */
+/** Returns a name without the number at its end. Names of a series differ only in that number. */
 export const stemOf = (name: string): string => name.replace(/[-_:. ]?\d*$/, "");
 
 /**
- * Returns the index of the tensor that holds the count, one element or one per image; -1 for none.
+ * Returns the index of the tensor that holds the count: one element, or one element per image. Returns -1 if the lists
+ * have no count.
  * @throws TensorError if several tensors may hold it, or if none does and the family's lists always have one
  */
 export function countAmong(query: HeadQuery, specs: Specs, classIds: number): number {
@@ -49,8 +50,8 @@ export function countAmong(query: HeadQuery, specs: Specs, classIds: number): nu
 }
 
 /**
- * True if only its position shows what a tensor is: its name is one of a series, or the names of the others show
- * nothing either.
+ * True if only the position of a tensor shows what the tensor is: its name belongs to a series, or no name shows
+ * anything.
  */
 const mayBeCount = (spec: TensorSpec, specs: Specs): boolean =>
   specs.some((s) => s !== spec && stemOf(s.name) === stemOf(spec.name)) ||

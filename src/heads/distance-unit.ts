@@ -1,6 +1,6 @@
 /**
- * Tells maps of distances in pixels of the input from maps in strides. mmdetection's RTMDet multiplies distances by the
- * stride inside the network, mmyolo's does not, and their shapes are the same.
+ * Decides if maps hold distances in pixels of the input or in strides. mmdetection's RTMDet multiplies distances by the
+ * stride inside the network, mmyolo's does not. The shapes are the same.
  */
 import type { HeadDraft } from "./head.ts";
 import type { HeadQuery } from "./query.ts";
@@ -14,17 +14,17 @@ export interface DistanceMap {
   readonly stride: number;
 }
 
-/** A typical distance is this many strides: a third of it to three times as much in trained networks. */
+/** A typical distance in strides. In trained networks the median lies between a third and three times this value. */
 const TYPICAL = 2;
 
-/** Smallest gap between the values and the middle of both units, in powers of two, for a decision. */
+/** Smallest gap for a decision: between the values and the middle of both units, in powers of two. */
 const CLEAR = 1;
 
-/** Smallest such gap for a decision without doubt: the median is then at most 1.4 times a typical distance. */
+/** Smallest gap for a decision without doubt. With this gap, the median is at most 1.4 times a typical distance. */
 const CERTAIN = 1.5;
 
 /**
- * Returns the unit that the values tell, and whether a doubt is left; `null` where values are not at hand or lie
+ * Returns the unit that the values show, and whether a doubt is left. Returns `null` if the values are unknown, or lie
  * between both units.
  */
 export function unitByValues(
@@ -46,10 +46,13 @@ export function unitByValues(
   return { unit: sum > 0 ? "pixels" : "strides", isCertain: gap >= CERTAIN };
 }
 
-/** Most values to sort. The median of so many samples tells pixels from strides as well as that of all values. */
+/** Largest number of values to sort. The median of so many samples decides as well as the median of all values. */
 const MOST = 4095;
 
-/** Returns the median of the absolute values above zero, 0 for none. Samples large maps. An empty map holds zeros. */
+/**
+ * Returns the median of the absolute values above zero; 0 if there are none. Reads samples of a large map. An empty map
+ * holds only zeros.
+ */
 function medianOf(values: ArrayLike<number>): number {
   const sizes = Float64Array.from(values, Math.abs).filter((x) => x > 0 && x < Infinity);
   // Take an odd step: an even one would skip some of the four distances of each cell.

@@ -1,4 +1,4 @@
-/** The forms of output tensors that exporters write: how each is read, and how an error describes it. */
+/** The forms of output tensors that exporters write. Each form has a reader, and a description for errors. */
 import { COCO_CLASSES, COCO_LAST } from "../core/coco.ts";
 import type { OptionHint } from "../core/errors.ts";
 import type { ExportName, FamilyTraits } from "../core/family.ts";
@@ -25,20 +25,20 @@ import {
 } from "./rows.ts";
 import { boxesScores, offsetsOrBoxes, priorRows } from "./ssd.ts";
 
-/** A form of output tensors. `shapes/ways.ts` states its channels. */
+/** A form of output tensors. `shapes/ways.ts` lists its channels. */
 interface ExportForm<Q extends HeadQuery> {
   /** Returns every interpretation of the tensors in this form. */
   readonly read: (query: Q, specs: Specs) => Interpretation[];
   /**
-   * Returns the shapes of the form for an error. Absent if the channel table is enough.
+   * Returns the shapes of the form for an error. Absent if the table of channels tells them.
    * @param shapes the shapes of its ways
    */
   readonly expected?: (query: Q, shapes: string) => string;
-  /** Returns the options without which the form cannot be read. */
+  /** Returns the options that must be stated before the form can be read. */
   readonly asks?: (query: HeadQuery) => readonly OptionHint[];
 }
 
-/** A form. `counted` is true if reading it needs the class count. */
+/** A form. `counted` is true if the reader needs the class count. */
 type Export =
   | ({ readonly counted: true } & ExportForm<CountedQuery>)
   | ({ readonly counted: false } & ExportForm<HeadQuery>);
@@ -50,7 +50,7 @@ function mapsWithAnchors({ anchorSets, classes }: CountedQuery): string {
   return `${shapes.join(", ") || "maps"} (anchors: got ${sets.length || "none"}, one list for each map)`;
 }
 
-/** Returns the text for an error that gives the row count N of networks whose rows are the cells of all maps. */
+/** Returns the end of an error. For rows that are the cells of all maps, the text states the row count N. */
 const withInput = (query: HeadQuery): string =>
   query.inputSize
     ? `N = ${cellsOf(gridsOf(query, [8, 16, 32]))} for inputSize ${query.inputSize.join("x")}`
@@ -63,7 +63,7 @@ const asksPriors = ({ variances }: HeadQuery): OptionHint[] => [
   ...(variances ? [] : [{ option: "variances" } as const, { option: "scales" } as const]),
 ];
 
-/** Returns the orders of finished rows that a family has, with their columns. */
+/** Returns the shapes of finished rows, with each order of columns that the family has. */
 function finishedShapes({ traits, boxFormat }: HeadQuery): string {
   if (traits.packed)
     return "a buffer of HailoRT: f32 [1,C (1+5 max)] by class, u8 [1,2+22 max] by score, or f32 [1,C,5,max]";
@@ -77,7 +77,7 @@ function finishedShapes({ traits, boxFormat }: HeadQuery): string {
     .join("; ");
 }
 
-/** Returns the shapes of boxes and scores of a network with queries, in which one score column may be no class. */
+/** Returns the shapes of boxes and scores of a network with queries. One score column may be no class. */
 function queryShapes({ classes, labels, traits }: CountedQuery, shapes: string): string {
   const [all, oneMore] = shapes.split("; ");
   if (traits.everyColumn) return all;
@@ -105,7 +105,7 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
   "point-maps": { counted: true, read: pointMaps },
   "point-rows": {
     counted: true,
-    // A box format says that the network decoded the boxes.
+    // With a stated box format, the network decoded the boxes.
     read: (query, specs) => (query.boxFormat ? objectnessRows : pointRows)(query, specs),
     expected: (query, shapes) => `${shapes}, ${withInput(query)}`,
     asks: asksInput,
@@ -191,7 +191,7 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
   },
 };
 
-/** Returns the shapes of an export for an error; empty if reading the export needs a class count that is not known. */
+/** Returns the shapes of an export for an error. Returns an empty list if they depend on an unknown class count. */
 export function shapesOfExport(query: HeadQuery, name: ExportName): string[] {
   const ways = waysOf(name, query.traits);
   const shapes = ways.map((way) => shapesOf(way, query.classes, query.traits)).join("; ");
@@ -200,27 +200,27 @@ export function shapesOfExport(query: HeadQuery, name: ExportName): string[] {
   return isCounted(query) ? [form.expected?.(query, shapes) ?? shapes] : [];
 }
 
-/** Largest class count that an error suggests. */
+/** Largest class count that an error may suggest. */
 export const MOST_CLASSES = 1000;
 
 /** True if the query has a class count. */
 export const isCounted = (query: HeadQuery): query is CountedQuery => query.classes !== null;
 
-/** Returns the whole numbers from 1 to `most`, each once. */
+/** Returns the whole numbers from 1 to `most` among `counts`, each once. */
 const wholeUpTo = (most: number, counts: readonly number[]): number[] =>
   [...new Set(counts)].filter((n) => Number.isInteger(n) && n >= 1 && n <= most);
 
 const allWaysOf = (traits: FamilyTraits): readonly Way[] =>
   traits.exports.flatMap((name) => waysOf(name, traits));
 
-/** Returns the class counts, up to `most`, that the dimensions can stand for in the family's exports. */
+/** Returns the class counts, up to `most`, that explain some dimension in the family's exports. */
 export const classCounts = (traits: FamilyTraits, dimensions: readonly number[], most: number): number[] =>
   wholeUpTo(
     most,
     allWaysOf(traits).flatMap((way) => dimensions.flatMap((d) => classesIn(way, d, traits))),
   );
 
-/** Returns the counts of channels, up to `most`, that a task may add to rows of boxes in the family's exports. */
+/** Returns the channel counts, up to `most`, that a task may have added to rows of boxes in the family's exports. */
 export const addedCounts = (
   traits: FamilyTraits,
   dimensions: readonly number[],
@@ -229,11 +229,11 @@ export const addedCounts = (
 ): number[] =>
   wholeUpTo(
     most,
-    // A part in a tensor of its own has all of its channels.
+    // A part in its own tensor fills all channels of that tensor.
     dimensions.flatMap((d) => [...allWaysOf(traits).flatMap((way) => addedIn(way, d, traits, classes)), d]),
   );
 
-/** True if a reading finds something. A reader may refuse tensors with an error of its own. */
+/** True if a reading finds something. Readers may also throw. */
 export function finds(read: () => readonly unknown[]): boolean {
   try {
     return read().length > 0;

@@ -1,4 +1,4 @@
-/** Finds the extra channels of heads, which a task reads besides the boxes. Only imports of tasks use this file. */
+/** Finds the extra channels of heads, which a task reads besides the boxes. Only tasks use this file. */
 import { type ChannelView, type Column, type Views, beside, maps, move, rows } from "./channels.ts";
 import type { TensorSpec } from "../core/tensor.ts";
 import { cellsOf, gridsOf } from "../shapes/grids.ts";
@@ -23,7 +23,7 @@ export const columnOf = ({ index, channel, cell }: TensorView): Column => ({
 });
 
 /**
- * Returns the match of boxes and scores, which may be one tensor. A second tensor of scores is the objectness.
+ * Returns the match of boxes and scores, which may share one tensor. A second tensor of scores holds the objectness.
  * @param view how the boxes are seen as cells of a map
  */
 export const matchOfViews = (
@@ -49,7 +49,7 @@ export const matchOfViews = (
   objectness: scores.length > 1 ? columnOf(scores[1]) : null,
 });
 
-/** Returns the column after a head's channels and the unread ones, in the tensor of boxes. */
+/** Returns the column that follows a head's own and ignored channels in the tensor of boxes. */
 function columnAfterHead(
   { box, bins, score, classes, classId, objectness }: HeadDraft,
   { traits: { ignored = 0 } }: HeadQuery,
@@ -60,19 +60,22 @@ function columnAfterHead(
   return mine.reduce((last, end) => (end.offset > last.offset ? end : last));
 }
 
-/** Returns the interpretation with `extra` set in each head: the channels after its own, in the box tensor. */
+/**
+ * Returns the interpretation with `extra` set in each head: the channels that follow the head's own in the tensor of
+ * boxes.
+ */
 const withExtra = (query: HeadQuery, interpretation: Interpretation): Interpretation => ({
   ...interpretation,
   heads: interpretation.heads.map((head) => ({ ...head, extra: columnAfterHead(head, query) })),
 });
 
-/** The orders of a network's maps: channels first, or last. */
+/** Storage orders of maps: channels first, or last. */
 const MAP_ORDERS = ["nchw", "nhwc"] as const;
 
 /**
  * Reads the tensors with all maps as NCHW, with all maps as NHWC, and with any mixture. Returns the readings that use
- * the most tensors; those of a mixture only if they use more. A map as wide as a cell has channels looks like both
- * orders, but a network has one order for all its maps. Tensors whose order is stated keep it.
+ * the most tensors. Mixed readings count only if they use more tensors than the others. A map that is as wide as it has
+ * channels fits both orders, but a network has one order for all its maps. Tensors with a stated order keep that order.
  * @param read returns the readings of the tensors it is given
  */
 export function readInOneOrder<R extends Pick<Interpretation, "uses" | "heads">>(
@@ -80,14 +83,14 @@ export function readInOneOrder<R extends Pick<Interpretation, "uses" | "heads">>
   read: (specs: Specs) => readonly R[],
 ): readonly R[] {
   const isOpen = ({ dims, order }: Specs[number]): boolean => dims.length >= 3 && order === null;
-  // [1,R,K] is rows or planes: no order of maps changes it.
+  // [1,R,K] is rows or planes, so it has no order of maps.
   const isOpenMap = (spec: Specs[number]): boolean =>
     isOpen(spec) && (spec.dims.length > 3 || spec.dims[0] !== 1);
   if (!specs.some(isOpenMap)) return distinct(mostUsed(read(specs)));
   const inOrder = (order: (typeof MAP_ORDERS)[number]): readonly R[] =>
     read(specs.map((spec) => (isOpen(spec) ? { ...spec, order } : spec)));
   const ordered = mostUsed(MAP_ORDERS.flatMap(inOrder));
-  // Return these: no mixture can use more than all tensors.
+  // Return these readings: they use all tensors, and no mixture can use more.
   if (countOfUses(ordered) >= specs.length) return distinct(ordered);
   const mixed = mostUsed(read(specs));
   return distinct(countOfUses(mixed) > countOfUses(ordered) ? mixed : ordered);
@@ -103,7 +106,7 @@ function mostUsed<R extends Pick<Interpretation, "uses">>(all: readonly R[]): re
 }
 
 /**
- * Returns the interpretation with `extra` set in each head, for extra channels in tensors of their own: one with the
+ * Returns the interpretation with `extra` set in each head, for extra channels in separate tensors: one tensor with the
  * cells of all maps, or one tensor for each map. Returns `null` if no tensor fits, or if several do.
  * @param channels count of the extra channels
  * @param mayHold true for the index of a tensor that may hold them
@@ -125,15 +128,15 @@ export function joinExtra(
   return joinOneTensor(interpretation, views) ?? joinTensorPerHead(interpretation, views);
 }
 
-/** A part that a task adds to each box: channels after the others, or in tensors of its own. */
+/** A part that a task adds to each box: channels after the others, or separate tensors. */
 export interface AddedPart {
-  /** Count of its channels. */
+  /** Count of the part's channels. */
   readonly channels: number;
-  /** Names of its tensors as the option `roles` states them; `null`: any tensor may hold it. */
+  /** Names of the part's tensors in the option `roles`. `null`: any tensor may be the part. */
   readonly names: readonly string[] | null;
-  /** Returns the readings of boxes. Default: `interpret`. */
+  /** Returns the readings of the boxes. Default: `interpret`. */
   readonly readBoxes?: (specs: Specs) => readonly Interpretation[];
-  /** The tensors as the part may read them, in the same order. Default: as for boxes. */
+  /** The tensors in the form in which the part is read, in the same order. Default: the same tensors. */
   readonly seen?: Specs;
 }
 
@@ -142,8 +145,8 @@ const interleaved: Views = (spec, k) => maps(spec, k).filter(({ cell }) => cell 
 const anyView: Views = (spec, k) => [...maps(spec, k), ...rows(spec, k)];
 
 /**
- * Returns the readings of boxes with the part that a task adds: `extra` is set in each head. The part follows the other
- * channels if such a reading uses as many tensors as any does. Else it has tensors of its own.
+ * Returns the readings of boxes with `extra` set in each head, for a part that a task adds. Prefers readings in which
+ * the part follows the other channels, unless readings with separate tensors use more tensors.
  */
 export function readAdded(query: HeadQuery, specs: Specs, part: AddedPart): readonly Interpretation[] {
   const { channels, names, readBoxes = (tensors) => interpret(query, tensors), seen = specs } = part;
@@ -151,12 +154,12 @@ export function readAdded(query: HeadQuery, specs: Specs, part: AddedPart): read
     ? []
     : readBoxes(specs.map((spec) => ({ ...spec, extra: channels }))).map((one) => withExtra(query, one));
   const join = (boxes: Specs, holds: readonly boolean[]): readonly Interpretation[] =>
-    // Read the boxes only if a tensor is left for them.
+    // Read the boxes only if tensors are left for boxes.
     holds.some((held, i) => held && boxes.some(({ dims }, k) => k !== i && dims.length > 0))
       ? readBoxes(boxes).flatMap((one) => joinExtra(one, seen, channels, (i) => holds[i]) ?? [])
       : [];
   const kinds = names ? [seen.map(({ name }) => names.includes(name))] : kindsOf(query, seen, channels);
-  // Hide the tensors of the part: boxes or scores may have as many channels.
+  // Hide the part's tensors from the readers of boxes: boxes or scores may have equally many channels.
   const tries = kinds.map((holds) =>
     join(
       blankExcept(specs, (_, i) => !holds[i]),
@@ -164,26 +167,27 @@ export function readAdded(query: HeadQuery, specs: Specs, part: AddedPart): read
     ),
   );
   const most = Math.max(...tries.map(countOfMost));
-  // Boxes and the part may share a kind: scores of one class beside angles. Hide nothing if that leaves fewer alone.
+  // The part may share a kind of tensor with the boxes: scores of one class beside angles. Hide nothing if fewer
+  // tensors are then left over.
   const isWhole = most >= specs.filter(({ dims }) => dims.length > 0).length;
   const open = isWhole ? [] : join(specs, names ? kinds[0] : specs.map(() => true));
-  // Keep every kind that uses the most tensors: if boxes and the part have equally many channels, only the caller can
-  // tell.
+  // Keep every kind of tensors that uses the most tensors. If boxes and the part have equally many channels, only the
+  // caller can decide.
   const beside =
     countOfMost(open) > most ? open : tries.filter((one) => most > 0 && countOfMost(one) === most).flat();
   const full = fullest([...fused, ...beside]);
   return countOfMost(fused) < countOfMost(beside) ? full : full.filter((one) => fused.includes(one));
 }
 
-/** Returns the count of the tensors that the fullest reading uses. */
+/** Returns the largest number of tensors that one of the readings uses. */
 const countOfMost = (all: readonly Pick<Interpretation, "uses">[]): number =>
   Math.max(0, ...all.map(({ uses }) => uses.length));
 
 /**
- * Returns the tensors that may hold a part, for each kind of tensors: planes, interleaved maps, rows, and all. A map
- * that is as wide as a part has channels looks like that part: [1,64,10,10] beside points [1,10,10,10]. So each kind
- * gets its turn, and the one that leaves the fewest tensors alone is right. Most networks have parts of one kind, so
- * that several kinds are the same tensors.
+ * Returns the tensors that may hold a part, one list for each kind: planes, interleaved maps, rows, and all tensors.
+ * The caller tries each kind and takes the one that leaves the fewest tensors unused. This is needed because a map as
+ * wide as a part has channels looks like that part: [1,64,10,10] beside points [1,10,10,10]. Most networks store their
+ * parts in one kind of tensor, so several of the lists are equal.
  */
 function kindsOf(query: HeadQuery, specs: Specs, channels: number): (readonly boolean[])[] {
   const grids = gridsOf(query);
@@ -195,7 +199,7 @@ function kindsOf(query: HeadQuery, specs: Specs, channels: number): (readonly bo
   return [...new Map(kinds.map((holds) => [holds.join(), holds])).values()];
 }
 
-/** Returns the interpretation with the extra channels of all heads in one tensor, one head after the other. */
+/** Returns the interpretation with the extra channels of all heads in one tensor, head after head. */
 function joinOneTensor(interpretation: Interpretation, views: readonly TensorView[]): Interpretation | null {
   const { heads, uses } = interpretation;
   const whole = pickOnly(views.filter(({ cells }) => cells === cellsOf(heads)));
@@ -211,8 +215,8 @@ function joinOneTensor(interpretation: Interpretation, views: readonly TensorVie
 }
 
 /**
- * Returns the interpretation with the extra channels of each head in a tensor that no other head has. All of these
- * tensors have one storage order. It is that of the boxes, if each tensor can be read so.
+ * Returns the interpretation with the extra channels of each head in a separate tensor. All of these tensors have the
+ * same storage order: that of the boxes if possible.
  */
 function joinTensorPerHead(
   interpretation: Interpretation,
@@ -235,13 +239,13 @@ function joinTensorPerHead(
   return null;
 }
 
-/** Returns the layouts with as many cells as a head. */
+/** Returns the layouts that have as many cells as a head. */
 const viewsWithCells = (views: readonly TensorView[], { cells, gridWidth }: HeadDraft): TensorView[] =>
   views.filter((view) => view.cells === cells && (view.w === 0 || view.w === gridWidth));
 
 /**
- * Returns the view of the only tensor in the storage order asked for, or `null` if there is no such view, or more than
- * one tensor. Without an order, returns a view only if all views have the same steps.
+ * Returns the view of the only tensor that has the requested storage order. Returns `null` for no tensor or several.
+ * Without a requested order, returns a view only if all views have the same steps.
  * @param isPlanar true for channels first, false for channels last
  */
 function pickOnly(all: readonly TensorView[], isPlanar?: boolean): TensorView | null {

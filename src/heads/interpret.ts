@@ -1,6 +1,6 @@
 /**
- * Finds every way in which a list of tensors can be what the config says. One interpretation left makes the plan.
- * None, or more than one, is refused (`refuse.ts`): a shape that could mean two things is never guessed.
+ * Finds every way in which the output tensors can fit the config. A single interpretation becomes the plan. None, or
+ * several, are refused (`refuse.ts`): an ambiguous shape is never guessed.
  */
 import { READINGS } from "../core/readings.ts";
 import { EXPORTS, isCounted } from "./exports.ts";
@@ -10,7 +10,8 @@ import { preferred } from "./match.ts";
 import { type HeadQuery, namesOf } from "./query.ts";
 
 /**
- * Returns the distinct interpretations of the tensors. If some use every output that `roles` names, only those.
+ * Returns the distinct interpretations of the tensors. Keeps only those that use every output named in `roles`, if
+ * there are any.
  */
 export function interpret(query: HeadQuery, specs: Specs): readonly Interpretation[] {
   const named = namesOf(query.roles);
@@ -19,7 +20,7 @@ export function interpret(query: HeadQuery, specs: Specs): readonly Interpretati
   );
 }
 
-/** Returns the interpretations of all exports of the family, without accidents of shapes. */
+/** Returns the interpretations of all exports of the family, without those that fit only by chance. */
 export function readAll(query: HeadQuery, specs: Specs): readonly Interpretation[] {
   const all = query.traits.exports
     .flatMap((name) => {
@@ -32,8 +33,8 @@ export function readAll(query: HeadQuery, specs: Specs): readonly Interpretation
 }
 
 /**
- * Drops a reading if another reading uses all of its tensors and at least one more. A map can be as wide as a cell has
- * channels: [1,64,80,80] beside 15 classes and an angle looks like 80 channels of 64 x 80 cells.
+ * Drops a reading if another reading uses the same tensors and at least one more. A map may fit by chance: [1,64,80,80]
+ * beside 15 classes and an angle looks like 80 channels of 64 x 80 cells.
  */
 export const fullest = <R extends Pick<Interpretation, "uses">>(all: readonly R[]): readonly R[] =>
   all.filter(
@@ -42,8 +43,8 @@ export const fullest = <R extends Pick<Interpretation, "uses">>(all: readonly R[
   );
 
 /**
- * Drops one of two readings of [N,R,6]: rows of cells of a network with two classes (or one class and objectness), and
- * an end-to-end result. Rows of cells come one per cell of the maps, so the input size decides where it is known.
+ * Drops one of two readings of [N,R,6]: rows of cells with two classes (or one class and objectness), or an end-to-end
+ * result. A row count that equals the cells of the maps decides, if the input size is known.
  */
 function settleEndToEnd(query: HeadQuery, all: readonly Interpretation[]): readonly Interpretation[] {
   const isList = ({ name }: Interpretation): boolean => READINGS[name].looksRaw === true;
@@ -51,23 +52,23 @@ function settleEndToEnd(query: HeadQuery, all: readonly Interpretation[]): reado
   const rest = all.filter((r) => !isList(r));
   if (!list || rest.length === 0 || !query.inputSize) return all;
   const raw = rest.filter((r) => mapsOfRows(query, r) > (query.strides ? 0 : 2));
-  // An input with as many cells as exporters list detections, such as 120x118, leaves both readings open.
+  // Keep both readings if the input has as many cells as exporters list detections, such as 120x118.
   if (raw.length > 0) return cellsOf(list.heads) === USUAL_LIST ? all : raw;
-  // The row count may equal the cells of one or two maps by chance, as with 300 detections and 20 x 15 cells.
+  // Prefer the list if only one or two maps fit: 300 detections equal 20 x 15 cells by chance.
   if (rest.some((r) => mapsOfRows(query, r) > 0)) return query.traits.endToEnd ? [list] : all;
-  // A caller who states centres may mean rows of cells, since an export with NMS inside gives corners.
+  // Keep both readings if the caller states a format with centres. Exports with NMS inside write corners.
   if (query.boxFormat?.startsWith("c")) return all;
   return all.every(({ heads }) => cellsOf(heads) === cellsOf(list.heads)) ? all.filter(isList) : all;
 }
 
-/** Returns how many maps the input has that add up to the cells of an interpretation; 0 if none do. */
+/** Returns the count of input maps whose cells add up to the cells of an interpretation; 0 if no maps do. */
 const mapsOfRows = (query: HeadQuery, { heads }: Interpretation): number =>
   gridsOfRows(query, cellsOf(heads))?.length ?? 0;
 
 /**
- * Drops maps that the input does not have, and rows that are a map of the input. [N,K,1,w] is a map one cell high and
- * the shape of planes too; [N,R,K] is rows of a batch and a map without one. Rows that fill three maps stand beside the
- * map: [1,20,84] at 64x64 is 16 classes in planes, and 17 bins of 20 cells.
+ * Drops maps that the input does not have, and rows that are a map of the input. A shape may fit both: [N,K,1,w] is a
+ * map one cell high or planes, [N,R,K] is rows with a batch or a map without one. Rows that fill three maps are kept
+ * beside the map: [1,20,84] at 64x64 is 16 classes in planes, or 17 bins of 20 cells.
  */
 function settleMaps(query: HeadQuery, all: readonly Interpretation[]): readonly Interpretation[] {
   const grids = gridsOf(query);
@@ -77,7 +78,8 @@ function settleMaps(query: HeadQuery, all: readonly Interpretation[]): readonly 
   const ours = all.filter((r) => isMaps(r) && r.heads.every(isGrid));
   const isMapToo = ({ uses }: Interpretation): boolean =>
     ours.some((map) => uses.every((i) => map.uses.includes(i)));
-  // A map that exporters add beside boxes and scores may have the shape of rows: [1,1,8,12] is 8 channels of 12 cells.
+  // True if a tensor is a map that exporters add beside boxes and scores. Its shape may be that of rows: [1,1,8,12] is
+  // 8 channels of 12 cells.
   const isBesides = ({ tensors }: Interpretation): boolean =>
     ours.length > 0 &&
     tensors.flat().every(({ dims }) => dims.length === 4 && grids.some((g) => isMapOf(dims, g)));
@@ -87,11 +89,11 @@ function settleMaps(query: HeadQuery, all: readonly Interpretation[]): readonly 
   return grids.length > 0 ? preferred(remaining, (r) => !isMaps(r) || ours.includes(r)) : remaining;
 }
 
-/** True if a tensor of four dimensions is a map of the grid, channels first or last. */
+/** True if a tensor of four dimensions is a map of the grid, with channels first or last. */
 const isMapOf = ([, a, b, c]: readonly number[], { w, h }: Grid): boolean =>
   (b === h && c === w) || (a === h && b === w);
 
-/** Drops interpretations whose heads compute the same as those of another one. */
+/** Drops interpretations whose heads calculate the same boxes as those of another interpretation. */
 export function distinct<R extends Pick<Interpretation, "heads">>(all: readonly R[]): readonly R[] {
   if (all.length < 2) return all;
   const seen = new Map<string, R>();
@@ -102,9 +104,12 @@ export function distinct<R extends Pick<Interpretation, "heads">>(all: readonly 
   return [...seen.values()];
 }
 
-/** Returns a text that is the same for heads that compute the same. Compares arrays, such as priors, by length only. */
+/**
+ * Returns a text that is equal for heads that calculate the same boxes. Compares arrays, such as priors, by length
+ * only.
+ */
 function keyOf(all: readonly HeadDraft[]): string {
-  // With a single cell, the step from cell to cell means nothing; with a single class, the step from class to class.
+  // Ignore the step between cells if there is one cell, and the step between classes if there is one class.
   const isOneCell = all.every(({ cells }) => cells === 1);
   const heads = all.map(({ about: _, origin: __, ...head }) =>
     head.classes === 1 ? { ...head, score: { ...head.score, channel: 0 } } : head,

@@ -1,4 +1,4 @@
-/** Reads feature maps without anchors, and rows that are maps laid out cell by cell: the boxes are still undecoded. */
+/** Reads feature maps without anchors, and rows that hold the cells of such maps. The boxes are not decoded yet. */
 import type { ScoreForm } from "../core/family.ts";
 import { buildInterpretation, type Reading, unitOf } from "./build.ts";
 import { maps, none, rows } from "./channels.ts";
@@ -23,13 +23,13 @@ import {
 import type { CountedQuery } from "./query.ts";
 
 /**
- * Returns the tensors that may hold a whole head each: those with the role of boxes, unless the role names none of
- * these.
+ * Returns the tensors that may each hold a whole head: those with the role of boxes. Returns all if the role names none
+ * of them.
  */
 const wholeHeads = (query: CountedQuery, specs: Specs): Specs =>
   specs.some(({ name }) => mayPlay(query, "boxes", name)) ? playersOf(query, specs, "boxes") : specs;
 
-/** Reads maps of YOLOX and YOLOv6 r1: [N,5+C,h,w], and split ones of 4, 1 and C channels. */
+/** Reads maps of YOLOX and YOLOv6 r1: [N,5+C,h,w], or three maps of 4, 1 and C channels. */
 export function pointMaps(query: CountedQuery, specs: Specs): Interpretation[] {
   const { classes } = query;
   const split = join(query, specs, pairs(query, specs, maps, 4, classes), "objectness", maps, 1);
@@ -46,18 +46,18 @@ export function pointMaps(query: CountedQuery, specs: Specs): Interpretation[] {
 }
 
 /**
- * Title of rows that are read as undecoded ones. It names the option for decoded boxes. No note says so too: decoded
- * boxes that are read so lie outside the picture, and are refused.
+ * Title of rows that are read as undecoded boxes. It names the option for decoded boxes, so no note is needed: decoded
+ * boxes read as undecoded ones lie outside the picture, and are refused.
  */
 const UNDECODED = 'undecoded boxes (boxFormat: "cxcywh" says that they are decoded), objectness, classes';
 
-/** Reads the undecoded rows of the same networks: the cells of all maps, one map after the other. */
+/** Reads the undecoded rows of the same networks: the cells of all maps, map after map. */
 export function pointRows(query: CountedQuery, specs: Specs): Interpretation[] {
   return matchParts(query, specs, rows, BOX_OBJECTNESS_CLASSES).flatMap((match) =>
     slices(query, match).map((parts) =>
       buildInterpretation(query, {
         name: "point-rows",
-        // A reading that the config states needs no advice.
+        // Give no advice if the config states the reading.
         title: query.reading === null ? UNDECODED : "undecoded boxes, objectness, classes",
         usual: query.traits.raw,
         fields: (part) => ({ whFn: "exp", size: unitOf(query, part) }),
@@ -69,8 +69,8 @@ export function pointRows(query: CountedQuery, specs: Specs): Interpretation[] {
 }
 
 /**
- * Bins of a side's distribution that networks are built with: 16 in YOLOv8, 8 in NanoDet, 17 in PP-YOLOE and YOLOv6,
- * 32 in wider networks trained alike. 0: the four distances are plain numbers.
+ * Usual bin counts of a side's distribution: 16 in YOLOv8, 8 in NanoDet, 17 in PP-YOLOE and YOLOv6, 32 in wider
+ * networks. 0 means that the four distances are plain numbers.
  */
 const BINS = [0, 16, 8, 17, 32];
 
@@ -82,14 +82,14 @@ const BINS = [0, 16, 8, 17, 32];
 export function distanceMaps(query: CountedQuery, specs: Specs): Interpretation[] {
   const { classes, traits } = query;
   const { raw } = traits;
-  // Exporters of plain distances put the sigmoid into the network. Raw distributions do not have it.
+  // Networks that exporters changed to plain distances contain the sigmoid. Networks with raw distributions do not.
   const exported = matchParts(query, wholeHeads(query, specs), maps, BOX_OBJECTNESS_CLASSES);
   return [
     ...levels(specs, exported).flatMap((matches) => distances(query, 0, "probabilities", matches)),
     ...BINS.flatMap((bins) => {
       const box = 4 * (bins || 1);
       const parts = distanceParts(traits, bins);
-      // Rows of plain numbers are decoded boxes. Distances in rows come as distributions.
+      // Rows of plain numbers are decoded boxes. Undecoded rows hold distributions.
       const inRows = bins ? rows : none;
       const split = (matched: readonly TensorMatch[]): Interpretation[] =>
         byLayout(matched).flatMap((mates) =>
@@ -115,7 +115,7 @@ export function distanceMaps(query: CountedQuery, specs: Specs): Interpretation[
   ];
 }
 
-/** Returns the interpretation of maps of distances; one for each unit where nothing tells the unit. */
+/** Returns the interpretation of maps of distances. Returns one for each unit if nothing shows the unit. */
 function distances(
   query: CountedQuery,
   bins: number,
@@ -141,7 +141,7 @@ function distances(
         xyBias: fromCorner ? 0 : 0.5,
         ...(unit === "pixels" && {
           xyScale: 1 / strideOf(query, part),
-          // Without an input size no stride is known.
+          // No stride is known without an input size.
           ...(query.inputSize === null && { unit: null }),
         }),
       }),
@@ -166,14 +166,15 @@ function distances(
   return [read(unit, { notes: isCertain ? [] : [note] })];
 }
 
-/** Returns the stride of a map in pixels. Without an input size that of the middle map. */
+/** Returns the stride of a map in pixels. Returns the stride of the middle map if the input size is unknown. */
 function strideOf(query: CountedQuery, part: TensorMatch): number {
   const [across] = cellsAcross(query, part.view);
   return query.inputSize ? query.inputSize[0] / across : 16;
 }
 
 /**
- * Reads FastestDet's maps [N,5+C,h,w]: objectness, then tx ty tw th, then classes; the network activated all scores.
+ * Reads FastestDet's maps [N,5+C,h,w]: objectness, then tx ty tw th, then classes. The network applied the activations
+ * to all scores.
  */
 export function cellMaps(query: CountedQuery, specs: Specs): Interpretation[] {
   return levels(specs, matchParts(query, wholeHeads(query, specs), maps, OBJECTNESS_BOX_CLASSES)).map(

@@ -1,5 +1,6 @@
 /**
- * Finds the tensors of boxes, scores and objectness that belong together: each match becomes a head, or one per anchor.
+ * Finds tensors of boxes, scores and objectness that belong together. Each match becomes a head, or one head per
+ * anchor.
  */
 import type { Roles } from "../config/types.ts";
 import { refuse } from "../core/errors.ts";
@@ -11,7 +12,7 @@ import type { HeadOrigin, HeadTensor, Part, Specs } from "./head.ts";
 import { originText } from "./print.ts";
 import type { CountedQuery, HeadQuery } from "./query.ts";
 
-/** A tensor of a match, with its index among the outputs. */
+/** A tensor of a match, with its index in the list of outputs. */
 export interface MatchedTensor extends HeadTensor {
   readonly index: number;
 }
@@ -28,7 +29,7 @@ export interface TensorMatch extends HeadOrigin {
 
 const PARTS: readonly Part[] = ["boxes", "objectness", "scores"];
 
-/** Returns a match for each layout of these channels in a tensor. */
+/** Returns a match for each layout in which a tensor can hold these channels. */
 export function matchOne(specs: Specs, views: Views, channels: ChannelPlan): TensorMatch[] {
   const parts = PARTS.filter((part) => channels[part] !== undefined);
   return specs.flatMap(({ name, dims, extra = 0 }, index) =>
@@ -51,24 +52,24 @@ export function matchOne(specs: Specs, views: Views, channels: ChannelPlan): Ten
 /** Returns the indices of the tensors that a match uses. */
 export const usesOf = ({ tensors }: TensorMatch): number[] => tensors.map(({ index }) => index);
 
-/** Returns the storage orders of a match as one word, to compare with those of another match. */
+/** Returns the storage orders of a match as one word, to compare with other matches. */
 const layoutsOf = ({ tensors }: TensorMatch): string => tensors.map(({ layout }) => layout).join();
 
-/** True if the tensor may have the role: `roles` names no other tensor for it. */
+/** True if the tensor may have the role: `roles` does not give the role to another tensor. */
 export function mayPlay({ roles }: Pick<HeadQuery, "roles">, role: keyof Roles, name: string): boolean {
   const wanted = roles?.[role];
   return wanted === undefined || [wanted].flat().includes(name);
 }
 
-/** Returns the tensors with the dims of all others removed, so that nothing reads them and indices stay. */
+/** Returns the tensors with the dims of all others removed, so that nothing reads the others. Indices stay the same. */
 export const blankExcept = (specs: Specs, keep: (s: TensorSpec, i: number) => boolean): TensorSpec[] =>
   specs.map((s, i) => (keep(s, i) ? s : { ...s, dims: [] }));
 
-/** Returns the tensors with the dims removed of those that may not have the role. */
+/** Returns the tensors with the dims of those removed that may not have the role. */
 export const playersOf = (query: HeadQuery, specs: Specs, role: keyof Roles): Specs =>
   query.roles?.[role] === undefined ? specs : blankExcept(specs, (s) => mayPlay(query, role, s.name));
 
-/** Joins each match with every other tensor that has as many cells and `k` channels of the part. */
+/** Joins each match with every further tensor that has as many cells and `k` channels. */
 export function join(
   query: HeadQuery,
   specs: Specs,
@@ -88,7 +89,7 @@ export function join(
           view.cells === match.view.cells &&
           view.batch === match.view.batch &&
           view.w === match.view.w &&
-          // The maps of one network have one storage order. A single channel has both.
+          // All maps of a network have the same storage order. A map of one channel fits both orders.
           (view.w === 0 || k === 1 || view.layout === match.view.layout),
       )
       .map((other) => ({
@@ -99,16 +100,16 @@ export function join(
   );
 }
 
-/** Returns the items that pass, or all if none does. */
+/** Returns the items that pass the test, or all items if none passes. */
 export function preferred<T>(all: readonly T[], passes: (x: T) => boolean): readonly T[] {
   const some = all.filter(passes);
   return some.length > 0 ? some : all;
 }
 
-/** Matches the usual names of an output of boxes. */
+/** Matches usual names of outputs with boxes. */
 export const BOX_NAME = /box|reg|loc|dis/i;
 
-/** Returns pairs of tensors with the same cells, one with `boxes` channels, the other with `scores`. */
+/** Returns pairs of tensors with the same cells: one has `boxes` channels, the other has `scores` channels. */
 export function pairs(
   query: HeadQuery,
   specs: Specs,
@@ -117,14 +118,14 @@ export function pairs(
   scores: number,
 ): readonly TensorMatch[] {
   const matches = matchOne(playersOf(query, specs, "boxes"), views, { count: boxes, boxes: 0 });
-  // If both orders of a pair exist (as many box channels as classes), usual names decide.
+  // If there are as many box channels as classes, both orders of a pair fit. Names decide then.
   return preferred(
     join(query, specs, matches, "scores", views, scores),
     ({ tensors: [first, second] }) => BOX_NAME.test(first.name) && !BOX_NAME.test(second.name),
   );
 }
 
-/** Returns a match for each way in which one tensor has these parts. */
+/** Returns a match for each layout in which one tensor can hold these parts. */
 export const matchParts = (
   query: CountedQuery,
   specs: Specs,
@@ -143,9 +144,9 @@ export const byLayout = <M extends TensorMatch>(matches: readonly M[]): M[][] =>
   );
 
 /**
- * Returns every choice of one match per tensor, from the largest map to the smallest, of one storage order where that
- * is possible. A network has each map once. Two tensors for one map make two choices; `mapOf` tells the map, by default
- * its size.
+ * Returns every choice of one match per map, from the largest map to the smallest. Prefers matches of one storage
+ * order. Two tensors that fit the same map give two choices. `mapOf` identifies the map of a match, by default by its
+ * size.
  */
 export function levels<M extends TensorMatch>(
   specs: Specs,
@@ -188,7 +189,7 @@ export function disjoint(matches: readonly TensorMatch[]): TensorMatch[][] {
   return all.length > 0 ? [first, last] : [];
 }
 
-/** Returns the batch size that all tensors share. Throws a TensorError if they do not. */
+/** Returns the batch size that all tensors share. Throws a TensorError if batch sizes differ. */
 export function oneBatch(matches: readonly TensorMatch[]): number {
   const batches = matches.map(({ view }) => view.batch);
   if (batches.some((n) => n !== batches[0]))
@@ -200,9 +201,7 @@ export function oneBatch(matches: readonly TensorMatch[]): number {
   return batches[0];
 }
 
-/**
- * Cuts rows that are the cells of several maps, one map after the other. Returns nothing if the cells do not add up.
- */
+/** Splits rows into the cells of several maps, map after map. Returns an empty list if the cells do not add up. */
 export function slices(query: HeadQuery, match: TensorMatch): TensorMatch[][] {
   const grids = gridsOfRows(query, match.view.cells);
   if (!grids) return [];
@@ -225,8 +224,8 @@ export function slices(query: HeadQuery, match: TensorMatch): TensorMatch[][] {
 }
 
 /**
- * Drops a match that reads its tensors in different storage orders if another match reads the same tensors in one
- * order: [1,80,80] beside [1,80,32] may be rows or planes of 80 classes.
+ * Drops a match whose tensors have different storage orders if another match reads the same tensors in one order:
+ * [1,80,80] beside [1,80,32] may be rows or planes of 80 classes.
  */
 export const preferOneOrder = (matches: readonly TensorMatch[]): readonly TensorMatch[] =>
   matches.filter(
@@ -238,7 +237,7 @@ export const preferOneOrder = (matches: readonly TensorMatch[]): readonly Tensor
 const isOfOneOrder = ({ tensors: [{ layout }, ...others] }: TensorMatch): boolean =>
   others.every((other) => other.layout === layout);
 
-/** Treats rows as the input's map with as many cells. Returns the matches for which there is such a map. */
+/** Treats rows as the input's map with equally many cells. Returns only matches for which there is such a map. */
 export const asMaps = (query: HeadQuery, matches: readonly TensorMatch[]): TensorMatch[] =>
   matches.flatMap((match) => {
     const map = gridsOf(query).find(({ cells }) => cells === match.view.cells);

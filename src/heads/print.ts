@@ -1,4 +1,4 @@
-/** Words for heads and reasons. Errors, `describe` and the command line all print from here. */
+/** Texts about heads and about reasons. Errors, `describe` and the command line all use these texts. */
 import type { FamilyReason } from "../core/family-names.ts";
 import type { Family } from "../core/family.ts";
 import { shape } from "../core/tensor.ts";
@@ -16,7 +16,7 @@ export function originText({ tensors, anchor, rows }: HeadOrigin): string {
   ].join(", ");
 }
 
-/** Returns why a family was taken, for instance `subtype "yolov8"`. */
+/** Returns the reason for which a family was chosen, for instance `subtype "yolov8"`. */
 export function familyReason({ kind, value }: FamilyReason): string {
   switch (kind) {
     case "option":
@@ -38,7 +38,7 @@ export function familyReason({ kind, value }: FamilyReason): string {
   }
 }
 
-/** The statement that settled the form of the scores. */
+/** What settled the form of the scores. */
 export type ScoresReason =
   | { readonly kind: "option" }
   /** Default of the family's reading. */
@@ -46,7 +46,7 @@ export type ScoresReason =
   /** Default of a format of config files. */
   | { readonly kind: "format"; readonly value: string };
 
-/** Returns why a form of scores was taken, for instance "default of nn-archive files". */
+/** Returns the reason for which a form of scores was chosen, for instance "default of nn-archive files". */
 export function scoresReason(why: ScoresReason): string {
   if (why.kind === "option") return "option scores";
   return `default of ${why.kind === "family" ? `${why.value} ${why.reading}` : `${why.value} files`}`;

@@ -1,4 +1,4 @@
-/** Reads raw EfficientDet: maps of offsets and of scores for each level, with several priors in each cell. */
+/** Reads raw EfficientDet: for each level one map of offsets and one of scores, with several priors in each cell. */
 import { buildInterpretation, yFirst } from "./build.ts";
 import { beside, maps, move } from "./channels.ts";
 import type { Interpretation, Specs } from "./head.ts";
@@ -6,15 +6,15 @@ import { byLayout, disjoint, pairs, type TensorMatch } from "./match.ts";
 import type { CountedQuery } from "./query.ts";
 import { readPriors } from "./ssd.ts";
 
-/** Most priors that a cell may have. */
+/** Largest number of priors that a cell may have. */
 const MAX_PRIORS = 16;
 
-/** A map, or the prior of one number in each of its cells. */
+/** A map, or one prior of each cell. */
 interface PriorPart extends TensorMatch {
   readonly priors: Float32Array;
 }
 
-/** Reads maps [1,h,w,A x C] + [1,h,w,A x 4], or channels first; the channels of a prior stand side by side. */
+/** Reads maps [1,h,w,A x C] + [1,h,w,A x 4], or with channels first. The channels of one prior are adjacent. */
 export function priorMaps(query: CountedQuery, specs: Specs): Interpretation[] {
   const { classes, priors: table } = query;
   if (table === null) return [];
@@ -51,8 +51,8 @@ export function priorMaps(query: CountedQuery, specs: Specs): Interpretation[] {
 }
 
 /**
- * Returns the heads of a map. Channels last, its priors are rows of one head. Channels first, each prior of the cells
- * is a head.
+ * Returns the heads of a map. With channels last, the priors of all cells are rows of one head. With channels first,
+ * each prior of a cell is a separate head.
  */
 function partsOf(match: TensorMatch, priors: Float32Array, count: number, classes: number): PriorPart[] {
   const { view, box, score } = match;

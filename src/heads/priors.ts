@@ -1,7 +1,7 @@
 /**
- * Prior boxes (anchors, default boxes) of the standard SSD layouts, for networks whose export
- * leaves them out. All return f32 rows, normalised to the network input; the row order is that of the networks' own
- * outputs: layer by layer, row by row, cell by cell, box by box.
+ * Prior boxes (anchors, default boxes) of standard SSD networks whose export leaves the priors out. All functions
+ * return f32 rows, normalised to the network input. The rows have the order of the network's outputs: layer by layer,
+ * row by row, cell by cell, box by box.
  */
 import {
   type EfficientdetLayout,
@@ -18,29 +18,34 @@ import { show } from "../core/tensor.ts";
 export interface SsdAnchorOptions {
   /** [width, height] of the network input in pixels. */
   readonly inputSize: readonly [number, number];
-  /** Pixels per cell of each layer. Layers of equal stride in a row share their cells (MediaPipe). */
+  /** Pixels per cell of each layer. Adjacent layers of equal stride share their cells (MediaPipe). */
   readonly strides: readonly number[];
   /** Sizes of the boxes of the first layer and of the last layer, 0..1 of the input. */
   readonly minScale: number;
   readonly maxScale: number;
-  /** Width / height of the boxes of a cell, without the box between two scales. Default: 1, 2, 1/2, 3, 1/3. */
+  /** Width / height of the boxes of a cell, without the extra box between two scales. Default: 1, 2, 1/2, 3, 1/3. */
   readonly aspectRatios?: readonly number[];
-  /** Ratio of the box at the geometric mean of this scale and the next one; 0: no such box. Default: 1. */
+  /**
+   * Width / height of the extra box, whose scale is the geometric mean of this scale and the next one; 0: no such box.
+   * Default: 1.
+   */
   readonly interpolatedRatio?: number;
-  /** True: the first layer has three boxes only: scale 0.1 at ratio 1, and its own scale at ratios 2 and 1/2. */
+  /** True: the first layer has only three boxes: scale 0.1 at ratio 1, and the layer's scale at ratios 2 and 1/2. */
   readonly reduceLowest?: boolean;
   /** True: all boxes have width and height 1 (BlazeFace). */
   readonly fixedSize?: boolean;
-  /** Centre inside a cell, in cells. Default: 0.5. */
+  /** Position of a box centre inside its cell, in cells. Default: 0.5. */
   readonly offset?: number;
 }
 
 /** Scale of the square box of a reduced first layer. */
 const LOWEST_SCALE = 0.1;
 
-/** Throws a RangeError if the value is no list of positive numbers, `count` of them if it is given. */
+/**
+ * Throws a RangeError if the value is no list of positive numbers. If `count` is given, the list must have that length.
+ */
 function checkPositive(name: string, given: unknown, count?: number): void {
-  // Array.from fills the holes of an array, which every() would pass over.
+  // Array.from fills the holes of an array. Without it, every() would skip them.
   const all: unknown[] = Array.isArray(given) ? Array.from(given) : [];
   const length = count ?? all.length;
   if (all.length === length && length > 0 && all.every((x) => typeof x === "number" && x > 0 && x < Infinity))
@@ -61,10 +66,10 @@ function refuse(name: string, got: unknown, expected: string): never {
   throw new RangeError(`${name}: got ${typeof got === "string" ? got : show(got)}, expected ${expected}`);
 }
 
-/** Most boxes of one network. Real ones have at most some hundred thousand. */
+/** Largest number of boxes that is accepted. Real networks have some hundred thousand at most. */
 const MOST_BOXES = 4_000_000;
 
-/** Throws a RangeError for more boxes than any network has: they would take all memory, or end the process. */
+/** Throws a RangeError for more boxes than any network has. They could fill all memory, or end the process. */
 function checkCount(name: string, boxes: number): void {
   if (boxes > MOST_BOXES) refuse(name, `${boxes} boxes`, `at most ${MOST_BOXES}`);
 }
@@ -115,7 +120,7 @@ export function ssdAnchors(options: SsdAnchorOptions): Float32Array {
       : minScale + ((maxScale - minScale) * k) / (strides.length - 1);
   const layers: Layer[] = [];
   for (let first = 0; first < strides.length;) {
-    // Layers of equal stride in a row share their cells.
+    // Adjacent layers of equal stride share their cells.
     const rest = strides.findIndex((stride, k) => k > first && stride !== strides[first]);
     const end = rest < 0 ? strides.length : rest;
     const sizes: (readonly [number, number])[] = [];
@@ -197,7 +202,7 @@ export function blazefaceAnchors(inputSize: readonly [number, number] = [128, 12
  */
 export function ultrafacePriors(inputSize: readonly [number, number] = [320, 240]): Float32Array {
   checkPositive("inputSize", inputSize, 2);
-  // The finest of four layers has nearly all boxes, three a cell.
+  // The finest of the four layers has nearly all boxes: three per cell.
   checkCount("inputSize", 3 * cellsOf(inputSize, 8));
   return ultraface(inputSize);
 }
@@ -228,7 +233,7 @@ export function efficientdetPriors(
   return efficientdet(inputSize, { scale, aspectRatios, levels });
 }
 
-/** One PriorBox layer of a Caffe SSD. Names are those of its prototxt in camel case. */
+/** One PriorBox layer of a Caffe SSD. The fields have the names of the prototxt, in camel case. */
 export interface CaffePriorLayer {
   /** Width and height of the layer in cells. */
   readonly width: number;
@@ -236,13 +241,13 @@ export interface CaffePriorLayer {
   /** Sides of the square boxes in pixels. */
   readonly minSize: number;
   readonly maxSize?: number;
-  /** Width / height of further boxes. A ratio that is there already adds nothing. */
+  /** Width / height of further boxes. A ratio that is already listed adds no box. */
   readonly aspectRatios?: readonly number[];
-  /** Add 1 / ratio for every ratio. Default: true, as in Caffe. */
+  /** True: add 1 / ratio for every ratio. Default: true, as in Caffe. */
   readonly flip?: boolean;
   /** Pixels per cell. Default: input / cells. */
   readonly step?: number;
-  /** Centre inside a cell, in cells. Default: 0.5. */
+  /** Position of a box centre inside its cell, in cells. Default: 0.5. */
   readonly offset?: number;
 }
 

@@ -1,4 +1,4 @@
-/** The query of a config: what the readers of shapes need, with the family settled. */
+/** The query: the fields of a config that readers of shapes need, with the family settled. */
 import type { Config, OutputSpec } from "../config/types.ts";
 import type { Rules } from "../core/rules.ts";
 import { refuse } from "../core/errors.ts";
@@ -7,28 +7,28 @@ import { type FamilyReason, settleFamily } from "../core/family-names.ts";
 import type { ScoreForm, Family, FamilyTraits } from "../core/family.ts";
 import { list, elementType, isFloat, specOf, type TensorSpec, type TensorSpecInput } from "../core/tensor.ts";
 
-/** The fields of a config that readers of shapes need. `Config` explains those that are not here. */
+/** The fields of a config that readers of shapes need. The type `Config` documents the inherited fields. */
 export interface HeadQuery extends Omit<Config, "family" | "rules" | "classes" | "scores"> {
   readonly family: Family;
   readonly traits: FamilyTraits;
   /** Class count; `null` if unknown. */
   readonly classes: number | null;
   /**
-   * Form of the scores, by the config or the default of its format. `null`: the family and the form of the tensors
+   * Form of the scores, from the config or from the default of its format. `null`: the family and the tensors' form
    * decide.
    */
   readonly scores: ScoreForm | null;
   /** True if score = objectness x class. */
   readonly product: boolean;
   readonly countBackground: boolean;
-  /** Returns a tensor's known raw values (priors given as an output), else `null`. */
+  /** Returns a tensor's raw values if they are known, as for priors among the outputs. Else returns `null`. */
   readonly valuesOf: (index: number) => ArrayLike<number> | null;
 }
 
 /** A query with a known class count. */
 export type CountedQuery = HeadQuery & { readonly classes: number };
 
-/** Returns the tensors that the config states beforehand: all outputs with their shapes. */
+/** Returns the tensors that the config states: all outputs with shapes. */
 export const specsOf = (config: Config): TensorSpec[] | undefined =>
   config.outputs?.map((o) => specOf(o.name, o as TensorSpecInput));
 
@@ -41,7 +41,7 @@ export function knownSpecs(config: Config): TensorSpec[] | null {
 }
 
 /**
- * True for an archive's integer output: an archive cannot state its scale, which comes with the data or the option
+ * True for an integer output of an archive. Archives cannot state a scale: it comes with the data, or in the option
  * `outputs`.
  */
 function lacksScale({ format }: Config, { type, scale }: OutputSpec): boolean {
@@ -49,24 +49,24 @@ function lacksScale({ format }: Config, { type, scale }: OutputSpec): boolean {
   return format === "nn-archive" && scale === undefined && element !== null && !isFloat({ type: element });
 }
 
-/** Returns the tensors that the config names as its head's outputs, or all if it names none. */
+/** Returns the tensors that the config names as outputs of the head. Returns all tensors if the config names none. */
 export function outputsOf(
   { headOutputs: named }: Config,
   specs: readonly TensorSpec[],
 ): readonly TensorSpec[] {
   const mine = specs.filter(({ name }) => named?.includes(name));
-  // Outputs in a bare array have no names of their own, so the file's names cannot be asked for.
+  // Outputs in a plain array have no names, so ignore the names in the file.
   if (!named || (mine.length === 0 && specs.every(({ name }, i) => name === `output${i}`))) return specs;
   if (!named.every((n) => mine.some(({ name }) => name === n)))
     refuse("", `outputs ${list(specs)}`, `${named.map((n) => `"${n}"`).join(", ")} as the config names them`);
   return mine;
 }
 
-/** Returns the names of all outputs that have a role. */
+/** Returns the names of all outputs with a role. */
 export const namesOf = (roles: Config["roles"]): string[] => Object.values(roles ?? {}).flat() as string[];
 
 /**
- * Settles the family of a config by its options, its file and the names of its outputs, and says why. Decoder,
+ * Settles the family of a config by the options, the file and the names of the outputs, and gives the reason. Decoder,
  * detector, preparation and crops all call this function, so that they agree.
  * @param outputs the outputs of the network. Default: the outputs that the config states
  */
@@ -86,7 +86,7 @@ export function familyOf(
     : settled;
 }
 
-/** Names that Hugging Face's exporter gives to the outputs of queries: class scores and boxes. */
+/** Names that Hugging Face's exporter gives to the outputs of networks with queries: class scores and boxes. */
 const QUERY_NAMES = [/^(pred_)?logits$/, /^pred_boxes$/];
 
 /** Returns the query of a config whose family and rules are settled. */
@@ -110,7 +110,10 @@ export function queryOf(
   };
 }
 
-/** Returns the form of the scores: the option's, or a file's default. `null` for typed options without the option. */
+/**
+ * Returns the form of the scores: the one in the options, or the default of a file. Returns `null` if typed options do
+ * not state it.
+ */
 function scoresOf({ scores, format }: Config, traits: FamilyTraits): ScoreForm | null {
   if (scores === "softmax-logits") return "logits";
   if (scores !== null) return scores;
@@ -118,12 +121,12 @@ function scoresOf({ scores, format }: Config, traits: FamilyTraits): ScoreForm |
   return (format === "nn-archive" && traits.archived) || "probabilities";
 }
 
-/** Largest side of an input whose priors are built in, in pixels. */
+/** Largest side, in pixels, of an input for which priors are built. */
 const MAX_BUILT_SIDE = 8191;
 
 type PriorFields = Pick<Config, "priors" | "priorFormat" | "variances" | "boxFormat">;
 
-/** Completes priors, their order and their factors by what the family always has. */
+/** Fills in the priors, their order and their factors from the facts about the family. */
 function priorsOf(config: Config, traits: FamilyTraits): PriorFields {
   const { inputSize, scalesGiven } = config;
   let { priors, priorFormat, variances, boxFormat } = config;

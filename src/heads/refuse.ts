@@ -1,4 +1,4 @@
-/** Errors about tensors that fit no reading, or several. */
+/** Errors about tensors that fit no reading, or several readings. */
 import { areCoco, COCO_CLASSES, COCO_LAST } from "../core/coco.ts";
 import { type OptionHint, refuseFor, TensorError } from "../core/errors.ts";
 import { representativeOf, suggestedFamilies, TRAITS } from "../core/families.ts";
@@ -15,7 +15,7 @@ import { readAll } from "./interpret.ts";
 import { familyReason } from "./print.ts";
 import { type HeadQuery, namesOf } from "./query.ts";
 
-/** Throws a TensorError that lists several interpretations, and the option that settles them. */
+/** Throws a TensorError that lists all interpretations, and the option that decides between them. */
 export function refuseSeveral(interpretations: readonly Interpretation[], specs: Specs): never {
   const lines = interpretations.map(({ about, name }) => `  - ${about}   (reading: "${name}")\n`);
   const { words, hints } = settlingOptions(interpretations, specs);
@@ -25,7 +25,7 @@ export function refuseSeveral(interpretations: readonly Interpretation[], specs:
   );
 }
 
-/** Returns the options that tell several interpretations apart. */
+/** Returns the options that decide between several interpretations. */
 export function settlingOptions(
   interpretations: readonly Interpretation[],
   [first]: Specs,
@@ -69,7 +69,7 @@ export function settlingOptions(
   };
 }
 
-/** Throws a TensorError that says what the family's tensors look like, and which options would fit these. */
+/** Throws a TensorError that describes the family's tensors, and says which options would fit the given tensors. */
 export function refuseAll(query: HeadQuery, why: FamilyReason, specs: readonly TensorSpec[]): never {
   const { classes, reading, family } = query;
   const batches = new Set(specs.filter(({ dims }) => dims.length > 2).map(({ dims }) => dims[0]));
@@ -106,7 +106,7 @@ export function refuseAll(query: HeadQuery, why: FamilyReason, specs: readonly T
   );
 }
 
-/** Returns the shapes of the family's exports, and the options that they wait for. */
+/** Returns the shapes of the family's exports, and the options that are needed to know the shapes. */
 function expectedShapes(query: HeadQuery): { words: string; hints: readonly OptionHint[] } {
   if (!isCounted(query) && query.traits.classes === undefined)
     return {
@@ -123,15 +123,18 @@ function expectedShapes(query: HeadQuery): { words: string; hints: readonly Opti
 /** True if a query would read the tensors. */
 const wouldRead = (query: HeadQuery, specs: Specs): boolean => finds(() => readAll(query, specs));
 
-/** Returns the side of the square input for which the family would read the tensors, `null` if there is none. */
+/**
+ * Returns the side of the square input for which the family would read the tensors. Returns `null` if there is none.
+ */
 const otherSide = (query: HeadQuery, specs: Specs): number | null =>
   SIDES.find((side) => wouldRead({ ...query, inputSize: [side, side] }, specs)) ?? null;
 
-/** COCO's class count, tried if none is stated. */
+/** Class count of COCO. Tried if the config states none. */
 const USUAL_CLASSES = 80;
 
 /**
- * Returns another family that would read the tensors: exports may bear another name, as YOLOv5u has the head of YOLOv8.
+ * Returns another family that would read the tensors. Some exports have the name of another family: YOLOv5u has the
+ * head of YOLOv8.
  */
 function otherFamily(stated: HeadQuery, specs: Specs): Family | null {
   const query = { ...stated, classes: stated.classes ?? USUAL_CLASSES };
@@ -140,7 +143,7 @@ function otherFamily(stated: HeadQuery, specs: Specs): Family | null {
     const traits = TRAITS[family];
     return (
       representativeOf(family) !== representativeOf(query.family) &&
-      // Without a stated count, tensors of any class count would fit.
+      // Without a stated class count, tensors with any class count would fit.
       (stated.classes !== null || has(channelsBesideClasses(traits) + USUAL_CLASSES)) &&
       // Networks with anchors have several rows per cell.
       !(traits.head === "anchor" && specs.some(({ dims }) => isRowPerCell(query, dims))) &&
@@ -151,17 +154,19 @@ function otherFamily(stated: HeadQuery, specs: Specs): Family | null {
   return suggestedFamilies().find(fits) ?? null;
 }
 
-/** True for a list with one row per cell of the input. */
+/** True if the tensor has one row per cell of the input. */
 const isRowPerCell = (query: HeadQuery, dims: readonly number[]): boolean =>
   dims.length === 3 && gridsOfRows(query, Math.max(dims[1], dims[2])) !== null;
 
-/** Fewest channels after the stated classes that are hardly further classes: mask coefficients. */
+/**
+ * Smallest number of channels after the stated classes that must be mask coefficients: further classes are unlikely.
+ */
 const FEWEST_COEFFICIENTS = 32;
 
-/** Most rows of a finished list of detections: exporters keep 300 as a rule, and no more than these. */
+/** Largest row count of a finished list. Exporters usually keep 300 rows. */
 const MOST_FINISHED_ROWS = 1000;
 
-/** The channels of a detection, and how many follow them. */
+/** The channels of a detection, and the count of the channels after them. */
 interface SplitChannels {
   readonly known: number;
   readonly extra: number;
@@ -169,7 +174,7 @@ interface SplitChannels {
   readonly isFinished: boolean;
 }
 
-/** Returns how the channels of rows or planes split into boxes with so many classes and others; `null` for maps. */
+/** Splits the channels of rows or planes into boxes, the stated classes, and others. Returns `null` for maps. */
 export function splitChannels(
   { traits, inputSize, strides }: HeadQuery,
   { dims }: Pick<TensorSpec, "dims">,
@@ -177,25 +182,27 @@ export function splitChannels(
 ): SplitChannels | null {
   if (dims.length !== 3) return null;
   const [channels, rows] = dims.slice(1).sort((a, b) => a - b);
-  // A small input has so few cells that a row for each of them looks like a finished list.
+  // Rows of all cells of a small input look like a finished list.
   const isCells = inputSize !== null && gridsOfRows({ inputSize, strides }, rows) !== null;
   const isFinished = !isCells && rows <= MOST_FINISHED_ROWS && traits.exports.includes("end-to-end");
   const known = isFinished ? FINISHED_CHANNELS : channelsBesideClasses(traits) + classes;
   return { known, extra: channels - known, isFinished };
 }
 
-/** Returns the split of the first tensor after whose classes a task may have channels, `null` if none may. */
+/**
+ * Returns the split of the first tensor that may have channels of a task after the classes. Returns `null` for none.
+ */
 function extraChannels(query: HeadQuery, specs: Specs): SplitChannels | null {
   const { classes, traits } = query;
   if (classes === null || (traits.head !== "distance" && traits.head !== "anchor")) return null;
   const all = specs.flatMap((spec) => splitChannels(query, spec, classes) ?? []);
-  // Look for the count of an angle, of mask coefficients, or of keypoints with two or three values.
+  // Look for the channel count of an angle, of mask coefficients, or of keypoints with two or three values.
   const mayBeTask = ({ extra }: SplitChannels): boolean =>
     extra === 1 || extra >= FEWEST_COEFFICIENTS || (extra > 0 && extra % 3 === 0);
   return all.find(mayBeTask) ?? null;
 }
 
-/** Returns advice for an export that does more than detect. */
+/** Returns advice for an export whose network does more than detect. */
 function adviceOnExtraChannels(query: HeadQuery, specs: Specs): string[] {
   const channels = extraChannels(query, specs);
   if (channels === null) return [];
@@ -210,7 +217,7 @@ function adviceOnExtraChannels(query: HeadQuery, specs: Specs): string[] {
   return [`if the last ${extra} channels are ${tasks.join("; if ")}; else give the first ${known} alone`];
 }
 
-/** Returns advice if the labels are COCO's 80 names and the tensors have a column for each of COCO's own ids. */
+/** Returns advice if the labels are COCO's 80 names but the tensors have a column for each of COCO's own ids. */
 function adviceOnCoco(query: HeadQuery, specs: Specs): string[] {
   if (!areCoco(query.labels, COCO_CLASSES)) return [];
   const reads = (classes: number): boolean => wouldRead({ ...query, classes, labels: null }, specs);
@@ -218,10 +225,10 @@ function adviceOnCoco(query: HeadQuery, specs: Specs): string[] {
   return reads(COCO_LAST) ? ['labels: labelsOf("coco91").slice(1) names these: COCO\'s own ids, 1..90'] : [];
 }
 
-/** Most class counts that an error suggests. With more, the shapes tell too little. */
+/** Largest number of class counts that an error suggests. More guesses would not help. */
 const MOST_GUESSES = 3;
 
-/** Returns advice on the class counts with which the shapes could be read, empty if there are none or too many. */
+/** Returns advice about the class counts with which the tensors would fit. Empty if there are none or too many. */
 function likelyClasses(query: HeadQuery, specs: Specs): string[] {
   const channels = extraChannels(query, specs);
   if (channels !== null && channels.extra >= FEWEST_COEFFICIENTS) return [];

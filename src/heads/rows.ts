@@ -1,4 +1,4 @@
-/** Reads rows of boxes that the network decoded. */
+/** Reads rows of boxes that the network has decoded. */
 import { areCoco, COCO_CLASSES, COCO_LAST, cocoIds } from "../core/coco.ts";
 import { refuseFor } from "../core/errors.ts";
 import type { FamilyTraits } from "../core/family.ts";
@@ -47,8 +47,8 @@ export const objectnessRows = (query: CountedQuery, specs: Specs): Interpretatio
   );
 
 /**
- * Reads rows [1,A,5+C] of the YOLO26 exporter: corners in pixels, and a confidence that repeats the best class, so it
- * only gates.
+ * Reads rows [1,A,5+C] of the YOLO26 exporter: corners in pixels, and a confidence that repeats the best class score.
+ * The confidence is therefore only compared with the threshold.
  */
 export const cornerRows = (query: CountedQuery, specs: Specs): Interpretation[] =>
   each(
@@ -119,8 +119,8 @@ export function queries(query: CountedQuery, specs: Specs): Interpretation[] {
 }
 
 /**
- * Reads Ultralytics' export of RT-DETR: rows [N,Q,4+C] of cx cy w h and probabilities. Roles that name two tensors rule
- * it out.
+ * Reads Ultralytics' export of RT-DETR: rows [N,Q,4+C] of cx cy w h and probabilities. Finds nothing if the roles name
+ * two tensors.
  */
 export const queryRows = (query: CountedQuery, specs: Specs): Interpretation[] =>
   query.roles?.boxes && query.roles.scores
@@ -132,8 +132,8 @@ export const queryRows = (query: CountedQuery, specs: Specs): Interpretation[] =
       );
 
 /**
- * Throws a TensorError if C + 1 columns of logits may be of a lookalike, in which each column is a class of its own.
- * The name of the output or the option `scores` tells.
+ * Throws a TensorError if C + 1 columns of logits could also belong to a similar network in which each column is a
+ * class. The name of the output or the option `scores` decides.
  */
 function checkSoftmax({ traits, scores, classes }: CountedQuery, match: TensorMatch): void {
   const { lookalike } = traits;
@@ -152,19 +152,19 @@ function checkSoftmax({ traits, scores, classes }: CountedQuery, match: TensorMa
   );
 }
 
-/** The score columns of a network with queries, of which one may stand for "no class". */
+/** The score columns of a network with queries. One of them may mean "no class". */
 interface ClassColumns {
   /** Score columns of the tensor. */
   readonly width: number;
-  /** First column that is a class, and how many are. */
+  /** Index of the first column that is a class, and count of the classes. */
   readonly first: number;
   readonly count: number;
   readonly listIds?: readonly number[];
 }
 
 /**
- * Returns the ways in which a network of RF-DETR's kind can have its classes. Networks that were trained further have a
- * last column that nobody trained. COCO's own weights have 91 columns: a column is COCO's id of the class, up to 90.
+ * Returns the ways in which a network like RF-DETR can store its classes. Networks that users trained further have a
+ * last column that was never trained. COCO's own weights have 91 columns: the index of a column is COCO's id, up to 90.
  */
 function classColumns({ classes, labels, background, traits }: CountedQuery): readonly ClassColumns[] {
   const whole = { width: classes, first: 0, count: classes };
@@ -175,7 +175,7 @@ function classColumns({ classes, labels, background, traits }: CountedQuery): re
       .map((width) => ({ width, first: background === 0 ? 1 : 0, count: width - 1 }));
   const ids = COCO_LAST + 1;
   if (areCoco(labels, COCO_LAST)) return [whole, { width: ids, first: 1, count: COCO_LAST }];
-  // Without labels, COCO's 90 ids cannot be told from 90 classes with a last column for none.
+  // Without labels, nothing tells COCO's 90 ids from 90 classes and a last column for no class.
   if (classes === COCO_LAST && labels === null) return [whole];
   return [
     whole,
@@ -234,8 +234,8 @@ export const detectionOutput = (query: HeadQuery, specs: Specs): Interpretation[
   );
 
 /**
- * Reads finished lists in tensors of their own: boxes [1,N,4], class ids [1,N], scores [1,N], and a count [1] or one
- * per image, as TFLite_Detection_PostProcess and the post-processor of D-FINE write them.
+ * Reads finished lists in separate tensors: boxes [1,N,4], class ids [1,N], scores [1,N], and a count [1] or one per
+ * image. TFLite_Detection_PostProcess and the post-processor of D-FINE write them.
  */
 export function postprocess(asked: HeadQuery, specs: Specs): Interpretation[] {
   const query = finishedQuery(asked);
@@ -247,7 +247,7 @@ export function postprocess(asked: HeadQuery, specs: Specs): Interpretation[] {
   const matches = pairs(mine, without(specs, classIds), rows, 4, 1).filter(isRows);
   if (matches.length === 0) return [];
   const counter = countAmong(mine, specs, classIds);
-  // Without a count and a family that says so, nothing tells that boxes were suppressed.
+  // Require a count, or a family with finished lists. Else nothing shows that boxes were suppressed.
   if (counter < 0 && query.traits.finishedFormat === undefined) return [];
   const count: Column | null = counter < 0 ? null : { ...columnOf(counter), channel: 0, cell: 0 };
   return matches.map((match) =>
@@ -266,24 +266,26 @@ export function postprocess(asked: HeadQuery, specs: Specs): Interpretation[] {
   );
 }
 
-/** True if every list of a network is finished: rows of priors have boxes and scores in tensors of their own. */
+/** True if a family has only finished lists. Rows of priors would also have boxes and scores in separate tensors. */
 export const hasOnlyFinishedRows = ({ head }: FamilyTraits): boolean => head === "plain" || head === "prior";
 
-/** True if rows of a network with other exports may be its cells: boxes, classes and perhaps an objectness. */
+/**
+ * True if the rows may be cells, for a family that also has undecoded exports: boxes, classes, perhaps an objectness.
+ */
 export const mayBeCells = (width: number, classes: number | null): boolean =>
   [4, 5].includes(width - (classes ?? 0));
 
 /**
- * Reads rows of finished lists, in each order that the family may have. Counts stand beside rows that were brought into
- * one form.
+ * Reads rows of finished lists, in each order of columns that the family may have. Counts are a separate tensor if the
+ * rows were converted to one form.
  */
 export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
   const query = finishedQuery(asked);
-  // "cycxhw" is the order of offsets from priors, which the family's raw outputs have.
+  // "cycxhw" is the order of the family's raw offsets from priors, so it does not describe this list.
   const boxFormat = query.boxFormat === "cycxhw" ? null : query.boxFormat;
   const format = boxFormat ?? query.traits.finishedFormat ?? "xyxy";
   const counter = specs.findIndex(({ countsRows }) => countsRows);
-  // Rows [1,N,7] of a network with other exports are its cells, and [N,7] are if it has as many channels.
+  // For a family with undecoded exports, rows [1,N,7] are cells. [N,7] are cells only if the channel count fits.
   const isList = (width: number, rank: number): boolean =>
     counter >= 0 ||
     hasOnlyFinishedRows(query.traits) ||
@@ -292,13 +294,13 @@ export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
     ({ name }) =>
       mayPlay(query, "classIds", name) && (query.roles?.classIds !== undefined || /class|label/i.test(name)),
   );
-  // Rows with class ids apart are read as "end-to-end" once they were joined.
+  // Rows that were joined with separate class ids have the format "end-to-end".
   const names = counter < 0 ? (query.traits.finishedRows ?? []) : ROW_ORDER_NAMES;
   return names.flatMap((name) => {
     const order = rowOrder(name);
     const { classId } = order;
-    // Lists of one class may come without its ids, where the family has no other order: five columns of all cells are
-    // rather raw.
+    // Lists of one class may lack class ids if the family has no other order of columns. Five columns of all cells are
+    // more likely raw.
     const isBare = classId === null && classIds < 0;
     if (isBare && (query.classes !== 1 || names[0] !== name)) return [];
     return each(
@@ -324,7 +326,7 @@ export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
       }).filter(
         (match) =>
           isRows(match) &&
-          // A tensor with as many class ids as a row has columns looks like one row.
+          // Ignore a tensor of class ids that has as many elements as a row has columns: it looks like one row.
           (classId !== null || match.tensors[0].index !== classIds) &&
           isList(order.width, match.tensors[0].dims.length),
       ),
@@ -332,15 +334,17 @@ export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
   });
 }
 
-/** Returns the query for a list that the network finished, whose boxes may have a unit of their own. */
+/**
+ * Returns the query for a list that the network finished. Its boxes may have another unit than the family's raw boxes.
+ */
 const finishedQuery = (query: HeadQuery): HeadQuery => ({
   ...query,
   coordinates: query.coordinates ?? query.traits.finishedIn ?? null,
 });
 
 /**
- * Returns the roles that the operator's own names tell: no suffix boxes, ":1" class ids, ":2" scores, ":3" count.
- * TensorFlow 2 counts from the other end: ":0" count, ":1" scores, ":2" class ids, ":3" boxes.
+ * Returns the roles that the operator's own names show: no suffix for boxes, ":1" class ids, ":2" scores, ":3" count.
+ * TensorFlow 2 numbers them in reverse: ":0" count, ":1" scores, ":2" class ids, ":3" boxes.
  */
 function usualRoles(specs: Specs): { classIds: string; scores: string } {
   const isTurned = specs.some((s) => /[:_]3$/.test(s.name) && volume(s.dims) > 1 && rows(s, 4).length > 0);

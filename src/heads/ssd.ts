@@ -1,5 +1,6 @@
 /**
- * Reads SSD and its kin: score columns with a background among them, offsets from prior boxes, and boxes with scores.
+ * Reads SSD and similar networks: scores with a background column, offsets from prior boxes, and decoded boxes with
+ * scores.
  */
 import { refuse } from "../core/errors.ts";
 import { type TensorSpec, volume } from "../core/tensor.ts";
@@ -36,7 +37,7 @@ export function boxesScores(query: HeadQuery, specs: Specs): Interpretation[] {
   );
 }
 
-/** Returns the possible counts of score columns beside the boxes. */
+/** Returns the possible counts of score columns in tensors beside the boxes. */
 function boxesScoresWidths(query: HeadQuery, specs: Specs, classIds: number): number[] {
   if (classIds >= 0) return [1];
   if (query.classes !== null) return scoreWidths(query, query.classes);
@@ -44,13 +45,13 @@ function boxesScoresWidths(query: HeadQuery, specs: Specs, classIds: number): nu
   return [...last].filter((n) => n !== 4 || specs.length > 2);
 }
 
-/** Returns the class column that means "nothing here", `false` for none. */
+/** Returns the index of the class column that means "no object", or `false` if there is none. */
 const backgroundOf = ({ background, traits }: HeadQuery): number | false =>
   background ?? (traits.background === "first" ? 0 : false);
 
 /**
- * Returns the numbers of score columns. "classes" may count the background (labels of a mobilenet config do) or leave
- * it out. Where neither the family nor the config has a background, each column is a class.
+ * Returns possible counts of score columns. The option `classes` may include the background, as labels of a mobilenet
+ * config do. If neither family nor config has a background, each column is a class.
  */
 const scoreWidths = (query: HeadQuery, classes: number): number[] => {
   const { background, traits } = query;
@@ -60,13 +61,13 @@ const scoreWidths = (query: HeadQuery, classes: number): number[] => {
     : [classes, classes + 1];
 };
 
-/** A reading whose scores have so many columns, the background perhaps among them. */
+/** A reading with a count of score columns, perhaps including the background. */
 interface Scored {
   readonly name: ReadingName;
   readonly title: string;
   readonly width: number;
   readonly fields: HeadFields;
-  /** Index of a tensor that it uses besides, or -1. */
+  /** Index of a further tensor that the reading uses, or -1. */
   readonly extra: number;
   readonly notes?: readonly string[];
 }
@@ -79,7 +80,7 @@ function scored(query: HeadQuery, matches: readonly TensorMatch[], reading: Scor
     refuse("background", `class column ${background} of ${width}`, `0, ${width - 1} or false`);
   const first = background === 0 ? 1 : 0;
   const classes = background === false ? width : width - 1;
-  // A convention may leave the background out of the class ids.
+  // Some conventions do not count the background in class ids.
   const shift = query.countBackground ? 0 : first;
   return matches.map((match) =>
     buildInterpretation(query, {
@@ -108,7 +109,7 @@ export function priorRows(query: HeadQuery, specs: Specs): Interpretation[] {
   const rest = without(specs, at);
   const table = at < 0 ? query.priors : query.valuesOf(at);
   if (!table) return [];
-  // A box with keypoints after it has 12 to 18 channels.
+  // A box followed by keypoints has 12 to 18 channels.
   const channels = traits.keypoints
     ? rest.flatMap(({ dims }) => dims.filter((d) => d >= 12 && d <= 18))
     : [4];
@@ -138,10 +139,7 @@ export function priorRows(query: HeadQuery, specs: Specs): Interpretation[] {
   );
 }
 
-/**
- * Returns the numbers of score columns that the sizes of the tensors allow, where nobody says how many classes there
- * are.
- */
+/** Returns the counts of score columns that the tensor sizes allow. For networks with an unknown class count. */
 function priorWidths(specs: Specs): number[] {
   const boxCells = matchOne(specs, rowsOrFlat, { count: 4, boxes: 0 }).map(({ view }) => view.cells);
   return specs
@@ -149,7 +147,7 @@ function priorWidths(specs: Specs): number[] {
     .filter((n) => n > 1 && n !== 4 && Number.isInteger(n));
 }
 
-/** Reads offsets or decoded boxes. Without variances or priors nothing tells which, and both readings stand. */
+/** Reads offsets or decoded boxes. Without variances or priors nothing shows which, and both readings are kept. */
 export function offsetsOrBoxes(query: HeadQuery, specs: Specs): Interpretation[] {
   const isDecoded = query.boxFormat === "xyxy";
   return [
@@ -159,9 +157,9 @@ export function offsetsOrBoxes(query: HeadQuery, specs: Specs): Interpretation[]
 }
 
 /**
- * Returns the index of the output that holds the prior boxes, or -1: by its role, else by its name. Boxes and scores
- * may be named after the anchors too. A table of priors stands beside both, has no other role, and has four or eight
- * numbers per box, or as many boxes of a batch as it is long.
+ * Returns the index of the output that holds the prior boxes, or -1: by role, else by name. Outputs of boxes and scores
+ * may have "anchor" in their names too. So the table of priors must stand beside boxes and scores, have no other role,
+ * and have four or eight numbers per box.
  */
 export function priorsAmong(specs: Specs, { roles }: Pick<HeadQuery, "roles">): number {
   if (roles?.priors !== undefined) return specs.findIndex(({ name }) => name === roles.priors);
@@ -183,7 +181,7 @@ const PRIOR_NAME = /prior|anchor/i;
 
 type Four = Head["variances"];
 
-/** Prior boxes, and the factors of their offsets. */
+/** Prior boxes, and the factors on the box offsets. */
 interface Priors {
   readonly format: PriorFormat;
   /** f32 rows cx cy w h, normalised. */
@@ -193,14 +191,14 @@ interface Priors {
 }
 
 /**
- * Furthest centre in a table of normalised priors. Centres lie in the image. Sides may be longer than it several times:
- * EfficientDet's largest at 128x128 have 9 times its side.
+ * Largest distance from 0 that a centre in a table of normalised priors may have. Centres lie in the image. Sides may
+ * be several times longer than the image: EfficientDet's largest at 128x128 are 9 times as long.
  */
 const FURTHEST_CENTRE = 8;
 
 /**
- * Returns a table of priors for so many cells; `null` if it has another length. Throws a TensorError if it is in
- * pixels.
+ * Returns a table of priors for a count of cells. Returns `null` if the table has another length. Throws a TensorError
+ * if the table is in pixels.
  */
 export function readPriors(query: HeadQuery, table: ArrayLike<number>, cells: number): Priors | null {
   const length = cells * 4;
@@ -221,29 +219,32 @@ export function readPriors(query: HeadQuery, table: ArrayLike<number>, cells: nu
   const order = noteOfOrder(priors, format);
   if (order !== null) notes.push(order);
   if (query.variances) return { format, priors, variances: query.variances, notes };
-  // Every PriorBox layer writes one set of variances for all boxes. Four factors cannot say anything else.
+  // Take one set of variances: every PriorBox layer writes the same four factors for all boxes.
   const variances: Four = [table[length], table[length + 1], table[length + 2], table[length + 3]];
   for (let i = 0; i < length; i++) if (table[length + i] !== variances[i % 4]) return null;
   notes.push(`variances ${variances.map((v) => Math.fround(v).toPrecision(3)).join(", ")} from the priors`);
   return { format, priors, variances, notes };
 }
 
-/** Returns the format of priors where the config states none. Those with variances after them are Caffe's corners. */
+/** Returns the format of priors if the config states none. Priors with variances behind them are Caffe's corners. */
 function usualPriorFormat({ traits, boxFormat }: HeadQuery, hasVariances: boolean): PriorFormat {
   if (hasVariances) return "xyxy";
   return traits.priorFormat ?? (boxFormat === "cycxhw" ? "cycxhw" : "xyxy");
 }
 
-/** Fewer steps from one prior to the next may lead down by chance: a map may be one cell wide. */
+/**
+ * Smallest number of steps from prior to prior that tells the order. Fewer may lead down by chance, as in a map one
+ * cell wide.
+ */
 const FEWEST_STEPS = 16;
-/** Steps down are the rule if there are so many times more of them than of steps aside. */
+/** Steps down are the rule if they are at least this many times as frequent as steps aside. */
 const TIMES_DOWN = 4;
-/** Centres that differ by less have one coordinate in common. */
+/** Centres share a coordinate if they differ by less than this. */
 const SAME = 1e-5;
 
 /**
- * Returns a note if the priors go through their map column by column; null if not. Every published table goes row by
- * row, and seems to do otherwise if x and y are exchanged.
+ * Returns a note if the priors cross their map column by column, else `null`. Every published table crosses it row by
+ * row. A table with x and y exchanged seems to be in the other order.
  */
 function noteOfOrder(priors: Float32Array, format: PriorFormat): string | null {
   let [aside, down] = [0, 0];
@@ -265,13 +266,16 @@ function noteOfOrder(priors: Float32Array, format: PriorFormat): string | null {
 /** Priors as rows cx cy w h. */
 interface Centred {
   readonly priors: Float32Array;
-  /** Distance of the furthest centre from 0, along one axis. */
+  /** Largest distance of a centre from 0, along one axis. */
   readonly furthest: number;
-  /** Count of the priors whose third or fourth number is below the first or second one. */
+  /** Count of the priors whose third or fourth number is smaller than the first or second one. */
   readonly swapped: number;
 }
 
-/** Returns the first `length` numbers of a table as rows cx cy w h. A table may have 49,104: makes no object a row. */
+/**
+ * Returns the first `length` numbers of a table as rows cx cy w h. Does not make an object per row: a table may have
+ * 49,104 rows.
+ */
 function centred(format: PriorFormat, table: ArrayLike<number>, length: number): Centred {
   const priors = new Float32Array(length);
   let furthest = 0;
