@@ -1,4 +1,4 @@
-/** Runs the hub on a port: TLS, time limits of connections, and an orderly end. */
+/** Runs the hub on a port: TLS, time limits of connections, and an orderly shutdown. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Certificate } from "boxwright-service/http/certificate";
 import { listen } from "boxwright-service/http/listen";
@@ -13,7 +13,7 @@ export interface Running {
   /** The address that browsers and backends use. */
   readonly baseUrl: string;
   readonly port: number;
-  /** Stops accepting, answers what is under way, writes what is in memory. */
+  /** Accepts no more requests, finishes the running ones, and writes the data in memory to the database. */
   stop(): Promise<void>;
 }
 
@@ -30,13 +30,13 @@ export interface ServeOptions {
   readonly log: Logger;
   readonly now?: () => number;
   readonly passwords?: Passwords;
-  /** In milliseconds, for tests of slow clients and renewed certificates. */
+  /** Time limits in milliseconds, for tests of slow clients and renewed certificates. */
   readonly timeouts?: Timeouts;
 }
 
-/** Milliseconds after SIGTERM after which running answers are given up. */
+/** Milliseconds after SIGTERM after which running answers are cut off. */
 const DRAIN_LIMIT_MS = 30_000;
-/** Bytes of headers. */
+/** Largest number of bytes of headers. */
 const MAX_HEADERS = 16 * 1024;
 
 export async function serve(options: ServeOptions): Promise<Running> {
@@ -56,7 +56,8 @@ export async function serve(options: ServeOptions): Promise<Running> {
     standstillMs: timeouts?.standstill,
   });
   const { port } = listening;
-  // The base address may hold the port, which is known only now. No request comes in before this tick ends.
+  // Set the base address now: it may contain the port, which is only known here. No request comes in before this tick
+  // ends.
   const baseUrl = config.baseUrl ?? `http://localhost:${port}`;
   const running = (app = createApp({ ...options, baseUrl, ...(timeouts && { bodyMs: timeouts.request }) }));
   log.info({ baseUrl, host: config.host, port, database: db.kind }, "listening");
@@ -64,7 +65,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
   async function stop(): Promise<void> {
     running.drain();
     log.info("draining");
-    // A balancer needs time to see /readyz before connections are refused.
+    // Wait before refusing connections, so that a load balancer sees /readyz first.
     await sleep(config.drainSeconds * 1000);
     running.endWaits();
     await listening.stop();

@@ -1,6 +1,7 @@
 /**
- * Adopt keys. A device enrols with one, and the key opens nothing else. A key is valid until a time and for a count of
- * devices, and puts them into groups. It is shown once. Revoking a key leaves enrolled devices as they are.
+ * Adopt keys. A device enrols with an adopt key, which is of no other use. A key is valid until a time and for a number
+ * of devices, and puts these devices into groups. The full key is shown once. Revoking a key leaves enrolled devices as
+ * they are.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
@@ -11,7 +12,7 @@ import { cleanName } from "./text.ts";
 
 const DAY_MS = 86_400_000;
 export const MAX_ADOPT_DAYS = 365;
-/** Most keys of a team, revoked and used ones included. */
+/** Largest number of keys of a team, including revoked and used ones. */
 const MAX_ADOPT_KEYS = 1000;
 export const MAX_ADOPT_DEVICES = 20_000;
 
@@ -21,12 +22,12 @@ export interface AdoptKey {
   readonly name: string;
   /** Device of the team that the key adopts; null: the key makes new devices. */
   readonly device_id: string | null;
-  /** Email, or `key` and the public id of an API key. */
+  /** Email of the person who made the key, or `key` and the public id of an API key. */
   readonly created_by: string;
   readonly created_at: number;
   readonly expires_at: number;
   readonly max_devices: number;
-  /** Devices that enrolled with it. */
+  /** Number of devices that enrolled with the key. */
   readonly used: number;
   readonly last_used_at: number | null;
   readonly revoked_at: number | null;
@@ -44,7 +45,7 @@ export interface NewAdoptKey {
 export const ADOPT_KEY_COLUMNS =
   "id, name, device_id, created_by, created_at, expires_at, max_devices, used, last_used_at, revoked_at";
 
-/** Returns why the key enrols no device, or undefined if it does. */
+/** Returns why the key can enrol no more devices, or undefined if it can. */
 export function spentBecause(key: AdoptKey, now: number): "revoked" | "expired" | "used up" | undefined {
   if (key.revoked_at !== null) return "revoked";
   if (now >= key.expires_at) return "expired";
@@ -52,8 +53,8 @@ export function spentBecause(key: AdoptKey, now: number): "revoked" | "expired" 
 }
 
 /**
- * Makes a key for the form that `nonce` belongs to. The same form sent again makes nothing and returns undefined.
- * Members may make keys, since they may add devices too.
+ * Makes a key for a form, which `nonce` identifies. If the same form is sent again, makes nothing and returns
+ * undefined. Members may make keys, since they may add devices too.
  */
 export async function createAdoptKey(
   db: Database,
@@ -132,7 +133,7 @@ export function listAdoptKeys(db: Queries, teamId: string): Promise<AdoptKey[]> 
   );
 }
 
-/** Returns the groups that devices of a key join. */
+/** Returns the groups that devices join when they enrol with the key. */
 export async function groupIdsOf(db: Queries, id: string): Promise<string[]> {
   const rows = await db.all<{ group_id: string }>(
     "SELECT group_id FROM adopt_key_groups WHERE adopt_key_id = ? ORDER BY group_id",
@@ -153,7 +154,7 @@ export async function findAdoptKey(db: Queries, teamId: string, id: string): Pro
 async function adoptKeyOf(db: Queries, teamId: string, id: string): Promise<AdoptKey> {
   const key = await findAdoptKey(db, teamId, id);
   if (key !== undefined) return key;
-  // A full key that was pasted by mistake must not come back.
+  // The error must not repeat the whole input, because someone may have pasted a full secret key.
   throw new UserError(
     `got adopt key ${id.slice(0, 12)}, expected the public id of one of the team`,
     404,

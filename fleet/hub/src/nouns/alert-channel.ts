@@ -21,7 +21,7 @@ export interface AlertChannel {
   /** URL of a webhook, or an e-mail address. */
   readonly address: string;
   readonly created_at: number;
-  /** Reason why messages wait; null while the receiver takes them. */
+  /** Reason why messages wait. Null while the receiver accepts messages. */
   readonly problem: string | null;
 }
 
@@ -63,7 +63,7 @@ export async function needChannel(db: Queries, teamId: string, id: string): Prom
   );
 }
 
-/** Returns an address for pages and logs: a webhook's without path and query, which may hold a key. */
+/** Returns an address for pages and logs. Leaves out path and query of a webhook, which may hold a key. */
 export const shownAddress = ({ kind, address }: Pick<AlertChannel, "kind" | "address">): string =>
   kind === "webhook" ? new URL(address).origin : address;
 
@@ -75,7 +75,7 @@ export interface NewChannel {
 
 type Limits = Pick<Config, "webhookAddresses" | "smtpUrl">;
 
-/** Returns the address of a channel, or throws what is wrong with it. */
+/** Returns the address of a channel, or throws an error that says what is wrong with the address. */
 function readAddress({ webhookAddresses, smtpUrl }: Limits, { webhook, email }: NewChannel): [string, string] {
   if ((webhook === undefined) === (email === undefined))
     throw new UserError("got both a webhook and an email or neither, expected one of them", 400, "Enter one address.");
@@ -87,7 +87,7 @@ function readAddress({ webhookAddresses, smtpUrl }: Limits, { webhook, email }: 
         "This hub sends no e-mail. Whoever runs it has to name a mail server.",
       );
     const address = cleanEmail(email);
-    // Refuse characters that mean something in a mail header: a second receiver, a name, a comment.
+    // Refuse characters with a meaning in mail headers, which could add a second receiver, a name or a comment.
     if (/[,;:<>()[\]\\"]/.test(address))
       throw new UserError(
         `email: got ${JSON.stringify(address.slice(0, 80))}, expected one plain address`,
@@ -115,7 +115,7 @@ function readAddress({ webhookAddresses, smtpUrl }: Limits, { webhook, email }: 
   return ["webhook", address];
 }
 
-/** Makes a channel. The secret of a webhook is in the result, and no page shows it again. */
+/** Makes a channel. The result holds the secret of a webhook, which no page shows again. */
 export async function createChannel(
   db: Database,
   limits: Limits,
@@ -148,7 +148,7 @@ export async function createChannel(
   return { channel, secret };
 }
 
-/** Renames a channel. Its address stays: the secret and the messages that wait belong to it. */
+/** Renames a channel. The address cannot change: the secret and the queued messages belong to this address. */
 export async function renameChannel(
   db: Database,
   { now, actor, teamId }: Change,
@@ -164,7 +164,7 @@ export async function renameChannel(
   });
 }
 
-/** Deletes a channel and its messages. Refuses a channel that rules name, since they would tell nobody. */
+/** Deletes a channel and its messages. Refuses a channel that rules name, since these rules would have no receiver. */
 export async function deleteChannel(db: Database, { now, actor, teamId }: Change, id: string): Promise<AlertChannel> {
   return db.write(async (tx) => {
     const channel = await needChannel(tx, teamId, id);
@@ -184,7 +184,7 @@ export async function deleteChannel(db: Database, { now, actor, teamId }: Change
   });
 }
 
-/** Sends dropped messages of a channel again. Returns their count. */
+/** Queues dropped messages of a channel again. Returns the number of these messages. */
 export async function resendDropped(db: Database, { teamId }: Change, id: string): Promise<number> {
   await needChannel(db, teamId, id);
   const rows = await db.write((tx) =>

@@ -1,4 +1,7 @@
-/** Table of the kinds of alert rules. Each row has the words of a kind, and the SQL condition of its fault. */
+/**
+ * Table of the kinds of alert rules. Each row has the words for pages and messages, and the SQL condition that finds
+ * the fault.
+ */
 import type { Value } from "boxwright-service/database";
 import { IS_ONLINE, onlineBetween } from "./status.ts";
 
@@ -20,14 +23,14 @@ interface KindRow {
   readonly least: number;
   readonly most: number;
   readonly usual: number;
-  /** Words of a message after the name of one subject, and after a count of several. */
+  /** Words of a message: after the name of a single subject, and after the number of several. */
   readonly one: string;
   readonly several: string;
-  /** Word for one subject, and for several. */
+  /** Words for one subject and for several subjects. */
   readonly subject: readonly [string, string];
-  /** Returns the milliseconds that the hub has to watch before a rule opens alerts. */
+  /** Returns how many milliseconds the hub must have watched before a rule may open alerts. */
   readonly needs?: (threshold: number) => number;
-  /** Returns the condition of a subject with the fault, and its parameters. */
+  /** Returns the SQL condition that a subject has the fault, and its parameters. */
   readonly where: (threshold: number, now: number) => { readonly sql: string; readonly params: readonly Value[] };
 }
 
@@ -36,7 +39,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const DEVICE: readonly [string, string] = ["device", "devices"];
 
-/** Returns the condition of a device that is online, joined with a further condition. */
+/** Returns the condition that a device is online and meets a further condition. */
 const online = (now: number, sql: string, ...params: Value[]) => ({
   sql: `${IS_ONLINE} = 1 AND ${sql}`,
   params: [...onlineBetween(now), ...params],
@@ -46,7 +49,7 @@ export const KINDS: Readonly<Record<AlertKind, KindRow>> = {
   device_offline: {
     ...{ label: "Device offline for N minutes", unit: "minutes", least: 1, most: 43_200, usual: 5, subject: DEVICE },
     ...{ one: "is offline", several: "are offline" },
-    // Give devices time to report: after a start, the hub has not heard any of them.
+    // Give devices time to report: just after a start, the hub has not heard from any of them.
     needs: (minutes) => minutes * MINUTE_MS,
     where: (minutes, now) => ({
       sql: "s.revoked_at IS NULL AND s.last_contact_at < ? AND s.last_contact_at + 3000 * s.beat_seconds < ?",
@@ -112,11 +115,14 @@ export const isKind = (text: string): text is AlertKind => Object.hasOwn(KINDS, 
 /** True if rules of the kind watch devices, so that a rule may name a group of them. */
 export const isOfDevices = (kind: AlertKind): boolean => KINDS[kind].subject === DEVICE;
 
-/** Returns the tables of a kind: `d` has team_id, id and name of the subject, `s` the columns of the conditions. */
+/**
+ * Returns the FROM clause of a kind. Its table `d` has team_id, id and name of the subject, its table `s` the columns
+ * that the conditions use.
+ */
 export function sourceOf(kind: AlertKind): string {
   if (isOfDevices(kind)) return "devices d JOIN device_states s ON s.team_id = d.team_id AND s.device_id = d.id";
   if (kind === "rollout_stopped")
-    // A group has a row for its network and one for its agent: the stopped one counts.
+    // A group may have two roll-outs, one of its network and one of its agent. Use the row of the stopped one.
     return (
       "device_groups d JOIN (SELECT team_id, kind, target_id, max(rollout_state) AS rollout_state FROM assignments " +
       "GROUP BY team_id, kind, target_id) s ON s.team_id = d.team_id AND s.target_id = d.id"
@@ -126,7 +132,7 @@ export function sourceOf(kind: AlertKind): string {
 
 const KEYS = [
   "SELECT team_id, id, name, expires_at, CASE WHEN used >= max_devices THEN created_at ELSE revoked_at END AS revoked_at FROM adopt_keys",
-  // A key that was rotated ends as planned: its successor is there.
+  // Ignore the end of a rotated key, since another key replaces it.
   "SELECT team_id, id, name, expires_at, CASE WHEN replaced_by IS NULL THEN revoked_at ELSE created_at END AS revoked_at FROM api_keys",
 ];
 

@@ -1,4 +1,6 @@
-/** Alert rules of a team, and its silences. A rule says what is watched, where, and which channels are told. */
+/**
+ * Alert rules and silences of a team. A rule says what is watched, on which devices, and which channels get messages.
+ */
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
@@ -12,7 +14,7 @@ import { cleanName } from "./text.ts";
 
 const MAX_RULES = 50;
 const MINUTE_MS = 60_000;
-/** Longest silence in minutes: 30 days. */
+/** Largest number of minutes of a silence: 30 days. */
 const MAX_SILENCE = 43_200;
 
 export interface AlertRule {
@@ -21,11 +23,11 @@ export interface AlertRule {
   readonly name: string;
   readonly kind: AlertKind;
   readonly threshold: number;
-  /** Group whose devices are watched; null for all devices of the team. */
+  /** Group whose devices the rule watches; null for all devices of the team. */
   readonly group_id: string | null;
-  /** Tag whose devices are watched; null for devices with any tags. */
+  /** Tag whose devices the rule watches; null for devices with any tags. */
   readonly tag: string | null;
-  /** Channel that is told; null for all channels of the team. */
+  /** Channel that gets the messages; null for all channels of the team. */
   readonly channel_id: string | null;
 }
 
@@ -104,8 +106,8 @@ export async function createRule(
 type Places = Pick<AlertRule, "group_id" | "tag" | "channel_id">;
 
 /**
- * Throws unless a rule may have its group, tag and channel.
- * @param changed those that the change gives: a group that was deleted may stay in a rule
+ * Throws unless the rule may name its group, tag and channel.
+ * @param changed fields that the change sets. Other fields are not checked: a deleted group may stay in a rule
  */
 async function checkPlaces(tx: Queries, { team_id, kind }: AlertRule, changed: Partial<Places>): Promise<void> {
   const { group_id = null, tag = null, channel_id = null } = changed;
@@ -116,7 +118,10 @@ async function checkPlaces(tx: Queries, { team_id, kind }: AlertRule, changed: P
   if (channel_id !== null) await needChannel(tx, team_id, channel_id);
 }
 
-/** A change of a rule. Undefined keeps a value; null takes its default. The kind stays, since alerts have it too. */
+/**
+ * A change of a rule. An undefined field stays as it is, and null restores the default. The kind cannot change, since
+ * alerts hold it too.
+ */
 export interface AlertRuleChange {
   readonly name?: string | null | undefined;
   readonly threshold?: number | null | undefined;
@@ -126,8 +131,8 @@ export interface AlertRuleChange {
 }
 
 /**
- * Changes a rule. A name that was made of kind and threshold follows the threshold. Open alerts stay, and end like
- * others if the changed rule does not find their fault any more.
+ * Changes a rule. If the name was made from kind and threshold, the name follows the new threshold. Open alerts stay.
+ * They end as usual once the changed rule no longer finds their faults.
  */
 export async function updateRule(
   db: Database,
@@ -200,7 +205,7 @@ export interface Silence {
   readonly until: number;
 }
 
-/** Returns the silences that hold now. */
+/** Returns the silences that have not ended. */
 export function listSilences(db: Queries, teamId: string, now: number): Promise<Silence[]> {
   return db.all<Silence>(
     "SELECT kind, target_id, until FROM alert_silences WHERE team_id = ? AND until > ? ORDER BY until, kind, target_id",
@@ -209,8 +214,8 @@ export function listSilences(db: Queries, teamId: string, now: number): Promise<
 }
 
 /**
- * Holds messages of a rule, a device or a group back for some minutes. 0 minutes end a silence. Alerts are stored all
- * the while, and those that are open at the end of the silence are told then.
+ * Holds back messages about a rule, a device or a group for some minutes. 0 minutes end a silence. Alerts are still
+ * stored. When the silence ends, a message names the alerts that are still open.
  */
 export async function silence(
   db: Database,
@@ -227,7 +232,7 @@ export async function silence(
   await db.write(async (tx) => {
     if (!(await isThere(tx, teamId, kind, id)))
       throw new UserError(`got ${kind} ${JSON.stringify(id.slice(0, 80))}, expected one of the team`, 404);
-    // Delete the silences that are over, since nothing reads them.
+    // Delete ended silences, since nothing reads them.
     await tx.all("DELETE FROM alert_silences WHERE team_id = ? AND (until <= ? OR (kind = ? AND target_id = ?))", [
       ...[teamId, now, kind, id],
     ]);

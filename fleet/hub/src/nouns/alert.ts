@@ -1,4 +1,4 @@
-/** The log of alerts: those that are open, and those that are over. */
+/** The log of alerts, both open and ended ones. */
 import type { Queries, Value } from "boxwright-service/database";
 import type { AlertKind } from "./alert-kind.ts";
 
@@ -13,7 +13,7 @@ export interface Alert {
   readonly began_at: number;
   /** Null while the alert is open. */
   readonly ended_at: number | null;
-  /** Time at which its message was queued; null while the alert waits for others, or is silenced. */
+  /** Time at which the message about the alert was queued; null while the alert waits for others or is silenced. */
   readonly told_at: number | null;
 }
 
@@ -22,7 +22,7 @@ const COLUMNS = "id, rule_id, rule_name, kind, subject, subject_name, began_at, 
 export interface AlertFilter {
   readonly open?: boolean | undefined;
   readonly subject?: string | undefined;
-  /** Alert whose predecessors are wanted: those that began earlier. */
+  /** Start of the page: only alerts that opened earlier than this one. */
   readonly before?: { readonly at: number; readonly id: string } | undefined;
 }
 

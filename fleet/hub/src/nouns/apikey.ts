@@ -1,4 +1,4 @@
-/** API keys in the database: made, looked up, rotated, revoked. Only their hash is stored. */
+/** API keys in the database: making, looking up, rotating and revoking. Only the hash of a key is stored. */
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { sha256 } from "../core/ids.ts";
@@ -11,22 +11,22 @@ import { cleanName } from "./text.ts";
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 export const MAX_KEY_DAYS = 365;
-/** Longest time in which both keys of a rotation hold: 30 days. */
+/** Largest number of hours in which both keys of a rotation are valid: 30 days. */
 export const MAX_OVERLAP_HOURS = 720;
-/** Most keys of a team that hold. */
+/** Largest number of valid keys of a team. */
 const MAX_KEYS = 500;
 
-/** Who makes a key: an administrator, or, without `id`, a program that holds a full key. */
+/** Maker of a key: an administrator, or, without `id`, a program with a full key. */
 export interface KeyMaker {
   readonly id?: string;
-  /** Name in the audit. */
+  /** Name of the maker in the audit. */
   readonly email: string;
 }
 
 export interface NewKey {
   readonly name: string;
   readonly scopes: Scopes;
-  /** Undefined: the key holds until it is revoked. */
+  /** Days until the key ends. Undefined: the key is valid until it is revoked. */
   readonly days?: number | undefined;
 }
 
@@ -35,8 +35,8 @@ export const FULL_KEY: NewKey = { name: "Full access", scopes: null };
 export type MadeKey = MintedKey & { readonly expires_at: number | null };
 
 /**
- * Makes a key for the form that `nonce` belongs to. The same form sent again, by a double click or a reload, makes
- * nothing and returns undefined. `form` is unique in the database, so this holds between processes too.
+ * Makes a key for a form, which `nonce` identifies. If the same form is sent again, by a double click or a reload,
+ * makes nothing and returns undefined. `form` is unique in the database, so this also works across processes.
  */
 export async function createKey(
   db: Database,
@@ -68,7 +68,7 @@ function checkWhole(value: number | undefined, least: number, most: number, what
   throw new UserError(`${what}: got ${value}, ${expected}`, 400, shown);
 }
 
-/** Throws unless this maker may make one more key. */
+/** Throws unless the maker may make another key. */
 async function admitMaker(tx: Queries, now: number, { id }: KeyMaker, teamId: string): Promise<void> {
   if (id !== undefined) await requireAdmin(tx, teamId, id);
   const [row] = await tx.all<{ count: number }>(
@@ -88,7 +88,7 @@ interface InsertedKey extends MintedKey {
   readonly expires_at: number | null;
 }
 
-/** Returns false if the form has made its key already. */
+/** Returns false if the form has already made its key. */
 async function insertKey(tx: Queries, maker: KeyMaker, nonce: string, key: InsertedKey): Promise<boolean> {
   const rows = await tx.all(
     "INSERT INTO api_keys (id, team_id, hash, form, created_by, created_at, name, scopes, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id",
@@ -101,8 +101,8 @@ async function insertKey(tx: Queries, maker: KeyMaker, nonce: string, key: Inser
 }
 
 /**
- * Makes a key in place of another, with its name, scopes and length of life. The old key holds for `overlapHours` more,
- * or until its own end. Returns undefined if the form has made its key already.
+ * Makes a key that replaces another, with the same name, scopes and lifetime. The old key stays valid for
+ * `overlapHours`, but not longer than its own end. Returns undefined if the form has already made its key.
  */
 export async function rotateKey(
   db: Database,
@@ -117,7 +117,7 @@ export async function rotateKey(
   const key = mintKey();
   return db.write(async (tx) => {
     await admitMaker(tx, now, maker, teamId);
-    // A repeated form comes first: its key was rotated by the form itself.
+    // Check for a repeated form first, since the form itself has rotated the key by then.
     if ((await tx.all("SELECT id FROM api_keys WHERE form = ?", [sha256(nonce)])).length > 0) return undefined;
     const old = await keyOf(tx, teamId, id);
     if (!holds(old, now) || old.replaced_by !== null) {
@@ -134,7 +134,7 @@ export async function rotateKey(
     const end = Math.min(now + overlapHours * HOUR_MS, old.expires_at ?? Infinity);
     await tx.all("UPDATE api_keys SET expires_at = ?, replaced_by = ? WHERE id = ?", [end, key.id, id]);
     await audit(tx, now, maker.email, "key.created", teamId, key.id);
-    // A restore reads this row: the old key must not hold for longer.
+    // Write this row with the new end, which a restore reads: the old key must not become valid for longer.
     await audit(tx, now, maker.email, "key.rotated", teamId, `${id} ${key.id} ${new Date(end).toISOString()}`);
     return { ...key, expires_at };
   });
@@ -144,13 +144,13 @@ export interface KeyRow {
   readonly hash: string;
   readonly revoked_at: number | null;
   readonly expires_at: number | null;
-  /** As the database has them: `parseScopes` reads them. */
+  /** Scopes as the database stores them. `parseScopes` reads this text. */
   readonly scopes: string;
   readonly team_id: string;
   readonly team_name: string;
 }
 
-/** True if the key opens something at this time. */
+/** True if the key is valid at this time. */
 export const holds = ({ revoked_at, expires_at }: Pick<KeyRow, "revoked_at" | "expires_at">, now: number): boolean =>
   revoked_at === null && (expires_at === null || now < expires_at);
 
@@ -164,7 +164,7 @@ export async function lookUpKey(db: Queries, id: string): Promise<KeyRow | undef
 }
 
 function checkKeyId(id: string): void {
-  // A full key pasted here by mistake must not come back in a message or a log.
+  // The error must not repeat the whole input, because someone may have pasted a full secret key.
   if (!isKeyId(id))
     throw new UserError(
       `key: got ${id.length} characters, expected the public id: the 12 letters and digits between hub_ and the next _`,
@@ -189,7 +189,7 @@ async function keyOf(tx: Queries, teamId: string, id: string): Promise<OwnKey> {
   throw new UserError(`got key ${id}, expected the public id of a key of this team`, 404, "There is no such key.");
 }
 
-/** Revokes a key. `fresh` is false if the key had been revoked before. `by` is the administrator who does it. */
+/** Revokes a key. `fresh` is false if the key was revoked already. `by` is the administrator who revokes it. */
 export async function revokeKey(
   db: Database,
   now: number,
@@ -209,8 +209,8 @@ export async function revokeKey(
 }
 
 /**
- * Returns the public ids of keys that this person made and that still hold. Without `teamId`: in every team. Whoever
- * takes their access away should see them: the keys are the team's and stay.
+ * Returns the public ids of valid keys that this person made; without `teamId`, in every team. Whoever removes the
+ * person should see these keys, since they belong to the team and stay valid.
  */
 export async function keysMadeBy(db: Queries, userId: string, teamId?: string): Promise<string[]> {
   const rows = await db.all<{ id: string }>(
@@ -225,17 +225,17 @@ export interface ListedKey {
   readonly id: string;
   readonly name: string;
   readonly scopes: Scopes;
-  /** Email of the maker, or the key that made this one. */
+  /** Email of the maker, or the public id of the key that made this one. */
   readonly made_by: string;
   readonly created_at: number;
   readonly expires_at: number | null;
   readonly last_used_at: number | null;
   readonly revoked_at: number | null;
-  /** Public id of the key that was made in its place. */
+  /** Public id of the key that replaces this one. */
   readonly replaced_by: string | null;
 }
 
-/** Lists the keys of a team, the oldest first. The maker may have no account any more. */
+/** Lists the keys of a team, the oldest first. The maker's account may have been removed. */
 export async function listKeys(db: Queries, teamId: string): Promise<ListedKey[]> {
   const rows = await db.all<Omit<ListedKey, "scopes"> & { readonly scopes: string }>(
     "SELECT k.id AS id, k.name AS name, k.scopes AS scopes, coalesce(u.email, (SELECT a.actor FROM audit a WHERE a.team_id = k.team_id AND a.action = 'key.created' AND a.subject = k.id ORDER BY a.id LIMIT 1), k.created_by) AS made_by, k.created_at AS created_at, k.expires_at AS expires_at, k.last_used_at AS last_used_at, k.revoked_at AS revoked_at, k.replaced_by AS replaced_by FROM api_keys k LEFT JOIN users u ON u.id = k.created_by WHERE k.team_id = ? ORDER BY k.created_at, k.id",
@@ -245,8 +245,8 @@ export async function listKeys(db: Queries, teamId: string): Promise<ListedKey[]
 }
 
 /**
- * Times of last use, by key. They are written late and together: people read them by the minute, and each request would
- * pay for a write.
+ * Times of last use, by key. The times are collected and written together: people need them to the minute, and a write
+ * for each request would be costly.
  */
 export class LastUsed {
   #times = new Map<string, number>();
@@ -270,7 +270,7 @@ export class LastUsed {
       });
       return times.size;
     } catch (error) {
-      // Keep the times for the next flush. Times noted meanwhile are newer.
+      // Keep the times for the next flush after a failure. Times that were noted meanwhile are newer.
       for (const [id, at] of times) if (!this.#times.has(id)) this.#times.set(id, at);
       throw error;
     }

@@ -1,4 +1,7 @@
-/** Content of an application's version: config, options, model and rules for snaps. Reads it from what people send. */
+/**
+ * Content of an application's version: config, options, model and rules for snaps. Reads this content from the input of
+ * people.
+ */
 import { createHash } from "node:crypto";
 import { isObject, show } from "boxwright-service/schema/json";
 import type { SnapRule } from "boxwright-service/schema/protocol";
@@ -6,32 +9,34 @@ import type { SignedRelease } from "boxwright-service/release";
 import { UserError } from "../core/errors.ts";
 
 export interface AppContent {
-  /** NN_config, nn_config or an NN Archive's config.json; null: the model file says how to decode. */
+  /**
+   * NN_config, nn_config or an NN Archive's config.json. Null: the model file itself states how to decode its outputs.
+   */
   readonly config: Readonly<Record<string, unknown>> | null;
   /** Options of `createDetector`. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** null: the version names no model file. An agent refuses such a version. */
+  /** Null: the version names no model file. An agent refuses such a version. */
   readonly model: { readonly sha256: string; readonly size: number; readonly name: string } | null;
   readonly snaps: readonly SnapRule[];
-  /** Of a version of the agent; absent: a network. */
+  /** Release of the agent. Absent in a version of a network. */
   readonly release?: SignedRelease;
 }
 
-/** A version as somebody wrote it: the model is named by its hash alone. */
+/** A version as a person wrote it. The draft names its model only by hash. */
 export interface AppDraft extends Omit<AppContent, "model" | "release"> {
   readonly modelSha256: string | null;
 }
 
-/** Characters of config and options together. The labels of 1,000 classes take 20,000. */
+/** Largest number of characters of config and options together. The labels of 1,000 classes take 20,000. */
 export const MAX_CONTENT = 128 * 1024;
 const MAX_RULES = 20;
 const MAX_PER_HOUR = 3600;
 
-/** Collects problems, so that all are told at once. */
+/** Collects problems, so that one error lists all of them. */
 class Problems {
   readonly lines: string[] = [];
 
-  /** Returns what `read` returns, or undefined with its problem noted. */
+  /** Returns the result of `read`. If `read` throws, notes the problem and returns undefined. */
   try<T>(read: () => T): T | undefined {
     try {
       return read();
@@ -43,8 +48,8 @@ class Problems {
 }
 
 /**
- * Reads a draft. `config`, `options` and `snaps` are JSON: as text, or parsed.
- * @throws UserError with every problem
+ * Reads a draft. `config`, `options` and `snaps` are JSON, either as text or parsed.
+ * @throws UserError that lists every problem
  */
 export function readDraft(given: {
   readonly config: unknown;
@@ -94,7 +99,7 @@ function readRules(given: unknown): SnapRule[] {
   return list.map(readRule);
 }
 
-/** The fields of a rule. `class` may be left out. */
+/** Fields of a rule for snaps. `class` is optional. */
 const RULE_FIELDS = ["name", "class", "min_confidence", "per_hour"];
 
 function readRule(given: unknown, index: number): SnapRule {
@@ -121,7 +126,7 @@ export function isSnapName(text: string): boolean {
   return text.length >= 1 && text.length <= 56 && !/[\u0000-\u001f\u007f]/.test(text);
 }
 
-/** Returns JSON with sorted keys, so that equal content gives equal text. */
+/** Returns JSON with sorted keys, so that equal content gives the same text. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (!isObject(value)) return JSON.stringify(value) ?? "null";
@@ -132,7 +137,7 @@ export function canonicalJson(value: unknown): string {
     .join(",")}}`;
 }
 
-/** Returns the SHA-256 of a version's content in hexadecimal digits. The name of the model file is left out. */
+/** Returns the SHA-256 of a version's content in hexadecimal digits. The model file's name is not part of the hash. */
 export function contentHash({ config, options, model, snaps, release }: AppContent): string {
   const text = canonicalJson({ config, options, model: model?.sha256 ?? null, snaps, release });
   return createHash("sha256").update(text).digest("hex");

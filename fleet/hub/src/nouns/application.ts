@@ -1,4 +1,4 @@
-/** Applications: named networks of a team. Every save is a new version, and a version never changes. */
+/** Applications: a team's networks, each with a name. Every save makes a new version, and a version never changes. */
 import type { Database, Queries } from "boxwright-service/database";
 import { readRelease, readSigned, type Release, type SignedRelease } from "boxwright-service/release";
 import { UserError } from "../core/errors.ts";
@@ -15,25 +15,25 @@ export interface App {
   readonly name: string;
   readonly tags: readonly string[];
   readonly created_at: number;
-  /** When its newest version was saved, or its name or tags changed. */
+  /** Time at which the newest version was saved, or the name or tags changed. */
   readonly updated_at: number;
-  /** Number of the newest version; 0: none yet. */
+  /** Number of the newest version; 0 if there is none yet. */
   readonly newest: number;
   readonly purpose: Purpose;
 }
 
-/** What an application's versions configure: the network of devices, or their agent. */
+/** What the versions of an application configure: the network of devices, or their agent. */
 export type Purpose = "network" | "agent";
 export const PURPOSES: readonly Purpose[] = ["network", "agent"];
 
 export interface AppVersion {
   readonly app_id: string;
-  /** Counts from 1 in each application. */
+  /** Number of the version, counted from 1 in each application. */
   readonly number: number;
   /** SHA-256 of the content, in 64 hexadecimal digits. */
   readonly hash: string;
   readonly content: AppContent;
-  /** What boxwright's `describe()` said when it was saved. */
+  /** Text of boxwright's `describe()` when the version was saved. */
   readonly description: string;
   readonly created_at: number;
   readonly created_by: string;
@@ -56,7 +56,7 @@ interface VersionRow extends Omit<AppVersion, "content"> {
 const VERSION_COLUMNS = "app_id, number, hash, content, description, created_at, created_by";
 const toVersion = (row: VersionRow): AppVersion => ({ ...row, content: JSON.parse(row.content) as AppContent });
 
-/** Returns the applications behind the id `after`, at most `limit` of them. */
+/** Returns at most `limit` applications whose ids come after `after`. */
 export async function listApps(db: Queries, teamId: string, after = "", limit = MAX_APPS): Promise<App[]> {
   const rows = await db.all<AppRow>(
     `SELECT ${APP_COLUMNS} FROM apps WHERE team_id = ? AND id > ? ORDER BY id LIMIT ?`,
@@ -81,7 +81,7 @@ export async function needApp(db: Queries, teamId: string, idOrIdentifier: strin
   throw new UserError(`got application ${got}, expected one of the team`, 404, "The team has no such application.");
 }
 
-/** Makes an identifier of a name: "Front door (v2)" becomes "front-door-v2". */
+/** Makes an identifier from a name: "Front door (v2)" becomes "front-door-v2". */
 export function identifierOf(name: string): string {
   const plain = name
     .normalize("NFKD")
@@ -139,7 +139,7 @@ export async function createApp(
   });
 }
 
-/** Changes the name or the tags. The identifier stays: devices know it. */
+/** Changes the name or the tags. The identifier cannot change, since devices know the application by it. */
 export async function updateApp(
   db: Database,
   now: number,
@@ -164,7 +164,7 @@ export async function updateApp(
   });
 }
 
-/** Removes an application that no device and no group is given. */
+/** Removes an application. Refuses while a device or a group is given this application. */
 export async function deleteApp(db: Database, now: number, actor: string, teamId: string, appId: string): Promise<App> {
   return db.write(async (tx) => {
     const app = await needApp(tx, teamId, appId);
@@ -224,7 +224,7 @@ export async function needVersion(db: Queries, teamId: string, app: App, number:
   );
 }
 
-/** Returns a draft with what the hub knows about its model file. */
+/** Returns the content of a draft, with name and size of its model file as the hub knows them. */
 export async function contentOf(db: Queries, teamId: string, draft: AppDraft): Promise<AppContent> {
   const { modelSha256, config, options, snaps } = draft;
   if (modelSha256 === null) return { config, options, model: null, snaps };
@@ -239,7 +239,7 @@ export async function contentOf(db: Queries, teamId: string, draft: AppDraft): P
 }
 
 /**
- * Returns the content of a version of the agent. The hub trusts no key: devices check the signature.
+ * Returns the content of a version of the agent. The hub does not check the signature: devices do.
  * @throws UserError
  */
 export async function agentContent(db: Queries, teamId: string, given: unknown): Promise<AppContent> {
@@ -262,13 +262,13 @@ export async function agentContent(db: Queries, teamId: string, given: unknown):
   return { config: null, options: {}, model: { sha256, size, name: file.name }, snaps: [], release: signed };
 }
 
-/** Says in one line what a version of the agent is. */
+/** Describes a version of the agent in one line. */
 export function describeRelease({ release }: SignedRelease): string {
   const { version, platform, signed_at } = readRelease(release);
   return `agent ${version} for ${platform}, signed ${signed_at}`;
 }
 
-/** Returns the number of a release, such as 1.2.0; undefined if the version is none. */
+/** Returns the release number of a version, such as 1.2.0; undefined if the version is not a release of the agent. */
 export async function agentVersionOf(
   db: Queries,
   teamId: string,
@@ -282,13 +282,13 @@ export async function agentVersionOf(
 export interface SaveVersion {
   readonly content: AppContent;
   readonly description: string;
-  /** Number of the newest version that the writer saw; undefined: they did not look. */
+  /** Number of the newest version that the writer saw; undefined if the writer did not look. */
   readonly expected?: number | undefined;
 }
 
 /**
  * Saves a checked version. If an earlier version has the same content, returns that version and saves nothing.
- * @throws UserError 409 if somebody saved another version meanwhile
+ * @throws UserError 409 if another person saved a version meanwhile
  */
 export async function saveVersion(
   db: Database,

@@ -1,8 +1,8 @@
 /**
- * Assignments: a device or a group is given a version. A device follows its own assignment. Without one, it follows
- * that of its groups which was changed last. A roll-out gives another version to a share of a group, which a person
- * widens, or gates do (gates.ts). A write may name the revision that its writer saw, so that two people do not
- * overwrite each other.
+ * Assignments give a version to a device or a group. A device follows its own assignment. Without an own assignment, a
+ * device follows the most recently changed assignment among those of its groups. A roll-out gives another version to a
+ * share of a group. A person widens this share, or gates do (gates.ts). A write may name the revision that its writer
+ * saw, so that two people do not overwrite each other's changes.
  */
 import { createHash } from "node:crypto";
 import type { Database, Queries } from "boxwright-service/database";
@@ -26,28 +26,31 @@ export interface Assignment {
   readonly kind: TargetKind;
   readonly target_id: string;
   readonly app_id: string;
-  /** Version of all devices outside of the roll-out; null: none, since the roll-out is of the first version. */
+  /** Version of the devices outside of the roll-out; null if the roll-out gives the first version. */
   readonly version: number | null;
-  /** Version of the devices in the roll-out; null: there is no roll-out. */
+  /** Version of the devices in the roll-out; null if there is no roll-out. */
   readonly next_version: number | null;
-  /** Per cent of the group in the roll-out. */
+  /** Percentage of the group's devices in the roll-out. */
   readonly share: number | null;
   readonly rollout_id: string | null;
-  /** "stopped": too many devices could not use `next_version`. Only devices that already use it keep it. */
+  /**
+   * "stopped": too many devices could not use `next_version`. Then only devices that already use `next_version` keep
+   * it.
+   */
   readonly rollout_state: "running" | "stopped" | null;
-  /** Count of devices that stops the roll-out when they cannot use `next_version`; null: there is no roll-out. */
+  /** Number of devices unable to use `next_version` that stops the roll-out; null if there is no roll-out. */
   readonly failure_limit: number | null;
-  /** JSON of `Gates`; null: only a person widens the roll-out. */
+  /** JSON of `Gates`; null if only a person widens the roll-out. */
   readonly gates: string | null;
-  /** When the share was set; null: there are no gates. */
+  /** Time at which the share was set; null without gates. */
   readonly step_at: number | null;
-  /** JSON of `Shadow`, which goes before the first step: the share is 0 meanwhile. null: there is none. */
+  /** JSON of `Shadow`, the comparison before the first step. The share is 0 meanwhile. Null if there is no shadow. */
   readonly shadow: string | null;
-  /** Grows by one with each change. */
+  /** Number that grows by one with each change. */
   readonly revision: number;
   readonly changed_at: number;
   readonly changed_by: string;
-  /** Of the application. A device or group has one assignment for each purpose. */
+  /** Purpose of the application. A device or group has one assignment for each purpose. */
   readonly purpose: Purpose;
 }
 
@@ -84,19 +87,20 @@ export interface Assign extends GivenGates {
   readonly target: Target;
   readonly appId: string;
   readonly version: number;
-  /** Per cent of a group that get the version first; 100: all at once. */
+  /** Percentage of the group's devices that get the version first; 100 gives the version to all at once. */
   readonly share?: number | undefined;
-  /** Count of failing devices that stops the roll-out; undefined: the limit before, or what is usual. */
+  /** Number of failing devices that stops the roll-out. Undefined keeps the present limit, or takes the default. */
   readonly failureLimit?: number | undefined;
-  /** Goes before the first step; undefined: none, or what the roll-out had before. */
+  /** Comparison before the first step. Undefined keeps the roll-out's present shadow, if there is one. */
   readonly shadow?: GivenShadow | undefined;
-  /** Revision that the writer saw, 0 for none; undefined: they did not look. */
+  /** Revision that the writer saw, 0 for no assignment; undefined if the writer did not look. */
   readonly expected?: number | undefined;
 }
 
 /**
- * Gives a version to a device or a group. Steps, or a share below 100, begin a roll-out, or go on with the roll-out of
- * the same version. A share of 100 ends a roll-out: all get the version. To go back, give the earlier version.
+ * Gives a version to a device or a group. With steps, or with a share below 100, this starts a roll-out or continues
+ * the roll-out of the same version. A share of 100 ends the roll-out, and all devices get the version. To undo an
+ * assignment, give the earlier version.
  */
 export async function assign(db: Database, change: Change, given: Assign): Promise<Assignment> {
   const { now, actor, teamId } = change;
@@ -134,7 +138,7 @@ export async function assign(db: Database, change: Change, given: Assign): Promi
   });
 }
 
-/** Largest failure limit: a team has no more devices. */
+/** Largest failure limit. No team has more devices. */
 const MAX_FAILURE_LIMIT = 100_000;
 
 function checkCount(name: string, given: number, max: number): void {
@@ -146,7 +150,7 @@ function checkCount(name: string, given: number, max: number): void {
   );
 }
 
-/** A shadow compares with the version that the devices run, so there has to be one of the same application. */
+/** Throws unless the devices run a version of the same application, with which a shadow can compare. */
 function checkShadow(before: Assignment | undefined, appId: string, version: number, purpose: Purpose): void {
   const refuse = (got: string, expected: string, help: string): never => {
     throw new UserError(`shadow: got it for ${got}, expected ${expected}`, 400, help);
@@ -173,7 +177,7 @@ interface Chosen extends Omit<Assign, "shadow"> {
   readonly shadow: Shadow | undefined;
 }
 
-/** Returns the assignment after a version was given. */
+/** Returns the assignment after a version is given. */
 function nextAssignment(before: Assignment | undefined, given: Chosen, { now, actor }: Change): Assignment {
   const { target, appId, version, failureLimit, purpose, shadow } = given;
   const row = {
@@ -187,10 +191,11 @@ function nextAssignment(before: Assignment | undefined, given: Chosen, { now, ac
   };
   if (given.share === 100 && given.gates === undefined) return { ...row, version, ...NO_ROLLOUT };
   const isSameApp = before?.app_id === appId;
-  // Keep the id of a roll-out that is widened: its hash chooses the devices, and those chosen so far have to stay.
+  // Keep the id when a roll-out is widened: the hash of the id chooses the devices, and the devices chosen so far must
+  // stay chosen.
   const isWidened = isSameApp && before.next_version === version && before.rollout_id !== null;
   const gates = given.gates ?? (isWidened ? parseGates(before.gates) : undefined);
-  // Take the version from nobody when gates are given to a roll-out that has begun.
+  // Keep at least the present share when gates are added to a running roll-out, so that no device loses the version.
   const widened = given.gates !== undefined && isWidened ? Math.max(before.share ?? 0, given.share) : given.share;
   const share = shadow === undefined ? widened : SHADOW_SHARE;
   return {
@@ -233,7 +238,10 @@ export async function unassign(
   });
 }
 
-/** Ends a roll-out: all devices get the version from before it. Without one, the assignment is deleted. */
+/**
+ * Ends a roll-out: all devices get the version from before the roll-out. Deletes the assignment if there was no such
+ * version.
+ */
 export async function endRollout(
   db: Database,
   { now, actor, teamId }: Change,
@@ -261,10 +269,10 @@ export async function endRollout(
 }
 
 /**
- * Stops the roll-outs of a version that have reached their limit of failures, in the groups of the device that failed.
- * Failures count from the last change of the roll-out on: whoever widens a stopped one has seen those before. Roll-outs
- * with gates are left out: a count of all devices for each report would cost too much.
- * @returns true if one was stopped
+ * Stops the roll-outs of a version that have reached their failure limit, in the groups of the device that failed.
+ * Failures count since the last change of the roll-out: a person who widens a stopped roll-out knows the earlier
+ * failures. Roll-outs with gates are left out, since counting all devices for each report would cost too much.
+ * @returns true if a roll-out was stopped
  */
 export async function stopRollouts(
   tx: Queries,
@@ -323,11 +331,11 @@ async function store(tx: Queries, teamId: string, row: Assignment): Promise<void
   );
 }
 
-/** True if a device is in the first `share` per cent of a roll-out. Every process chooses the same devices. */
+/** True if a device belongs to the first `share` per cent of a roll-out. All processes choose the same devices. */
 export const isInShare = (deviceId: string, rolloutId: string, share: number): boolean =>
   placeInRollout(deviceId, rolloutId) < share;
 
-/** Returns the per cent, below 100, at which a roll-out reaches a device. */
+/** Returns the percentage, below 100, at which a roll-out reaches a device. */
 export function placeInRollout(deviceId: string, rolloutId: string): number {
   const first = createHash("sha256").update(`${rolloutId} ${deviceId}`).digest().readUInt32BE(0);
   return (first / 2 ** 32) * 100;

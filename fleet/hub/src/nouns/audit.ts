@@ -1,4 +1,4 @@
-/** The audit log: one row for each change of who may do what. Rows that say who lost access are kept for ever. */
+/** The audit log: one row for each change of access rights. Rows about lost access are never deleted. */
 import type { Database, Queries, Value } from "boxwright-service/database";
 import { newId } from "../core/ids.ts";
 
@@ -100,18 +100,18 @@ export async function audit(
 }
 
 export interface AuditFilter {
-  /** Beginning of an action: "device." for all of devices. */
+  /** Start of an action's name: "device." selects all actions on devices. */
   readonly action?: string | undefined;
-  /** A part of the subject or of the actor. */
+  /** Part of the subject or of the actor. */
   readonly subject?: string | undefined;
-  /** Rows before the one with this id. */
+  /** Start of the page: only rows older than the row with this id. */
   readonly before?: string | undefined;
 }
 
-/** Returns the pattern of LIKE for a text that holds `text`. */
+/** Returns a LIKE pattern that finds `text` anywhere. */
 const part = (text: string): string => `%${text.toLowerCase().replace(/[!%_]/g, "!$&")}%`;
 
-/** Returns rows of a team that match, the newest first. */
+/** Returns the matching rows of a team, the newest first. */
 export function findAudit(db: Queries, teamId: string, filter: AuditFilter, limit: number): Promise<AuditRow[]> {
   const { action = "", subject = "", before } = filter;
   const params: Value[] = [teamId];
@@ -128,7 +128,7 @@ export function findAudit(db: Queries, teamId: string, filter: AuditFilter, limi
   return db.all<AuditRow>(sql, [...params, limit]);
 }
 
-/** Most rows that an export reads at once. */
+/** Number of rows that an export reads at a time. */
 const ROWS_A_TURN = 1000;
 
 /** Yields all rows of a team, the oldest first, as lines of JSON. */
@@ -147,7 +147,7 @@ export async function* auditLines(db: Queries, teamId: string): AsyncGenerator<s
   }
 }
 
-/** Actions that a restore or a list of keys reads. Their rows are kept. */
+/** Actions that a restore or a list of keys reads. Rows with these actions are never deleted. */
 export const KEPT: readonly AuditAction[] = [
   ...(["user.created", "user.removed", "member.joined", "member.removed"] as const),
   ...(["device.removed", "device.revoked", "device.restored", "device.enrolled"] as const),
@@ -155,7 +155,7 @@ export const KEPT: readonly AuditAction[] = [
 ];
 const NOT_KEPT = `action NOT IN (${KEPT.map((action) => `'${action}'`).join(", ")})`;
 
-/** Deletes rows from before a time, but for those that a restore reads. Returns how many. */
+/** Deletes rows from before a time, except those that a restore reads. Returns the number of deleted rows. */
 export async function deleteAudit(
   tx: Queries,
   now: number,
@@ -172,7 +172,10 @@ export async function deleteAudit(
   return rows.length;
 }
 
-/** Deletes rows of all teams and of none from before a time, the oldest first, at most `limit`. Returns how many. */
+/**
+ * Deletes rows from before a time, with or without a team, the oldest first, at most `limit`. Returns the number of
+ * deleted rows.
+ */
 export async function deleteOldAudit(db: Database, before: number, limit: number): Promise<number> {
   const rows = await db.write((tx) =>
     tx.all(

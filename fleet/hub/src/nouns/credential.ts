@@ -1,6 +1,6 @@
 /**
- * Credentials of devices: made at enrolment, rotated by the device, revoked by people. A credential is for one device
- * and for `/device/*` alone. Only its hash is stored.
+ * Credentials of devices: made at enrolment, rotated by the device, revoked by people. A credential belongs to one
+ * device, and is accepted only on `/device/*`. Only the hash of a credential is stored.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import { mintKey, type MintedKey } from "../core/key.ts";
@@ -8,7 +8,7 @@ import { audit } from "./audit.ts";
 import { STATE_COLUMNS, type DeviceState } from "./status.ts";
 
 const DAY_MS = 86_400_000;
-/** Age after which a device is told to rotate its credential. */
+/** Age at which the hub asks a device to rotate its credential. */
 const ROTATE_AFTER_MS = 30 * DAY_MS;
 /** Days for which the token of a device is valid. */
 export const TOKEN_DAYS = 7;
@@ -27,7 +27,7 @@ export interface KnownDevice extends DeviceState {
 
 const FIND = `SELECT c.id AS credential, c.hash AS hash, c.created_at AS credential_created_at, c.used_at AS credential_used_at, c.team_id AS team_id, t.name AS team_name, d.id AS id, d.name AS name, ${STATE_COLUMNS.map((column) => `s.${column} AS ${column}`).join(", ")} FROM device_credentials c JOIN devices d ON d.team_id = c.team_id AND d.id = c.device_id JOIN device_states s ON s.team_id = c.team_id AND s.device_id = c.device_id JOIN teams t ON t.id = c.team_id WHERE c.id = ?`;
 
-/** Returns the device of a credential. Nothing is cached: a revoked credential is refused at once. */
+/** Returns the device that a credential belongs to. Nothing is cached: a revoked credential is refused at once. */
 export async function lookUpCredential(
   db: Queries,
   id: string,
@@ -48,13 +48,13 @@ export async function addCredential(tx: Queries, now: number, teamId: string, de
   return minted;
 }
 
-/** True if the device has to ask for a new credential. */
+/** True if the device should rotate its credential. */
 export const isOld = ({ credential_created_at }: KnownDevice, now: number): boolean =>
   now - credential_created_at > ROTATE_AFTER_MS;
 
 /**
- * Makes the next credential. The present one stays valid until the device uses the next one. A second call, after a
- * lost answer, replaces the next one.
+ * Makes the next credential of a device. The present credential stays valid until the device first uses the next one. A
+ * second call, after a lost answer, replaces the next credential.
  */
 export function rotate(db: Database, now: number, { team_id, id, credential }: KnownDevice): Promise<MintedKey> {
   return db.write(async (tx) => {
@@ -67,12 +67,12 @@ export function rotate(db: Database, now: number, { team_id, id, credential }: K
   });
 }
 
-/** Records the first use of a credential, which ends the earlier ones. */
+/** Records the first use of a credential, and deletes the earlier ones. */
 export async function noteFirstUse(db: Database, now: number, device: KnownDevice): Promise<void> {
   const { team_id, id, credential, credential_created_at } = device;
   await db.write(async (tx) => {
     await tx.all("UPDATE device_credentials SET used_at = ? WHERE id = ? AND used_at IS NULL", [now, credential]);
-    // Keep a newer credential: the device may be rotating right now.
+    // Keep newer credentials: the device may be rotating right now.
     await tx.all("DELETE FROM device_credentials WHERE team_id = ? AND device_id = ? AND id <> ? AND created_at <= ?", [
       ...[team_id, id, credential, credential_created_at],
     ]);
@@ -86,7 +86,7 @@ export interface ListedCredential {
   readonly used_at: number | null;
 }
 
-/** Returns the valid credentials of a device, the oldest first: one, or two while it rotates. */
+/** Returns the valid credentials of a device, the oldest first: usually one, and two during a rotation. */
 export function credentialsOf(db: Queries, teamId: string, deviceId: string): Promise<ListedCredential[]> {
   return db.all<ListedCredential>(
     "SELECT id, created_at, used_at FROM device_credentials WHERE team_id = ? AND device_id = ? ORDER BY created_at, id",
@@ -108,7 +108,7 @@ export async function revokeDevice(
   });
 }
 
-/** Ends every credential of a device, and every token that it has. Returns how many credentials there were. */
+/** Deletes every credential of a device, and voids its tokens. Returns the number of deleted credentials. */
 export async function endCredentials(tx: Queries, now: number, teamId: string, deviceId: string): Promise<number> {
   await voidTokens(tx, now, deviceId);
   const rows = await tx.all("DELETE FROM device_credentials WHERE team_id = ? AND device_id = ? RETURNING id", [
@@ -119,16 +119,16 @@ export async function endCredentials(tx: Queries, now: number, teamId: string, d
 }
 
 /**
- * Returns the start of the next second. Hosts refuse tokens issued before it. `iat` counts whole seconds, so this
- * covers tokens that were issued in the present second.
+ * Returns the start of the next second. Hosts refuse tokens issued before this time. `iat` counts whole seconds, so
+ * tokens of the present second are refused too.
  */
 const secondAfter = (now: number): number => Math.floor(now / 1000) + 1;
 
 /**
- * Dates the next token of a device, in seconds since 1970. The date is not before the last revocation: the device may
- * have enrolled again in the same second. The date is noted, so that the next revocation names a later one, even if the
- * hub's clock has gone back by then.
- * @returns undefined if the device was revoked or removed after it had shown its credential
+ * Returns the issue time for the next token of a device, in seconds since 1970. This time is not before the last
+ * revocation, since the device may have enrolled again in the same second. The issue time is stored, so that the next
+ * revocation is later even if the hub's clock was set back.
+ * @returns undefined if the device was revoked or removed after the hub had checked its credential
  */
 export function dateToken(
   db: Database,
@@ -138,7 +138,8 @@ export function dateToken(
   const sql = "UPDATE device_states SET token_at = ? WHERE team_id = ? AND device_id = ? AND coalesce(token_at, 0) < ?";
   return db.write(
     async (tx) => {
-      // Look again, in the transaction that reads the revocation: a token dated after it would be good for days.
+      // Check the credential again in the transaction that reads the revocation: a token dated after the revocation
+      // would be valid for days.
       if ((await lookUpCredential(tx, credential)) === undefined) return undefined;
       const issuedAt = Math.max(Math.floor(now / 1000), await tokensGoodFrom(tx, id));
       await tx.all(sql, [issuedAt, team_id, id, issuedAt]);
@@ -148,7 +149,7 @@ export function dateToken(
   );
 }
 
-/** Voids every token that a device has now. */
+/** Voids all present tokens of a device. */
 export async function voidTokens(tx: Queries, now: number, deviceId: string): Promise<void> {
   const [state] = await tx.all<{ token_at: number | null }>("SELECT token_at FROM device_states WHERE device_id = ?", [
     deviceId,
@@ -159,7 +160,7 @@ export async function voidTokens(tx: Queries, now: number, deviceId: string): Pr
   );
 }
 
-/** Voids the tokens of every device of a team. */
+/** Voids all present tokens of all devices in a team. */
 export async function voidTokensOfTeam(tx: Queries, now: number, teamId: string): Promise<void> {
   const second = secondAfter(now);
   await tx.all(
@@ -168,11 +169,14 @@ export async function voidTokensOfTeam(tx: Queries, now: number, teamId: string)
   );
 }
 
-/** Returns all revocations. Age is no reason to leave one out: under a clock far ahead, hosts would miss new ones. */
+/**
+ * Returns all revocations, also old ones: if the clock is far ahead, new revocations look old, and hosts would miss
+ * them.
+ */
 export const listRevocations = (db: Queries): Promise<{ readonly device_id: string; readonly before: number }[]> =>
   db.all("SELECT device_id, before FROM device_revocations ORDER BY device_id");
 
-/** Returns the second from which tokens of a device are valid; 0: it was never revoked. */
+/** Returns the time in seconds since which issued tokens of a device are valid; 0 if the device was never revoked. */
 async function tokensGoodFrom(db: Queries, deviceId: string): Promise<number> {
   const [row] = await db.all<{ before: number }>("SELECT before FROM device_revocations WHERE device_id = ?", [
     deviceId,
@@ -180,7 +184,7 @@ async function tokensGoodFrom(db: Queries, deviceId: string): Promise<number> {
   return row?.before ?? 0;
 }
 
-/** Deletes revocations of tokens that have run out. */
+/** Deletes revocations whose tokens have all expired. */
 export async function deleteOldRevocations(db: Database, now: number): Promise<void> {
   const oldest = Math.floor(now / 1000) - (TOKEN_DAYS + 1) * 86_400;
   await db.write((tx) => tx.all("DELETE FROM device_revocations WHERE before <= ?", [oldest]));

@@ -1,4 +1,4 @@
-/** Finds the version that each device should run, from its team's assignments. */
+/** Finds the version that each device should run, from the assignments of its team. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Queries } from "boxwright-service/database";
 import type { Purpose } from "./application.ts";
@@ -11,11 +11,11 @@ export interface DesiredVersion {
   /** Identifier of the application. */
   readonly identifier: string;
   readonly number: number;
-  /** ETag without quotes: identifier and the beginning of the content's hash. */
+  /** ETag without quotes: the identifier, and the first digits of the content's hash. */
   readonly etag: string;
-  /** ETag of the version that its roll-out gives; null: there is none. */
+  /** ETag of the version in the roll-out; null if there is no roll-out. */
   readonly nextEtag: string | null;
-  /** The assignment behind it. */
+  /** Assignment that gives the version. */
   readonly by: Assignment;
 }
 
@@ -24,7 +24,7 @@ export function etagOf(identifier: string, hash: string): string {
 }
 
 interface Wanted {
-  /** undefined: all devices. */
+  /** Device to resolve; undefined for all devices. */
   readonly deviceId?: string | undefined;
   readonly purpose?: Purpose | undefined;
 }
@@ -35,9 +35,7 @@ interface Row extends Assignment {
   readonly next_hash: string | null;
 }
 
-/**
- * Returns what devices of a team should run. Devices without an application are left out.
- */
+/** Returns the version of each device in a team. Devices without an application are left out. */
 export async function resolveDesired(
   db: Queries,
   teamId: string,
@@ -60,7 +58,7 @@ export async function resolveDesired(
   if (groups.length === 0) return found;
   const members = await membersOf(db, teamId, deviceId);
   let looked = 0;
-  // The rows come in the order of their last change, the newest first.
+  // The rows are ordered by their last change, the newest first.
   for (const row of groups) {
     const applied = row.rollout_state === "stopped" ? await appliedOf(db, teamId, row) : undefined;
     for (const id of members.get(row.target_id) ?? []) {
@@ -87,7 +85,7 @@ interface MemberRow {
   readonly device_id: string;
 }
 
-/** Members that are read or looked at before other requests get their turn: a team may have 20,000. */
+/** Number of members after which other requests get their turn: a team may have 20,000. */
 const ROWS_A_TURN = 500;
 
 /** Returns the devices of each group. */
@@ -111,15 +109,16 @@ async function membersOf(db: Queries, teamId: string, deviceId?: string): Promis
   return groups;
 }
 
-/** Returns the devices whose last report says that they use the version of a roll-out. */
+/** Returns the devices that use the version of a roll-out, by their last reports. */
 async function appliedOf(db: Queries, teamId: string, row: Row): Promise<Set<string>> {
   const states = await lastStates(db, teamId, row);
   return new Set([...states].filter(([, { state }]) => state === "applied").map(([id]) => id));
 }
 
 /**
- * Returns what devices said about the version of a roll-out: in their last report, or that they could not use it since
- * the roll-out changed. A device that failed goes back to the earlier version, and its last report is about that one.
+ * Returns for each device whether it uses the version of a roll-out, or has failed to use this version since the
+ * roll-out last changed. A failed device goes back to the earlier version, so its last report is about the earlier
+ * version.
  */
 export async function lastStates(
   db: Queries,
@@ -152,15 +151,18 @@ export async function idsInShare(desired: ReadonlyMap<string, DesiredVersion>, r
   return ids;
 }
 
-/** How far a roll-out is. */
+/** Progress of a roll-out. */
 export interface RolloutProgress {
   /** Devices in the share of the roll-out. */
   readonly devices: number;
   readonly applied: number;
   readonly failed: number;
-  /** Devices that have not said yet if they can use the version. */
+  /** Devices that have not reported yet whether they can use the version. */
   readonly waiting: number;
-  /** Devices among `waiting` that are offline. They delay nothing, and get the version when they come back. */
+  /**
+   * Devices in `waiting` that are offline. The roll-out does not wait for these devices, which get the version when
+   * they come back.
+   */
   readonly offline: number;
 }
 

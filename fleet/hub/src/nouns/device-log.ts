@@ -1,6 +1,6 @@
 /**
- * Logs of devices: the last lines, which somebody asked for, or which a device sent after a failure. Device and hub
- * both cut secrets out.
+ * Logs of devices: the last lines, which a person asked for, or which a device sent after a failure. Both device and
+ * hub cut secrets out.
  */
 import { cutLog, redactLog } from "boxwright-service/device-log";
 import type { Database, Queries } from "boxwright-service/database";
@@ -11,10 +11,10 @@ import { audit } from "./audit.ts";
 import { needDevice, type DeviceRow } from "./device-query.ts";
 import type { Change } from "./group.ts";
 
-/** Most logs of one device. A new one takes the place of the oldest. */
+/** Largest number of stored logs of one device. A new log replaces the oldest. */
 const KEPT = 3;
 const KEPT_MS = 7 * 86_400_000;
-/** Least milliseconds between two logs of one device. */
+/** Smallest number of milliseconds between two logs of one device. */
 const LEAST_MS = 10_000;
 
 export interface StoredLog {
@@ -24,7 +24,7 @@ export interface StoredLog {
   readonly body: string;
 }
 
-/** Asks a device for its log. The answer to its next heartbeat says so. */
+/** Asks a device for its log. The answer to the device's next heartbeat carries the request. */
 export async function requestLog(db: Database, { now, actor, teamId }: Change, id: string): Promise<DeviceRow> {
   return db.write(async (tx) => {
     const device = await needDevice(tx, teamId, id);
@@ -44,8 +44,8 @@ export async function requestLog(db: Database, { now, actor, teamId }: Change, i
 }
 
 /**
- * Stores a log and ends the request for it. The oldest logs above the limit go.
- * @returns the seconds to wait if the last log came just now, else 0
+ * Stores a log and clears the request for it. Deletes the oldest logs above the limit.
+ * @returns the seconds to wait if the last log came too recently, else 0
  */
 export async function storeLog(
   db: Database,

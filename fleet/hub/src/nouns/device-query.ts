@@ -4,18 +4,20 @@ import { notInTeam, type Device } from "./device.ts";
 import { IS_ONLINE, onlineBetween, STATE_COLUMNS, type DeviceState, type Status } from "./status.ts";
 
 export interface DeviceFilter {
-  /** A part of the name or of the id, in any case. */
+  /** Part of the name or id. Upper and lower case are equal. */
   readonly search?: string | undefined;
   readonly status?: Status | undefined;
   readonly groupId?: string | undefined;
   readonly tag?: string | undefined;
-  /** Identifier of the application that the device runs, by its last report. */
+  /** Identifier of the application that the device runs, by the device's last report. */
   readonly application?: string | undefined;
   readonly model?: string | undefined;
-  /** Last contact before and after these times, in milliseconds. A device without a contact was before all times. */
+  /** Limits of the last contact, in milliseconds since 1970. A device without a contact is before every limit. */
   readonly contactBefore?: number | undefined;
   readonly contactAfter?: number | undefined;
-  /** "conflict": two devices seem to use one credential. "new": typed in, and never enrolled. */
+  /**
+   * "conflict": two devices seem to use the same credential. "new": a person added the device, which never enrolled.
+   */
   readonly only?: "conflict" | "new" | "failed" | "revoked" | "paused" | undefined;
 }
 
@@ -52,7 +54,7 @@ const FROM = "FROM devices d LEFT JOIN device_states s ON s.team_id = d.team_id 
 
 const fold = (text: string): string => text.normalize("NFKC").toLowerCase();
 
-/** Returns the conditions of a filter, without its search. */
+/** Returns the SQL conditions of a filter, without its search text. */
 function conditions(teamId: string, filter: DeviceFilter, now: number): { sql: string; params: Value[] } {
   const parts = ["d.team_id = ?"];
   const params: Value[] = [teamId];
@@ -85,13 +87,13 @@ export interface Slice {
   readonly order: DeviceOrder;
   readonly limit: number;
   readonly after?: Position | undefined;
-  /** Rows to leave out at the beginning; for pages with numbers. */
+  /** Number of rows to skip, for numbered pages. */
   readonly offset?: number | undefined;
 }
 
 /**
- * Returns devices that match, in order. The search is done here: the databases differ in what they call lower case, and
- * one of them knows ASCII only. A team has at most 20,000 devices.
+ * Returns the matching devices in order. JavaScript does the search: the two databases convert to lower case
+ * differently, and SQLite only for ASCII. A team has at most 20,000 devices.
  */
 export async function queryDevices(
   db: Queries,
@@ -132,7 +134,7 @@ export interface Counts {
   readonly online: number;
   readonly conflicts: number;
   readonly failed: number;
-  /** Devices that were typed in and never enrolled. */
+  /** Devices that a person added and that never enrolled. */
   readonly fresh: number;
   readonly revoked: number;
 }
@@ -146,7 +148,7 @@ export async function countByStatus(db: Queries, teamId: string, now: number): P
   return row!;
 }
 
-/** Rows of one query. The text stays the same, so that the database prepares it once. */
+/** Number of ids in one query. The SQL text stays the same, so that the database prepares it once. */
 const IDS_A_QUERY = 100;
 const FIND_STATES = `SELECT device_id AS id, ${STATE_COLUMNS.join(", ")} FROM device_states WHERE team_id = ? AND device_id IN (${Array<string>(IDS_A_QUERY).fill("?").join(", ")})`;
 
@@ -174,7 +176,7 @@ export async function findDevice(db: Queries, teamId: string, id: string): Promi
   return rows[0];
 }
 
-/** Returns a device of the team, or throws. */
+/** Returns a device of the team, or throws a UserError. */
 export async function needDevice(db: Queries, teamId: string, id: string): Promise<DeviceRow> {
   const found = await findDevice(db, teamId, id);
   if (found === undefined) throw notInTeam(id);

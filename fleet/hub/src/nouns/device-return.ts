@@ -1,6 +1,6 @@
 /**
- * Devices that come back to a restored hub. A backup holds the public key of each device and no credential. While
- * somebody has opened the door, a device that proves itself by its key gets a new credential, and stays what it was.
+ * Lets devices come back to a restored hub. A backup holds the public key of each device, but no credentials. During
+ * the hours that a person allows, a device proves its identity with its key and gets a new credential. Its data stays.
  */
 import { randomBytes } from "node:crypto";
 import type { Database, Queries } from "boxwright-service/database";
@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000;
 export const RETURN_HOURS = 24;
 const MOST_HOURS = 720;
 
-/** Lets the devices of a team come back for some hours; 0 hours: no longer. Returns until when. */
+/** Lets the devices of a team come back for some hours; 0 hours end this. Returns the end time. */
 export async function openReturns(
   db: Database,
   { now, actor, teamId }: Change,
@@ -31,7 +31,7 @@ export async function openReturns(
   return until;
 }
 
-/** Returns until when devices of a team may come back; null: they may not. */
+/** Returns the time until which the devices of a team may come back; null if they may not. */
 export async function returnsUntil(db: Queries, now: number, teamId: string): Promise<number | null> {
   const [team] = await db.all<{ returns_until: number | null }>("SELECT returns_until FROM teams WHERE id = ?", [
     teamId,
@@ -40,12 +40,12 @@ export async function returnsUntil(db: Queries, now: number, teamId: string): Pr
   return until !== null && until > now ? until : null;
 }
 
-/** A device whose key is known, and that has no credential that was ever used. */
+/** Condition for a device whose public key is known, but which has no credential that was ever used. */
 const IS_AWAY =
   "s.public_key IS NOT NULL AND s.revoked_at IS NULL AND NOT EXISTS (SELECT 1 FROM device_credentials c " +
   "WHERE c.team_id = s.team_id AND c.device_id = s.device_id AND c.used_at IS NOT NULL)";
 
-/** Counts the devices of a team that a restore left without a credential and that have not come back. */
+/** Counts the devices of a team that lost their credential by a restore and have not come back. */
 export async function countAway(db: Queries, teamId: string): Promise<number> {
   const [row] = await db.all<{ count: number }>(
     `SELECT count(*) AS count FROM device_states s JOIN devices d ON d.team_id = s.team_id AND d.id = s.device_id WHERE s.team_id = ? AND ${IS_AWAY}`,
@@ -70,7 +70,10 @@ async function findAway(tx: Queries, now: number, deviceId: string): Promise<Awa
   return row;
 }
 
-/** Returns what the device has to sign; undefined if it may not come back. A second call replaces the first one's. */
+/**
+ * Returns the text that the device must sign; undefined if the device may not come back. A second call replaces the
+ * first text.
+ */
 export function challengeOf(db: Database, now: number, deviceId: string): Promise<string | undefined> {
   return db.write(async (tx) => {
     if ((await findAway(tx, now, deviceId)) === undefined) return undefined;
@@ -80,7 +83,9 @@ export function challengeOf(db: Database, now: number, deviceId: string): Promis
   });
 }
 
-/** Gives a device that has signed its challenge a new credential. Returns undefined if it may not come back. */
+/**
+ * Gives a new credential to a device that has signed its challenge. Returns undefined if the device may not come back.
+ */
 export function takeBack(
   db: Database,
   now: number,
@@ -90,7 +95,7 @@ export function takeBack(
     const away = await findAway(tx, now, deviceId);
     if (away === undefined || away.return_challenge === null) return undefined;
     if (!isReturnSigned(away.public_key, deviceId, away.return_challenge, signature)) return undefined;
-    // A credential whose answer was lost is void.
+    // Delete an earlier credential, whose answer was lost.
     await tx.all("DELETE FROM device_credentials WHERE device_id = ?", [deviceId]);
     await tx.all("UPDATE device_states SET return_challenge = NULL WHERE device_id = ?", [deviceId]);
     const { key } = await addCredential(tx, now, away.team_id, deviceId);

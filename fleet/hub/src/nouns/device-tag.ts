@@ -1,4 +1,4 @@
-/** Tags of devices: short texts beside groups. A tag is there as long as a device has it. */
+/** Tags of devices: short texts, independent of groups. A tag exists as long as a device has it. */
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { cleanTags } from "./application.ts";
@@ -6,20 +6,20 @@ import { audit } from "./audit.ts";
 import { needDevice, type DeviceRow } from "./device-query.ts";
 import type { Change } from "./group.ts";
 
-/** Condition of a device `d` that has a tag. */
+/** Condition that a device `d` has a tag. */
 export const HAS_TAG =
   "EXISTS (SELECT 1 FROM device_tags t WHERE t.team_id = d.team_id AND t.device_id = d.id AND t.tag = ?)";
-/** Most tags that a list of a team shows. */
+/** Largest number of tags in the list of a team. */
 const MAX_LISTED = 1000;
 
-/** Reads tags as a page has them, with commas between them. */
+/** Splits the text of a page's field into tags, at the commas. */
 export const splitTags = (text: string): string[] =>
   text
     .split(",")
     .map((tag) => tag.trim())
     .filter((tag) => tag !== "");
 
-/** Checks one tag, or several. */
+/** Checks a list of tags, and returns the cleaned texts. */
 export function readTags(given: readonly string[]): string[] {
   const tags = cleanTags(given);
   const bad = tags.find((tag) => tag.includes(","));
@@ -27,7 +27,10 @@ export function readTags(given: readonly string[]): string[] {
   throw new UserError(`tags: got ${JSON.stringify(bad)}, expected texts without commas`, 400, "A tag has no comma.");
 }
 
-/** Gives a device these tags, and no others. The same tags again change nothing, and are not in the audit. */
+/**
+ * Sets the tags of a device, and removes all others. Setting the same tags again changes nothing, and adds no audit
+ * row.
+ */
 export async function setDeviceTags(
   db: Database,
   { now, actor, teamId }: Change,
@@ -47,16 +50,16 @@ export async function setDeviceTags(
   });
 }
 
-/** Returns the tags of a device, in their order. */
+/** Returns the tags of a device, sorted. */
 export async function tagsOf(db: Queries, teamId: string, id: string): Promise<string[]> {
   return (await tagsOfMany(db, teamId, [id])).get(id) ?? [];
 }
 
-/** Rows of one query. The text stays the same, so that the database prepares it once. */
+/** Number of ids in one query. The SQL text stays the same, so that the database prepares it once. */
 const IDS_A_QUERY = 100;
 const FIND_TAGS = `SELECT device_id, tag FROM device_tags WHERE team_id = ? AND device_id IN (${Array<string>(IDS_A_QUERY).fill("?").join(", ")}) ORDER BY tag`;
 
-/** Returns the tags of these devices, by id. A device without tags is not there. */
+/** Returns the tags of these devices, by id. Devices without tags are left out. */
 export async function tagsOfMany(
   db: Queries,
   teamId: string,
@@ -72,7 +75,7 @@ export async function tagsOfMany(
   return tags;
 }
 
-/** Returns every tag of the team's devices. */
+/** Returns all tags that devices of the team have. */
 export async function listDeviceTags(db: Queries, teamId: string): Promise<string[]> {
   const rows = await db.all<{ tag: string }>(
     `SELECT DISTINCT t.tag AS tag FROM device_tags t JOIN devices d ON d.team_id = t.team_id AND d.id = t.device_id WHERE t.team_id = ? ORDER BY tag LIMIT ${MAX_LISTED}`,

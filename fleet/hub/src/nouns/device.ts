@@ -1,4 +1,4 @@
-/** A team's devices, in the order of their ids. Ids that the hub makes sort by age. */
+/** Devices of a team, ordered by id. Ids that the hub makes sort by age. */
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
@@ -17,7 +17,7 @@ export interface NewDevice {
   readonly name: string;
 }
 
-/** Returns the devices behind the id `after`, at most `limit` of them. Every id sorts behind the empty text. */
+/** Returns at most `limit` devices whose ids come after `after`. Every id comes after the empty text. */
 export function listDevices(db: Queries, teamId: string, after = "", limit?: number): Promise<Device[]> {
   const sql = "SELECT id, name FROM devices WHERE team_id = ? AND id > ? ORDER BY id";
   return limit === undefined ? db.all(sql, [teamId, after]) : db.all(`${sql} LIMIT ?`, [teamId, after, limit]);
@@ -25,7 +25,7 @@ export function listDevices(db: Queries, teamId: string, after = "", limit?: num
 
 interface AddOptions {
   readonly actor?: string;
-  /** True: a device that was removed comes back as it was, with its credential and its groups. */
+  /** True: the same device was removed before, and is restored with its credential and groups. */
   readonly restored?: boolean;
 }
 
@@ -73,7 +73,7 @@ export async function addDevices(
 
 const named = ({ id, name }: Device): string => `${id} ${name}`;
 
-/** Deletes the rows of removed devices whose ids new devices take: those are other devices. */
+/** Deletes the rows of removed devices whose ids are taken by new devices, which are other devices. */
 async function forgetRemoved(tx: Queries, teamId: string, devices: readonly Device[]): Promise<void> {
   const removed = await tx.all<{ id: string }>("SELECT device_id AS id FROM removed_devices WHERE team_id = ?", [
     teamId,
@@ -82,7 +82,7 @@ async function forgetRemoved(tx: Queries, teamId: string, devices: readonly Devi
   for (const { id } of devices) if (ids.has(id)) await forgetDevice(tx, teamId, id);
 }
 
-/** Renames a device. Returns the name as it is kept. */
+/** Renames a device. Returns the name as it is stored. */
 export async function renameDevice(
   db: Database,
   now: number,
@@ -104,7 +104,7 @@ export async function renameDevice(
   return clean;
 }
 
-/** Removes a device, and returns it as it was. */
+/** Removes a device. Returns the removed device. */
 export async function removeDevice(
   db: Database,
   now: number,
@@ -116,8 +116,8 @@ export async function removeDevice(
 }
 
 /**
- * Removes all of these devices or none. Their credentials open nothing from now on. Their other rows stay for a day, so
- * that they can be brought back.
+ * Removes all of these devices or none. Their credentials are refused from now on. Other rows of these devices stay for
+ * a day, so that the removal can be undone.
  */
 export async function removeDevices(
   db: Database,
@@ -146,7 +146,7 @@ export async function removeDevices(
   });
 }
 
-/** Returns the devices that were removed together at this time, and that are not back. */
+/** Returns the devices that were removed together at this time, except those restored since. */
 export function removedAt(db: Queries, teamId: string, at: number): Promise<Device[]> {
   return db.all<Device>(
     "SELECT device_id AS id, name FROM removed_devices WHERE team_id = ? AND removed_at = ? AND NOT EXISTS (SELECT 1 FROM devices d WHERE d.team_id = removed_devices.team_id AND d.id = removed_devices.device_id) ORDER BY device_id",
@@ -162,7 +162,7 @@ export function notInTeam(id: string): UserError {
   );
 }
 
-/** Counts the devices of a team, or those up to and with the id `upTo`. */
+/** Counts the devices of a team. With `upTo`, counts only devices whose ids are not after this one. */
 export async function countDevices(db: Queries, teamId: string, upTo?: string): Promise<number> {
   const sql = "SELECT count(*) AS count FROM devices WHERE team_id = ?";
   const [row] =

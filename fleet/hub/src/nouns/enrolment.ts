@@ -1,4 +1,4 @@
-/** Enrolment: an adopt key makes a device, or gives an identity to one that somebody typed in. */
+/** Enrolment: an adopt key makes a new device, or gives an identity to a device that a person added. */
 import type { Database, Queries } from "boxwright-service/database";
 import type { EnrolAnswer, EnrolRequest } from "boxwright-service/schema/protocol";
 import { newId } from "../core/ids.ts";
@@ -12,7 +12,7 @@ import { cleanName } from "./text.ts";
 
 export type Enrolment =
   | { readonly kind: "enrolled"; readonly answer: EnrolAnswer }
-  /** `no_key`: prefix or checksum are wrong, and the database was not asked. `unknown`: no such key is stored. */
+  /** `no_key`: the prefix or checksum is wrong, so the database was not asked. `unknown`: no such key is stored. */
   | { readonly kind: "no_key" | "unknown" }
   | { readonly kind: "spent"; readonly why: string }
   | { readonly kind: "conflict"; readonly why: string };
@@ -28,8 +28,8 @@ const FIND_KEY = `SELECT k.hash AS hash, k.team_id AS team_id, t.name AS team_na
   .join(", ")} FROM adopt_keys k JOIN teams t ON t.id = k.team_id WHERE k.id = ?`;
 
 /**
- * Enrols a device: all of it or nothing. A request that comes again, because its answer was lost, gets the same device
- * as long as nobody has used its credential.
+ * Enrols a device, completely or not at all. If a request is repeated because its answer was lost, the answer is the
+ * same device, unless the first credential was used meanwhile.
  */
 export async function enrol(db: Database, now: number, request: EnrolRequest, maxDevices: number): Promise<Enrolment> {
   const id = readKey(request.adopt_key, "bwa");
@@ -59,7 +59,7 @@ export async function enrol(db: Database, now: number, request: EnrolRequest, ma
   });
 }
 
-/** Returns the device that this key made for this serial number and whose credential nobody has used. */
+/** Returns the device that this key made for this serial number, if the device's credential was never used. */
 async function findUnused(tx: Queries, key: KeyRow, serial: string | undefined): Promise<string | undefined> {
   if (serial === undefined) return undefined;
   const [found] = await tx.all<{ device_id: string }>(
@@ -73,12 +73,14 @@ type FoundDevice = {
   readonly kind: "device";
   readonly deviceId: string;
   readonly name: string;
-  /** Time at which the device was paused; null if it is not. A paused device stays paused when it enrols again. */
+  /**
+   * Time at which the device was paused; null if it is not paused. A paused device stays paused when it enrols again.
+   */
   readonly pausedAt: number | null;
 };
 type Conflict = Extract<Enrolment, { kind: "conflict" }>;
 
-/** Finds or makes the device. Ends the credentials and deletes the state of one that had enrolled before. */
+/** Finds or makes the device. If the device has enrolled before, ends its credentials and deletes its state. */
 async function findOrMakeDevice(
   tx: Queries,
   now: number,
@@ -130,7 +132,7 @@ async function insertState(
   );
 }
 
-/** Puts a device into the groups of the key that still exist. */
+/** Adds a device to those groups of the key that still exist. */
 async function joinGroups(tx: Queries, key: KeyRow, deviceId: string): Promise<void> {
   await tx.all(
     "INSERT INTO device_group_members (team_id, group_id, device_id) SELECT g.team_id, g.id, CAST(? AS TEXT) FROM adopt_key_groups k JOIN device_groups g ON g.id = k.group_id WHERE k.adopt_key_id = ? AND g.team_id = ? ON CONFLICT DO NOTHING",

@@ -1,22 +1,25 @@
 /**
- * Gates of a roll-out: steps that open by themselves once enough devices use the version, and a share of failures that
- * stops the roll-out.
+ * Gates of a roll-out: steps that open automatically once enough devices use the version, and a percentage of failures
+ * that stops the roll-out.
  */
 import { UserError } from "../core/errors.ts";
 import { CLOCK_SKEW_MS } from "../core/clock.ts";
 
 export interface Gates {
-  /** Shares of the group in per cent, ascending. After a last step below 100, a person widens. */
+  /**
+   * Shares of the group in per cent, ascending. If the last step is below 100, a person must widen the roll-out
+   * further.
+   */
   readonly steps: readonly number[];
-  /** Per cent of a step's devices that have to use the version before the next step opens. */
+  /** Percentage of a step's devices that must use the version before the next step opens. */
   readonly success_percent: number;
-  /** Per cent of a step's devices at which failures stop the roll-out. */
+  /** Percentage of a step's devices whose failures stop the roll-out. */
   readonly error_percent: number;
-  /** Minutes that a step is open at least. */
+  /** Smallest number of minutes that a step stays open. */
   readonly wait_minutes: number;
 }
 
-/** What a person gives of gates. */
+/** Gates as a person states them. */
 export interface GivenGates {
   readonly steps?: readonly number[] | undefined;
   readonly successPercent?: number | undefined;
@@ -24,17 +27,20 @@ export interface GivenGates {
   readonly waitMinutes?: number | undefined;
 }
 
-/** Failures that never stop a roll-out with gates by default: by chance alone, small steps pass any per cent. */
+/**
+ * Default failure limit of a roll-out with gates. Fewer failures never stop it: in small steps, a chance failure is
+ * already a large percentage.
+ */
 export const USUAL_FAILURE_LIMIT = 5;
-/** A network may fail an hour after it was applied. */
+/** Defaults of gates. The wait is an hour, since a network may fail as late as that after it was applied. */
 export const USUAL_GATES = { success_percent: 90, error_percent: 5, wait_minutes: 60 } as const;
 export const MAX_STEPS = 20;
-/** 30 days. */
+/** Largest number of minutes that a step may wait: 30 days. */
 export const MAX_WAIT_MINUTES = 43_200;
 const MINUTE_MS = 60_000;
 
 /**
- * Parses the gates in a request. Undefined if the request has none.
+ * Parses the gates of a request. Returns undefined if the request has none.
  * @throws UserError
  */
 export function readGates({ steps, successPercent, errorPercent, waitMinutes }: GivenGates): Gates | undefined {
@@ -48,7 +54,7 @@ export function readGates({ steps, successPercent, errorPercent, waitMinutes }: 
   const success_percent = checkNumber("successPercent", successPercent ?? USUAL_GATES.success_percent, 1, 99);
   const error_percent = checkNumber("errorPercent", errorPercent ?? USUAL_GATES.error_percent, 1, 99);
   const wait_minutes = checkNumber("waitMinutes", waitMinutes ?? USUAL_GATES.wait_minutes, 0, MAX_WAIT_MINUTES);
-  // Otherwise a step could neither open nor stop after all its devices have reported.
+  // Refuse such gates: otherwise a step whose devices have all reported could neither open the next step nor stop.
   if (success_percent + error_percent > 100)
     throw new UserError(
       `successPercent, errorPercent: got ${success_percent} and ${error_percent}, expected at most 100 in all`,
@@ -78,28 +84,32 @@ function checkNumber(name: string, given: number, min: number, max: number): num
   );
 }
 
-/** Reads the gates that the database holds. */
+/** Parses gates as the database stores them. */
 export const parseGates = (text: string | null): Gates | undefined =>
   text === null ? undefined : (JSON.parse(text) as Gates);
 
-/** Returns the step after a share; undefined: it is the last one. */
+/** Returns the next step after a share; undefined after the last step. */
 export const nextStep = ({ steps }: Gates, share: number): number | undefined => steps.find((step) => step > share);
 
-/** Devices of all steps that are open. Those that failed before a person last changed the roll-out are left out. */
+/**
+ * Counts of devices in all open steps. Devices that failed before a person last changed the roll-out are not failures.
+ */
 export interface StepCount {
   readonly devices: number;
   readonly applied: number;
   readonly failed: number;
 }
 
-/** True if failures stop the roll-out: as many as its failure limit, and as many per cent as its gates say. */
+/**
+ * True if failures stop the roll-out: their number reaches the failure limit, and their percentage the gates' limit.
+ */
 export function isOverError({ error_percent }: Gates, failureLimit: number, { devices, failed }: StepCount): boolean {
   return failed >= failureLimit && failed * 100 >= error_percent * devices;
 }
 
 /**
- * True if enough devices use the version. Failures below the limit count neither as success nor as missing, so that a
- * step of one device is not held up by one failure.
+ * True if enough devices use the version. Failures below the limit are left out of this percentage, so that one failure
+ * does not hold up a step of one device.
  */
 export function isSuccess({ success_percent }: Gates, failureLimit: number, count: StepCount): boolean {
   const { devices, applied, failed } = count;
@@ -107,10 +117,7 @@ export function isSuccess({ success_percent }: Gates, failureLimit: number, coun
   return applied * 100 >= success_percent * expected;
 }
 
-/**
- * True if a step has been open for long enough. A step of the future was opened under a wrong clock, so its time is
- * void.
- */
+/** True if a step has been open for long enough. Ignores an opening time in the future, which a wrong clock wrote. */
 export function hasWaited({ wait_minutes }: Gates, openedAt: number, now: number): boolean {
   return now - openedAt >= wait_minutes * MINUTE_MS || openedAt > now + CLOCK_SKEW_MS;
 }

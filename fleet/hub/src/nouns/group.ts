@@ -1,4 +1,4 @@
-/** Groups of a team's devices. A device may be in several. */
+/** Groups of devices in a team. A device may be in several groups. */
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
@@ -14,7 +14,7 @@ export interface Group {
   readonly created_at: number;
 }
 
-/** Who changes a team, and when. */
+/** Team that is changed, the person or key who changes it, and the time. */
 export interface Change {
   readonly now: number;
   /** An email, `operator`, or `key` and the public id of an API key. */
@@ -22,7 +22,7 @@ export interface Change {
   readonly teamId: string;
 }
 
-/** Returns groups, in the order of their names. */
+/** Returns groups, ordered by name. */
 export function listGroups(db: Queries, teamId: string): Promise<(Group & { readonly devices: number })[]> {
   return db.all(
     "SELECT g.id AS id, g.name AS name, g.created_at AS created_at, (SELECT count(*) FROM device_group_members m JOIN devices d ON d.team_id = m.team_id AND d.id = m.device_id WHERE m.team_id = g.team_id AND m.group_id = g.id) AS devices FROM device_groups g WHERE g.team_id = ? ORDER BY lower(g.name), g.id",
@@ -38,7 +38,7 @@ export async function findGroup(db: Queries, teamId: string, id: string): Promis
   return rows[0];
 }
 
-/** Returns the groups of a device, in the order of their names. */
+/** Returns the groups of a device, ordered by name. */
 export async function groupsOf(db: Queries, teamId: string, deviceId: string): Promise<Group[]> {
   return db.all<Group>(
     "SELECT g.id AS id, g.name AS name, g.created_at AS created_at FROM device_group_members m JOIN device_groups g ON g.id = m.group_id WHERE m.team_id = ? AND m.device_id = ? ORDER BY lower(g.name), g.id",
@@ -46,11 +46,11 @@ export async function groupsOf(db: Queries, teamId: string, deviceId: string): P
   );
 }
 
-/** Memberships of one query. The text stays the same, so that the database prepares it once. */
+/** Number of ids in one query. The SQL text stays the same, so that the database prepares it once. */
 const IDS_A_QUERY = 100;
 const FIND_GROUPS = `SELECT m.device_id AS device_id, g.id AS id, g.name AS name, g.created_at AS created_at FROM device_group_members m JOIN device_groups g ON g.id = m.group_id WHERE m.team_id = ? AND m.device_id IN (${Array<string>(IDS_A_QUERY).fill("?").join(", ")}) ORDER BY lower(g.name), g.id`;
 
-/** Returns the groups of these devices, by id of the device. */
+/** Returns the groups of these devices, by device id. */
 export async function groupsOfMany(
   db: Queries,
   teamId: string,
@@ -142,7 +142,7 @@ export async function deleteGroup(db: Database, { now, actor, teamId }: Change, 
   });
 }
 
-/** Adds devices to a group, all or none. Returns the group, and how many were not in it before. */
+/** Adds all of these devices to a group, or none. Returns the group, and the number of devices that were added. */
 export async function addToGroup(
   db: Database,
   { now, actor, teamId }: Change,
@@ -175,7 +175,7 @@ const noDevice = (id: string): UserError =>
     "This device is not in the team any more.",
   );
 
-/** Takes devices out of a group. Returns the group, and how many were in it. */
+/** Removes devices from a group. Returns the group, and the number of devices that were removed. */
 export async function removeFromGroup(
   db: Database,
   { now, actor, teamId }: Change,

@@ -1,4 +1,4 @@
-/** Accounts of an OpenID provider, and the people of the hub that they belong to. */
+/** Accounts at an OpenID provider, and the users of the hub that they belong to. */
 import { randomBytes } from "node:crypto";
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
@@ -8,23 +8,23 @@ import type { Role } from "./role.ts";
 import { cleanEmail } from "./text.ts";
 import { findUser, type User } from "./user.ts";
 
-/** What the provider says of an account. It never changes the subject; people may change their email. */
+/** Claims of the provider about an account. The subject never changes, but the email may. */
 export interface Claims {
   readonly issuer: string;
   readonly subject: string;
-  /** Verified by the provider. */
+  /** Email that the provider has verified. */
   readonly email: string;
 }
 
-/** Where somebody joins who has neither an account nor an invitation. */
+/** Team that a person joins who has neither an account nor an invitation. */
 export interface Joins {
   readonly teamId: string;
   readonly role: Role;
 }
 
 /**
- * Returns the person of a provider's account. The first time, the verified email says who it is: somebody with an
- * account, somebody who is invited, or, with `joins`, a new person. Throws for everybody else.
+ * Returns the user of a provider's account. At the first sign-in, the verified email identifies the user: one with an
+ * account, one who is invited, or, with `joins`, a new one. Throws for everybody else.
  */
 export async function signInAs(db: Database, now: number, claims: Claims, joins: Joins | undefined): Promise<User> {
   const { issuer, subject } = claims;
@@ -37,7 +37,7 @@ export async function signInAs(db: Database, now: number, claims: Claims, joins:
     const email = cleanEmail(claims.email);
     const user = (await findUser(tx, email)) ?? (await makeUser(tx, now, email, joins));
     const taken = await tx.all("SELECT 1 AS one FROM identities WHERE user_id = ? AND issuer = ?", [user.id, issuer]);
-    // Somebody else has this email at the provider now.
+    // Refuse the sign-in: the email now belongs to another account at the provider.
     if (taken.length > 0)
       throw new UserError(
         `got another account of ${issuer} for ${email}, expected the one that signed in before`,
@@ -80,5 +80,8 @@ async function makeUser(tx: Queries, now: number, email: string, joins: Joins | 
   return user;
 }
 
-/** Returns what stands in place of a password's hash. It is random, since the cookies of known browsers build on it. */
+/**
+ * Returns a text to store in place of a password's hash. The text is random, since the cookies of known browsers are
+ * derived from it.
+ */
 const noPassword = (): string => `none$${randomBytes(16).toString("base64url")}`;

@@ -1,4 +1,4 @@
-/** Open invitations into a team: listed and cancelled. They are made in user.ts and used as links. */
+/** Lists and cancels open invitations into a team. user.ts makes and accepts them as one-time links. */
 import { CLOCK_SKEW_MS } from "../core/clock.ts";
 import { UserError } from "../core/errors.ts";
 import type { Database, Queries } from "boxwright-service/database";
@@ -7,16 +7,16 @@ import type { Role } from "./role.ts";
 import { requireAdmin } from "./team.ts";
 
 export interface Invitation {
-  /** SHA-256 of the token: names the invitation, and opens nothing. */
+  /** SHA-256 of the token. The hash identifies the invitation, but cannot be used to join. */
   readonly hash: string;
   readonly email: string;
   readonly role: Role;
-  /** Email of the administrator who invited; null for the operator. */
+  /** Email of the administrator who invited; null if the operator did. */
   readonly made_by: string | null;
   readonly expires_at: number;
 }
 
-/** Returns the invitations into a team that can still be used, the one that ends next first. */
+/** Returns the usable invitations into a team, the first to end first. */
 export function openInvitations(db: Queries, now: number, teamId: string): Promise<Invitation[]> {
   return db.all<Invitation>(
     "SELECT l.hash AS hash, l.email AS email, l.role AS role, u.email AS made_by, l.expires_at AS expires_at FROM links l LEFT JOIN users u ON u.id = l.created_by WHERE l.team_id = ? AND l.purpose = 'invite' AND l.used_at IS NULL AND l.expires_at > ? AND l.created_at <= ? ORDER BY l.expires_at, l.hash",
@@ -24,7 +24,7 @@ export function openInvitations(db: Queries, now: number, teamId: string): Promi
   );
 }
 
-/** Ends one invitation. Returns whom it was for. */
+/** Cancels one invitation. Returns the invited email. */
 export async function cancelInvitation(
   db: Database,
   now: number,

@@ -1,19 +1,19 @@
 /**
- * Scopes of API keys. A full key may do what an administrator may. A key with scopes opens an area of the API for each
- * of them, and `read` lets it read all areas but the API keys. What belongs to no area needs a full key.
+ * Scopes of API keys. A full key may do everything that an administrator may. A key with scopes may use one area of the
+ * API per scope. The scope `read` allows reading all areas except the API keys. Fields in no area need a full key.
  */
 import { UserError } from "../core/errors.ts";
 
 export const SCOPES = ["read", "devices", "applications", "snaps"] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Part of the API: that of a scope, alerts (changed by full keys alone), or API keys (seen by full keys alone). */
+/** Area of the API. Most areas have a scope. Only full keys change `alerts`, and only full keys see `keys`. */
 export type Area = Exclude<Scope, "read"> | "alerts" | "keys";
 
-/** Null for a full key. */
+/** Scopes of a key; null for a full key. */
 export type Scopes = readonly Scope[] | null;
 
-/** What each scope opens, for people. */
+/** Descriptions of the scopes for people. */
 export const scopeTexts: Readonly<Record<Scope, string>> = {
   read: "Read everything but API keys",
   devices: "Read and change devices, groups and adopt keys",
@@ -31,14 +31,14 @@ export function mayChange(scopes: Scopes, area: Area): boolean {
   return scopes === null || scopes.some((scope) => scope === area);
 }
 
-/** Returns the text that the database holds. */
+/** Returns scopes as the database stores them. */
 export const storedScopes = (scopes: Scopes): string => scopes?.join(" ") ?? FULL;
 
-/** Reads the text that the database holds. A scope of a newer hub opens nothing here. */
+/** Parses scopes as the database stores them. Ignores unknown scopes, which a newer hub wrote. */
 export const parseScopes = (text: string): Scopes =>
   text === FULL ? null : SCOPES.filter((scope) => text.split(" ").includes(scope));
 
-/** Checks scopes that a person chose, and brings them into one order. */
+/** Checks the scopes that a person chose, and sorts them. */
 export function readScopes(given: readonly string[]): Scope[] {
   const unknown = given.find((scope) => !SCOPES.some((known) => known === scope));
   if (unknown !== undefined)

@@ -1,5 +1,5 @@
 /**
- * Deletes a removed device's rows in other tables. They are kept for a day, so that "Undo" restores the device with its
+ * Deletes the remaining rows of removed devices. These rows stay for a day, so that "Undo" restores a device with its
  * credential, groups and history.
  */
 import type { Database, Queries } from "boxwright-service/database";
@@ -12,14 +12,17 @@ const OF_DEVICE = [
   ...["device_states", "app_reports", "shadow_reports"],
 ];
 
-/** Deletes the rows of a device in all those tables. */
+/** Deletes the rows of a device in all of these tables. */
 export async function forgetDevice(tx: Queries, teamId: string, deviceId: string): Promise<void> {
   for (const table of OF_DEVICE)
     await tx.all(`DELETE FROM ${table} WHERE team_id = ? AND device_id = ?`, [teamId, deviceId]);
   await tx.all("DELETE FROM assignments WHERE team_id = ? AND kind = 'device' AND target_id = ?", [teamId, deviceId]);
 }
 
-/** Deletes what is left of at most `limit` devices that were removed a day ago. Returns how many. */
+/**
+ * Deletes the remaining rows of devices that were removed a day ago, for at most `limit` devices. Returns the number of
+ * devices.
+ */
 export async function deleteLeftovers(db: Database, now: number, limit: number): Promise<number> {
   const found = await db.all<{ team_id: string; device_id: string }>(
     "SELECT r.team_id AS team_id, r.device_id AS device_id FROM removed_devices r WHERE r.removed_at < ? ORDER BY r.removed_at LIMIT ?",

@@ -1,6 +1,6 @@
 /**
- * One-time links: an invitation into a team, or a new password. A link holds 32 random bytes; the database holds their
- * SHA-256.
+ * One-time links: an invitation into a team, or a new password. A link holds 32 random bytes, and the database stores
+ * the SHA-256 of these bytes.
  */
 import { CLOCK_SKEW_MS } from "../core/clock.ts";
 import type { Queries } from "boxwright-service/database";
@@ -20,7 +20,7 @@ export interface Link {
 
 export interface NewLink extends Omit<Link, "team_name"> {
   readonly token: string;
-  /** Id of the administrator who invites; null for the operator. */
+  /** Id of the administrator who made the invitation; null if the operator did. */
   readonly created_by: string | null;
 }
 
@@ -37,15 +37,17 @@ export async function insertLink(
 }
 
 /**
- * A link for a new password that an administrator made holds only while they may make it: the person is in their team,
- * and in no team that they do not administer. Otherwise it would open another team to them.
+ * Condition that the maker of a password link may still make it: the person is in a team of this administrator, and in
+ * no team that the administrator does not manage. Otherwise the link would let the administrator into another team.
  */
 const MAKER_MAY = `(l.purpose <> 'reset' OR l.created_by IS NULL OR (
   EXISTS (SELECT 1 FROM members m JOIN users u ON u.id = m.user_id WHERE u.email = l.email AND m.team_id = l.team_id)
   AND NOT EXISTS (SELECT 1 FROM members m JOIN users u ON u.id = m.user_id WHERE u.email = l.email AND m.team_id NOT IN (
     SELECT a.team_id FROM members a WHERE a.user_id = l.created_by AND a.role = 'admin'))))`;
 
-/** Returns what an open link is for. Reading does not use it up: mail programs and chats read links too. */
+/**
+ * Returns what an open link is for. Reading does not use the link up, since mail programs and chats fetch links too.
+ */
 export async function readLink(db: Queries, now: number, token: string): Promise<Link | undefined> {
   const rows = await db.all<Link>(
     `SELECT l.purpose AS purpose, l.email AS email, l.team_id AS team_id, t.name AS team_name, l.role AS role FROM links l LEFT JOIN teams t ON t.id = l.team_id WHERE l.hash = ? AND l.used_at IS NULL AND l.expires_at > ? AND l.created_at <= ? AND ${MAKER_MAY}`,
@@ -55,8 +57,9 @@ export async function readLink(db: Queries, now: number, token: string): Promise
 }
 
 /**
- * Ends the invitations that a person made. Call it when their right to invite is taken away: they could keep one for an
- * address of their own. The invitations stay ended if the right is given back. Without `teamId`: in every team.
+ * Cancels the invitations that a person made; without `teamId`, in every team. Call this when the person loses the
+ * right to invite: otherwise the person could use an invitation to come back. The invitations stay cancelled if the
+ * right is granted again.
  */
 export async function endInvitations(
   tx: Queries,

@@ -1,4 +1,6 @@
-/** Who uses the model files of a team: applications that name them, and devices that are given such a version. */
+/**
+ * Finds the uses of a team's model files: applications that name a file, and devices that should run such a version.
+ */
 import type { Queries } from "boxwright-service/database";
 import { PURPOSES } from "./application.ts";
 import type { AppContent } from "./application-content.ts";
@@ -9,12 +11,12 @@ export interface ModelUser {
   readonly id: string;
   readonly identifier: string;
   readonly name: string;
-  /** Numbers of its versions that name the file, the newest first. */
+  /** Numbers of the application's versions that name the file, the newest first. */
   readonly versions: readonly number[];
 }
 
 export interface ModelUse {
-  /** Applications with versions that name the file, in the order of their names. */
+  /** Applications with versions that name the file, ordered by name. */
   readonly apps: readonly ModelUser[];
   /** Count of devices that should run such a version. */
   readonly devices: number;
@@ -25,7 +27,7 @@ const NOBODY: ModelUse = { apps: [], devices: 0 };
 /** Uses of the model files of a team. */
 export interface ModelUses {
   of(sha256: string): ModelUse;
-  /** Hashes of all files that versions name, whether the hub has them or not. */
+  /** Hashes of all files that versions name, including files that the hub does not have. */
   readonly named: readonly string[];
 }
 
@@ -63,7 +65,7 @@ export async function readModelUse(db: Queries, teamId: string): Promise<ModelUs
   return { of: (sha256) => uses.get(sha256) ?? NOBODY, named: [...uses.keys()] };
 }
 
-/** Returns the name and size of a file that the newest version using it states; null if no version uses it. */
+/** Returns name and size of a file, as the newest version that uses the file states them; null if no version does. */
 export async function describeModel(db: Queries, teamId: string, sha256: string): Promise<AppContent["model"]> {
   const [row] = await db.all<{ content: string }>(
     "SELECT content FROM app_versions WHERE team_id = ? AND model_sha256 = ? ORDER BY created_at DESC LIMIT 1",
@@ -74,7 +76,7 @@ export async function describeModel(db: Queries, teamId: string, sha256: string)
 
 /** Bytes of a team's files. */
 export interface Storage {
-  /** Bytes of model files, including the bytes that unfinished ones reserve. */
+  /** Bytes of model files, including the reserved bytes of unfinished files. */
   readonly modelBytes: number;
   readonly snapBytes: number;
 }

@@ -1,4 +1,4 @@
-/** Model files of a team. A row stands before the first byte arrives: it holds the place within the quota. */
+/** Model files of a team. The row is written before the first byte arrives, to reserve the bytes within the quota. */
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import type { Files } from "../files/files.ts";
@@ -10,20 +10,20 @@ export interface ModelFile {
   readonly size: number;
   readonly name: string;
   readonly created_at: number;
-  /** When its last byte arrived; null before that. */
+  /** Time at which the last byte arrived; null before that. */
   readonly complete_at: number | null;
 }
 
 export interface ModelLimits {
-  /** Bytes of one file. */
+  /** Largest number of bytes of one file. */
   readonly modelBytes: number;
-  /** Bytes of all model files of a team. */
+  /** Largest number of bytes of all model files of a team. */
   readonly teamModelBytes: number;
 }
 
 const COLUMNS = "sha256, size, name, created_at, complete_at";
 
-/** Returns the finished model files of a team, the newest first. With `unfinished`, also those that lack bytes. */
+/** Returns the complete model files of a team, the newest first. With `unfinished`, also returns incomplete files. */
 export function listModels(
   db: Queries,
   teamId: string,
@@ -41,11 +41,11 @@ export function listModels(
 interface ModelSlice {
   readonly unfinished?: boolean;
   readonly limit?: number;
-  /** Begins behind this file. */
+  /** Start of the page: only files after this one. */
   readonly after?: { readonly createdAt: number; readonly sha256: string } | undefined;
 }
 
-/** Returns a model file, finished or not. */
+/** Returns a model file, complete or not. */
 export async function findModel(db: Queries, teamId: string, sha256: string): Promise<ModelFile | undefined> {
   const [row] = await db.all<ModelFile>(`SELECT ${COLUMNS} FROM models WHERE team_id = ? AND sha256 = ?`, [
     teamId,
@@ -62,7 +62,10 @@ export async function isModelNamed(db: Queries, teamId: string, sha256: string):
   return rows.length > 0;
 }
 
-/** Reserves the bytes of a file within the quota. Returns the row; `complete_at` says if the file is there already. */
+/**
+ * Reserves the bytes of a file within the quota. Returns the row, whose `complete_at` says if the file is complete
+ * already.
+ */
 export async function beginModel(
   db: Database,
   now: number,
@@ -101,7 +104,7 @@ export async function beginModel(
   });
 }
 
-/** Notes that the file is there, whole and with the right hash. */
+/** Marks a file as complete: all bytes are there, and the hash is right. */
 export async function completeModel(
   db: Database,
   now: number,
@@ -118,7 +121,7 @@ export async function completeModel(
   });
 }
 
-/** Frees the place of a file that lacks bytes. */
+/** Deletes the row of an incomplete file, and so frees its reserved bytes. */
 export async function forgetModel(db: Database, teamId: string, sha256: string): Promise<void> {
   await db.write((tx) =>
     tx.all("DELETE FROM models WHERE team_id = ? AND sha256 = ? AND complete_at IS NULL", [teamId, sha256]),
@@ -127,7 +130,7 @@ export async function forgetModel(db: Database, teamId: string, sha256: string):
 
 /**
  * Removes a model file that no version names, and its bytes. Deletes the row first: bytes without a row are deleted
- * later, but a row without bytes would offer a file that is gone.
+ * later, but a row without bytes would offer a missing file.
  * @returns the name of the file
  * @throws UserError if a version names the file, or the team has no such file
  */

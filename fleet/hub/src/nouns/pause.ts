@@ -5,7 +5,7 @@ import { audit } from "./audit.ts";
 import { needDevice, type DeviceRow } from "./device-query.ts";
 import type { Change } from "./group.ts";
 
-/** Pauses a device, or resumes it. A second call with the same value changes nothing, and is not in the audit. */
+/** Pauses or resumes a device. A second call with the same value changes nothing, and adds no audit row. */
 export async function setPaused(
   db: Database,
   { now, actor, teamId }: Change,

@@ -1,6 +1,6 @@
 /**
- * Reports of devices on the versions that they were given: one row for each device and version. What a device told last
- * is in its state as well, which lists filter by. Both are written before the device gets its answer.
+ * Reports of devices on the versions that they were given: one row for each device and version. The last report of a
+ * device is also in its state, by which lists filter. Both rows are written before the device gets its answer.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import type { ApplicationState, ConfigReport } from "boxwright-service/schema/protocol";
@@ -21,10 +21,10 @@ export interface Report {
 }
 
 const COLUMNS = "device_id, app_id, version, state, code, message, at";
-/** Reports that are kept of one device. */
+/** Number of reports that are kept of each device. */
 const MAX_REPORTS = 20;
 
-/** Returns the reports of a device, the newest first. The first one is its reported state. */
+/** Returns the reports of a device, the newest first. The first report is the present state of the device. */
 export function reportsOf(
   db: Queries,
   teamId: string,
@@ -44,7 +44,7 @@ export interface ReportCount {
   readonly count: number;
 }
 
-/** Counts the newest reports of an application by version and state. */
+/** Counts the newest reports on an application, by version and state. */
 export function countReports(db: Queries, teamId: string, appId: string): Promise<ReportCount[]> {
   return db.all(
     "SELECT r.version AS version, r.state AS state, count(*) AS count FROM app_reports r WHERE r.team_id = ? AND r.app_id = ? " +
@@ -53,7 +53,7 @@ export function countReports(db: Queries, teamId: string, appId: string): Promis
   );
 }
 
-/** Returns the newest failures of an application. */
+/** Returns the newest failure reports on an application. */
 export function failuresOf(db: Queries, teamId: string, appId: string, limit = 20): Promise<Report[]> {
   return db.all(
     `SELECT ${COLUMNS} FROM app_reports WHERE team_id = ? AND app_id = ? AND state = 'failed' ORDER BY at DESC LIMIT ?`,
@@ -61,12 +61,12 @@ export function failuresOf(db: Queries, teamId: string, appId: string, limit = 2
   );
 }
 
-/** Returns the ETag without quotes and without the mark of a weak one. */
+/** Returns an ETag without its quotes and without the prefix of a weak ETag. */
 export const plainEtag = (etag: string): string => etag.trim().replace(/^W\//, "").replace(/^"|"$/g, "");
 
 /**
- * Keeps a report. A failure counts for the roll-outs of this version to the device's groups, and may stop them.
- * @returns true if the report changes what devices should run
+ * Stores a report. A failure counts in the roll-outs of this version to the device's groups, and may stop them.
+ * @returns true if the report changes the version that some device should run
  * @throws UserError for a version that the hub never handed out
  */
 export async function noteReport(
@@ -106,7 +106,7 @@ const toldOf = ({ identifier, version, state, error }: ApplicationState): Told =
   application_error: error === undefined ? null : JSON.stringify(error),
 });
 
-/** Writes what a device told last about its application. */
+/** Writes the last report of a device on its application. */
 async function keepTold(tx: Queries, teamId: string, deviceId: string, told: ApplicationState): Promise<void> {
   const { application, application_version, application_state, application_error } = toldOf(told);
   await tx.all(
@@ -116,11 +116,11 @@ async function keepTold(tx: Queries, teamId: string, deviceId: string, told: App
 }
 
 /**
- * Keeps what a heartbeat says about the application, if that is news. A network may fail long after the device reported
- * the version as applied, and a report may be lost. A version that the hub does not know is kept as told: an agent
- * without an application of the hub runs its own.
- * @param device with what it told before
- * @returns true if it changes what devices should run
+ * Stores what a heartbeat reports about the application, if this is new. A network may fail long after the device
+ * reported the version as applied, and a report may be lost. A version that the hub does not know is stored too: an
+ * agent may run a config of its own.
+ * @param device with its last reported version and state
+ * @returns true if the heartbeat changes the version that some device should run
  */
 export async function noteHeartbeat(
   db: Database,
@@ -138,7 +138,7 @@ export async function noteHeartbeat(
   return false;
 }
 
-/** True if the hub gave the version, and the last report of the device was about another version or state. */
+/** True if the hub gave out the version, and the last report of the device was about another version or state. */
 async function isNewReport(
   db: Queries,
   teamId: string,

@@ -1,6 +1,6 @@
 /**
- * Roles in a team. Viewers see everything and change nothing. Members also edit. Administrators, the owners of a team,
- * also make keys, invite, remove and rename.
+ * Roles in a team. Viewers see everything and change nothing. Members also edit. Administrators also make API keys,
+ * invite and remove members, and rename the team.
  */
 import { UserError } from "../core/errors.ts";
 

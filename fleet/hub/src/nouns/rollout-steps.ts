@@ -1,6 +1,6 @@
 /**
  * Moves roll-outs with gates: opens their next step, ends them after the last one, or stops them. All state is in rows,
- * so a restart loses nothing. Several hubs may do this at once: the revision lets one of them win.
+ * so a restart loses nothing. Several hubs may try a move at the same time: the revision lets only one of them succeed.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import { messageOf, UnavailableError } from "boxwright-service/errors";
@@ -26,8 +26,8 @@ type Rollout = Assignment & { readonly team_id: string; readonly identifier: str
 const ACTOR = "hub";
 
 /**
- * Looks at all running roll-outs with gates again and again.
- * @returns a function that ends this
+ * Checks all running roll-outs with gates every few seconds.
+ * @returns a function that ends the checks
  */
 export function watchRollouts(needs: Needs & { readonly log: Logger }, everyMs: number): () => Promise<void> {
   let toldReason = "";
@@ -50,7 +50,7 @@ export function watchRollouts(needs: Needs & { readonly log: Logger }, everyMs: 
   };
 }
 
-/** Looks at all running roll-outs with gates once. */
+/** Checks all running roll-outs with gates once. */
 export async function moveRollouts({ db, desired, now }: Needs): Promise<void> {
   const failures: unknown[] = [];
   const rollouts = await db.all<Rollout>(
@@ -68,7 +68,7 @@ export async function moveRollouts({ db, desired, now }: Needs): Promise<void> {
       if (move === undefined) continue;
       if (await makeMove(db, rollout, move, now())) desired.wake(rollout.team_id);
     } catch (error) {
-      // Go on: a roll-out that cannot be read does not hold up the others.
+      // Continue: an unreadable roll-out must not hold up the others.
       failures.push(error);
     }
   if (failures.length > 0) throw failures[0] as Error;
@@ -94,12 +94,12 @@ async function countShadow(db: Queries, desired: Desired, rollout: Rollout, shad
 
 interface Move {
   readonly action: AuditAction;
-  /** What the move means, for the audit. */
+  /** Description of the move for the audit. */
   readonly text: string;
   readonly columns: Partial<Assignment>;
 }
 
-/** Returns what happens to a roll-out now; undefined: nothing. */
+/** Returns the next move of a roll-out; undefined if nothing is to do. */
 function chooseMove(rollout: Rollout, gates: Gates, count: StepCount, now: number): Move | undefined {
   const { share, next_version: version, failure_limit, step_at } = rollout;
   const limit = failure_limit ?? 1;
@@ -132,8 +132,8 @@ function endShadow(
 }
 
 /**
- * Writes a move, unless somebody changed the roll-out meanwhile. `changed_at` stays: failures count from it on, and it
- * says which of two groups a device follows.
+ * Writes a move, unless a person changed the roll-out meanwhile. `changed_at` stays the same: failures count since this
+ * time, and it decides which of two groups a device follows.
  */
 async function makeMove(
   db: Database,

@@ -1,6 +1,6 @@
 /**
- * Sessions of the web pages. The cookie holds 32 random bytes, the database their SHA-256. A session ends by signing
- * out, after `idleMs` without a request, after `absoluteMs` in any case, and when the password changes.
+ * Sessions of the web pages. The cookie holds 32 random bytes, the database their SHA-256. A session ends when the user
+ * signs out or the password changes, after `idleMs` without a request, and after `absoluteMs` in any case.
  */
 import { UnavailableError } from "boxwright-service/errors";
 import { CLOCK_SKEW_MS } from "../core/clock.ts";
@@ -19,10 +19,10 @@ export interface Session {
   readonly user: User;
 }
 
-/** `seen_at` is written at most this often. */
+/** Smallest number of milliseconds between two writes of `seen_at`. */
 const SEEN_STEP_MS = 60_000;
 
-/** Opens a session, always with a new token: the cookie from before sign-in is worth nothing afterwards. */
+/** Opens a session, always with a new token: a cookie from before the sign-in must not become valid. */
 export async function openSession(
   db: Database,
   now: number,
@@ -63,12 +63,15 @@ export async function readSession(
   if (row === undefined || now - row.created_at >= limits.absoluteMs || now - row.seen_at >= limits.idleMs)
     return undefined;
   if (row.created_at - now > CLOCK_SKEW_MS) return undefined;
-  // Write an earlier time too: one from a wrong clock would put off the end by idleness.
+  // Also overwrite a time in the future: a wrong clock wrote it, and the session would not end by idleness.
   if (now - row.seen_at >= SEEN_STEP_MS || row.seen_at - now > CLOCK_SKEW_MS) await noteSeen(db, now, hash);
   return { token, user: { id: row.id, email: row.email } };
 }
 
-/** Writes when the session was used. Without room for that people still read pages, and the session ends earlier. */
+/**
+ * Writes when the session was used. If the disk is full, people can still read pages, and the session just ends
+ * earlier.
+ */
 async function noteSeen(db: Database, now: number, hash: string): Promise<void> {
   try {
     await db.write((tx) => tx.all("UPDATE sessions SET seen_at = ? WHERE hash = ?", [now, hash]));

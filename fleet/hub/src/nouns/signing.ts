@@ -1,6 +1,7 @@
 /**
- * The key with which this hub signs tokens of devices. Hosts fetch its public half. It stands in the database, so that
- * all processes of a hub sign with one key, and in no backup: a token lives seven days and is renewed each hour.
+ * The key with which this hub signs tokens of devices. Hosts fetch the public half. The key is in the database, so that
+ * all processes of a hub sign with the same key. Backups leave the key out: tokens last seven days and are renewed
+ * every hour.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import { exportJWK, generateKeyPair, importJWK, SignJWT, type CryptoKey, type JWK } from "jose";
@@ -17,7 +18,7 @@ interface KeyRow {
 }
 
 export interface Signer {
-  /** Public keys with `kid`, as hosts read them. */
+  /** Public keys with their `kid`, in the form that hosts read. */
   readonly publicKeys: readonly JWK[];
   sign(claims: TokenClaims): Promise<string>;
 }
@@ -34,13 +35,13 @@ export interface TokenClaims {
 
 export const tokenSeconds = TOKEN_DAYS * 86_400;
 
-/** Returns the signer of this hub. The first call ever makes its key. */
+/** Returns the signer of this hub. The very first call makes the key. */
 export async function loadSigner(db: Database, now: number): Promise<Signer> {
   let rows = await read(db);
   if (rows.length === 0) {
     const made = await makeKey(now);
     rows = await db.write(async (tx) => {
-      // Another process may have been first.
+      // Another process may have inserted a key meanwhile.
       if ((await read(tx)).length === 0) await insert(tx, made, now);
       return read(tx);
     });
@@ -67,8 +68,8 @@ export async function loadSigner(db: Database, now: number): Promise<Signer> {
 }
 
 /**
- * Replaces all keys by a new one. A host that has read the new key refuses every older token. Agents then ask the hub
- * for another one.
+ * Replaces all keys by a new one. A host that has read the new key refuses tokens of older keys. Agents then ask the
+ * hub for new tokens.
  * @returns the id of the new key
  */
 export async function replaceSigningKey(db: Database, now: number, actor: string): Promise<string> {

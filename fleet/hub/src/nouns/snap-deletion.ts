@@ -1,18 +1,20 @@
 /**
- * Deletes snaps: on demand, by age, and of a team above its limit of bytes. Rows go first, then files. A hub that is
- * killed between the two leaves a file without a row, which `deleteOrphans` finds.
+ * Deletes snaps: on demand, by age, and when a team exceeds its limit of bytes. Rows are deleted first, then files. If
+ * the hub is killed in between, a file without a row remains, which `deleteOrphans` finds.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import type { FilePlace, Files } from "../files/files.ts";
 import { findSnaps, type SnapFilter } from "./snap-query.ts";
 
-/** Snaps of one transaction. */
+/** Number of snaps in one transaction. */
 const AT_ONCE = 100;
 const DAY_MS = 86_400_000;
 
 const marks = (list: readonly unknown[]): string => list.map(() => "?").join(", ");
 
-/** Deletes snaps of a team, and those of their files that no other snap has. Returns how many there were. */
+/**
+ * Deletes snaps of a team, and their files unless another snap has the same file. Returns the number of deleted snaps.
+ */
 export async function deleteSnaps(db: Database, files: Files, teamId: string, ids: readonly string[]): Promise<number> {
   let deleted = 0;
   for (let at = 0; at < ids.length; at += AT_ONCE) {
@@ -37,7 +39,7 @@ export async function deleteSnaps(db: Database, files: Files, teamId: string, id
   return deleted;
 }
 
-/** Deletes what a filter finds, at most `limit` snaps. */
+/** Deletes at most `limit` snaps that match a filter. */
 export async function deleteSnapsBy(
   db: Database,
   files: Files,
@@ -64,7 +66,7 @@ export interface RetentionLimits {
   readonly teamSnapBytes: number;
 }
 
-/** Deletes snaps that are too old, that were never finished, or that exceed the bytes of their team. */
+/** Deletes snaps that are too old, that were never completed, or that exceed the bytes of their team. */
 export async function sweepSnaps(db: Database, files: Files, now: number, limits: RetentionLimits): Promise<number> {
   let deleted = 0;
   const teams = await db.all<{ team_id: string; bytes: number }>(
@@ -87,8 +89,9 @@ export async function sweepSnaps(db: Database, files: Files, now: number, limits
 }
 
 /**
- * Deletes the oldest snaps of the device with most bytes until `bytes` are free. So no device displaces the others.
- * @param kept a snap that stays
+ * Frees `bytes` by deleting the oldest snaps of whichever device has the most bytes. So no device displaces the snaps
+ * of others.
+ * @param kept a snap that is not deleted
  */
 export async function makeRoom(
   { db, files }: { readonly db: Database; readonly files: Files },
@@ -122,15 +125,16 @@ export async function makeRoom(
 const PART_MS = DAY_MS;
 
 /**
- * Deletes files that no row names and parts that nobody goes on with, and the rows of models that were never finished.
- * @param graceMs a file that was touched since may belong to a row that is being written
+ * Deletes files without a row, abandoned parts, and the rows of model files that were never completed.
+ * @param graceMs files that changed within this time stay, since their row may be about to be written
  */
 export async function deleteOrphans(db: Database, files: Files, now: number, graceMs = 600_000): Promise<number> {
   let deleted = 0;
   for await (const { place, isPart, changedAt, remove } of files.list()) {
     if (changedAt >= now - graceMs) continue;
     const isNeeded = await isUsed(db, place);
-    // A hub that was killed leaves the part of a file that is in the store already, or a copy that it read.
+    // A killed hub may leave the part of a file that is already in the store, or the copy of a file that was being
+    // read.
     const isPartNeeded = async () => changedAt >= now - PART_MS && (await files.size(place)) === undefined;
     if (isNeeded && (!isPart || (await isPartNeeded()))) continue;
     await remove();

@@ -1,4 +1,4 @@
-/** Finds snaps, the newest first. Each filter has an index. */
+/** Finds snaps, the newest first. The database has an index for each filter. */
 import type { Queries, Value } from "boxwright-service/database";
 
 export interface SnapFileRow {
@@ -16,7 +16,7 @@ export interface Snap {
   readonly name: string;
   readonly device_id: string;
   readonly app_identifier: string | null;
-  /** CloudEvent as JSON. */
+  /** CloudEvent in JSON. */
   readonly event: string;
   readonly bytes: number;
   readonly created_at: number;
@@ -26,12 +26,12 @@ export interface Snap {
 }
 
 /**
- * A snap matches if all given fields match. Of `tags` and `extras`, every entry has to match; of other lists, one
- * entry. A missing field matches every snap.
+ * Filter of snaps. All given fields must match. Every entry of `tags` and `extras` must match. For other lists, one
+ * matching entry is enough.
  */
 export interface SnapFilter {
   readonly from?: number | undefined;
-  /** End of the time range, itself excluded. */
+  /** End of the time range. A snap of exactly this time does not match. */
   readonly to?: number | undefined;
   readonly deviceIds?: readonly string[] | undefined;
   readonly appIdentifiers?: readonly string[] | undefined;
@@ -41,7 +41,7 @@ export interface SnapFilter {
   readonly classifications?: readonly string[] | undefined;
 }
 
-/** Where a page of the list begins. */
+/** Place in the list after which a page starts. */
 export interface SnapCursor {
   readonly createdAt: number;
   readonly id: string;
@@ -93,7 +93,7 @@ type SnapRow = Omit<Snap, "tags" | "extras" | "files">;
 const COLUMNS =
   "s.id AS id, s.name AS name, s.device_id AS device_id, s.app_identifier AS app_identifier, s.event AS event, s.bytes AS bytes, s.created_at AS created_at";
 
-/** Returns at most `limit` snaps that are behind the cursor. */
+/** Returns at most `limit` snaps after the cursor. */
 export async function findSnaps(
   db: Queries,
   teamId: string,
@@ -119,10 +119,10 @@ export async function findSnap(db: Queries, teamId: string, id: string): Promise
   return (await withParts(db, teamId, rows))[0];
 }
 
-/** Snaps whose parts one query reads. */
+/** Number of snaps whose tags, extras and files one query reads. */
 const AT_ONCE = 200;
 
-/** Adds tags, extras and files to snaps: three queries for each 200 of them. */
+/** Adds tags, extras and files to snaps, with three queries per 200 snaps. */
 async function withParts(db: Queries, teamId: string, rows: readonly SnapRow[]): Promise<Snap[]> {
   const snaps = new Map<string, Snap & { tags: string[]; extras: Record<string, string>; files: SnapFileRow[] }>();
   for (const row of rows) snaps.set(row.id, { ...row, tags: [], extras: {}, files: [] });
@@ -148,7 +148,7 @@ async function withParts(db: Queries, teamId: string, rows: readonly SnapRow[]):
   return [...snaps.values()];
 }
 
-/** Returns a file of a finished snap. */
+/** Returns a file of a completed snap. */
 export async function findSnapFile(db: Queries, teamId: string, fileId: string): Promise<SnapFileRow | undefined> {
   const [row] = await db.all<SnapFileRow>(
     "SELECT f.id AS id, f.snap_id AS snap_id, f.name AS name, f.size AS size, f.sha256 AS sha256, f.content_type AS content_type, f.classification AS classification FROM snap_files f JOIN snaps s ON s.team_id = f.team_id AND s.id = f.snap_id WHERE f.team_id = ? AND f.id = ? AND s.complete_at IS NOT NULL",
@@ -157,7 +157,7 @@ export async function findSnapFile(db: Queries, teamId: string, fileId: string):
   return row;
 }
 
-/** Words that one answer lists. */
+/** Largest number of words in one answer. */
 const MAX_WORDS = 1000;
 
 async function words(db: Queries, sql: string, values: readonly Value[]): Promise<string[]> {

@@ -1,14 +1,14 @@
 /**
- * Keeps the snaps of each team within its limit of bytes, whenever a snap is announced. Deletes the oldest snaps of the
- * device with most bytes. The count of bytes is in memory, and is read again each minute: other processes and people
- * change the bytes.
+ * Keeps the snaps of each team within its limit of bytes. Whenever a new snap exceeds the limit, deletes the oldest
+ * snaps of the device with the most bytes. The number of bytes is cached in memory and read again every minute, since
+ * other processes and people change it.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import type { Files } from "../files/files.ts";
 import { makeRoom } from "./snap-deletion.ts";
 
 const COUNT_MS = 60_000;
-/** Share of the limit to free beyond need, so that not every snap deletes others. */
+/** Share of the limit that a deletion frees in addition, so that not every snap causes one. */
 const FREE = 0.01;
 
 interface Counted {
@@ -19,7 +19,7 @@ interface Counted {
 export class SnapQuota {
   readonly #teams = new Map<string, Counted>();
 
-  /** Deletes other snaps if a snap that was just added to the table takes its team over `limit` bytes. */
+  /** Deletes other snaps if the newly added snap makes its team exceed `limit` bytes. */
   async admit(
     { db, files }: { readonly db: Database; readonly files: Files },
     now: number,

@@ -1,7 +1,7 @@
 /**
- * Snaps: pictures of devices, with their detections. The device first announces a snap, and the hub checks the limits.
- * Then the device sends the files. Pages and GraphQL show the snap once all files have arrived. An unfinished snap is
- * deleted after a day.
+ * Snaps: pictures from devices, with their detections. The device first announces a snap, and the hub checks the
+ * limits. Then the device sends the files. Pages and GraphQL show the snap once all files have arrived. An incomplete
+ * snap is deleted after a day.
  */
 import { createHash } from "node:crypto";
 import type { Database, Queries } from "boxwright-service/database";
@@ -10,7 +10,10 @@ import { newId } from "../core/ids.ts";
 import type { Files } from "../files/files.ts";
 import { canonicalJson } from "./application-content.ts";
 
-/** Milliseconds before and after the hub's time. A device's time beyond them is replaced: its clock is wrong. */
+/**
+ * Largest deviation of a device's time into the past and into the future, in milliseconds. The hub replaces a time
+ * outside of this range by its own, since the device's clock is wrong.
+ */
 const OLDEST_MS = 30 * 86_400_000;
 const NEWEST_MS = 60_000;
 const HOUR_MS = 3600_000;
@@ -27,10 +30,10 @@ export type Added =
       readonly kind: "added";
       readonly id: string;
       readonly missing: readonly string[];
-      /** Bytes of its files; 0 if the snap was announced before. */
+      /** Bytes of the snap's files; 0 if the snap was announced before. */
       readonly bytes: number;
     }
-  /** The device has another snap with this id. */
+  /** The device has announced another snap with this id. */
   | { readonly kind: "conflict" }
   | { readonly kind: "too_large"; readonly limit: string; readonly why: string }
   | { readonly kind: "too_many"; readonly limit: string; readonly why: string; readonly seconds: number };
@@ -40,7 +43,7 @@ export interface SnapSource {
   readonly deviceId: string;
 }
 
-/** Stores the announcement of a snap. A repeated announcement of the same snap stores nothing new. */
+/** Stores the announcement of a snap. Repeating the same announcement stores nothing new. */
 export async function addSnap(
   db: Database,
   files: Files,
@@ -127,7 +130,7 @@ async function insert(
     ]);
 }
 
-/** Returns the hashes of files that a snap lacks. If none is missing, marks the snap as finished. */
+/** Returns the hashes of missing files. If no file is missing, marks the snap as complete. */
 export async function finish(
   db: Database,
   files: Files,
@@ -151,7 +154,7 @@ export async function finish(
   return [...missing];
 }
 
-/** Returns a file that the device has announced. */
+/** Returns a file that the device has announced as part of a snap. */
 export async function findExpectedFile(
   db: Queries,
   { teamId, deviceId }: SnapSource,
@@ -166,7 +169,7 @@ export async function findExpectedFile(
 }
 
 /**
- * Asks a device for a snap. The answer to its next heartbeat says so.
+ * Asks a device for a snap. The answer to the device's next heartbeat carries the request.
  * @returns false if the device never enrolled or is revoked, so that no heartbeat will come
  */
 export async function requestSnap(db: Database, now: number, { teamId, deviceId }: SnapSource): Promise<boolean> {
@@ -179,7 +182,7 @@ export async function requestSnap(db: Database, now: number, { teamId, deviceId 
   return rows.length > 0;
 }
 
-/** Clears the request for a snap, once the snap has arrived. */
+/** Clears the request for a snap after the snap has arrived. */
 export async function endRequest(db: Database, { teamId, deviceId }: SnapSource): Promise<void> {
   await db.write((tx) =>
     tx.all(

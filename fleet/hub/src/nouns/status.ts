@@ -1,7 +1,7 @@
 /**
  * The last report of each device, and since when the device is online. The hub collects heartbeats in memory and writes
- * them together, once a second: 10,000 devices send 333 a second. `ONLINE` and `OFFLINE` follow from the time of the
- * last contact, so no timer has to run for a device that falls silent.
+ * all of them once a second, since 10,000 devices send 333 heartbeats a second. The time of the last contact decides
+ * between `ONLINE` and `OFFLINE`, so the hub needs no timer per device.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database, Queries } from "boxwright-service/database";
@@ -11,12 +11,12 @@ import { audit } from "./audit.ts";
 
 /** Returns the milliseconds without contact after which a device is offline: three missed heartbeats. */
 export const offlineMs = (beatSeconds: number): number => 3000 * beatSeconds;
-/** Milliseconds above which the page shows the difference of the device's clock. */
+/** Milliseconds above which the page shows by how much the device's clock is wrong. */
 export const CLOCK_DIFFERENCE_MS = 60_000;
 const HOUR_MS = 3600_000;
-/** Count of hours that the hub keeps of each device. */
+/** Number of hours for which the hub keeps the history of a device. */
 const HISTORY_HOURS = 30 * 24;
-/** Count of rows of a batch after which other requests get their turn. */
+/** Number of rows in a batch after which other requests get their turn. */
 const ROWS_A_TURN = 25;
 
 export type Status = "ONLINE" | "OFFLINE";
@@ -30,17 +30,17 @@ export interface DeviceState {
   /** Version of the agent. */
   readonly version: string;
   readonly last_contact_at: number | null;
-  /** Seconds to the next heartbeat, as the hub said at the last contact. */
+  /** Seconds between heartbeats, as the hub told the device at the last contact. */
   readonly beat_seconds: number;
   readonly online_since: number | null;
   readonly counter: number;
   readonly process_id: string | null;
   readonly previous_process_id: string | null;
   readonly conflict_at: number | null;
-  /** Milliseconds that the clock of the device is ahead. */
+  /** Milliseconds by which the device's clock is ahead. */
   readonly clock_difference: number | null;
   readonly host_url: string | null;
-  /** Identifier of the application that the device runs, its version, and how it went. */
+  /** Identifier of the application that the device runs, its version, and its state. */
   readonly application: string | null;
   readonly application_version: string | null;
   readonly application_state: "applied" | "failed" | "none";
@@ -48,27 +48,27 @@ export interface DeviceState {
   readonly application_error: string | null;
   /** The last heartbeat as JSON. */
   readonly report: string | null;
-  /** Hours since 1970 of the counts that follow. */
+  /** The hour that the counts below belong to, in hours since 1970. */
   readonly hour: number | null;
   readonly contacts: number;
   readonly restarts: number;
   readonly worst_p99: number | null;
   readonly drops: number;
-  /** When somebody asked for a snap; null: nobody did, or the snap has come. */
+  /** Time at which a person asked for a snap; null if nobody did, or the snap has arrived. */
   readonly snap_requested_at: number | null;
-  /** When somebody asked for its log; null: nobody did, or the log has come. */
+  /** Time at which a person asked for the log; null if nobody did, or the log has arrived. */
   readonly log_requested_at: number | null;
-  /** When its credential was revoked; null: it has one. */
+  /** Time at which the credential was revoked; null while the device has one. */
   readonly revoked_at: number | null;
-  /** Time at which its frame count last grew. */
+  /** Time of the last heartbeat with a larger frame count than before. */
   readonly frames_at: number | null;
-  /** Used part of its spool, in percent. */
+  /** Used part of the device's spool, in percent. */
   readonly spool_percent: number | null;
-  /** Time at which somebody paused the device; null if it is not paused. */
+  /** Time at which a person paused the device; null if it is not paused. */
   readonly paused_at: number | null;
 }
 
-/** Counts of one hour of a device. */
+/** A device's counts of one hour. */
 export type Hour = Pick<DeviceState, "contacts" | "restarts" | "worst_p99" | "drops"> & { readonly hour: number };
 
 export const STATE_COLUMNS = [
@@ -90,25 +90,25 @@ export const STATE_COLUMNS = [
 
 type Contact = Pick<DeviceState, "last_contact_at" | "beat_seconds" | "online_since" | "revoked_at">;
 
-/** Returns the status. A revoked device is offline at once, even if its last contact was a second ago. */
+/** Returns the status of a device. A revoked device is offline at once, even after a contact a second ago. */
 export function statusOf(
   { last_contact_at, beat_seconds, revoked_at }: Omit<Contact, "online_since">,
   now: number,
 ): Status {
   if (last_contact_at === null || revoked_at !== null) return "OFFLINE";
   const silent = now - last_contact_at;
-  // A contact far in the future was written under a wrong clock.
+  // Ignore a contact in the far future, which was written under a wrong clock.
   return silent < offlineMs(beat_seconds) && silent > -CLOCK_SKEW_MS ? "ONLINE" : "OFFLINE";
 }
 
-/** Returns when the status changed last, or null if the device never was online. */
+/** Returns the time at which the status last changed, or null if the device was never online. */
 export function statusChangedAt(state: Contact, now: number): number | null {
   if (state.last_contact_at === null) return null;
   if (statusOf(state, now) === "ONLINE") return state.online_since;
   return Math.min(now, state.last_contact_at + offlineMs(state.beat_seconds), state.revoked_at ?? Infinity);
 }
 
-/** SQL expression for what `statusOf` says: 1 if the device of a row of `device_states s` is online, else 0. */
+/** SQL expression equal to `statusOf`: 1 if the device of a row of `device_states s` is online, else 0. */
 export const IS_ONLINE =
   "(CASE WHEN s.last_contact_at + 3000 * s.beat_seconds > ? AND s.last_contact_at < ? AND s.revoked_at IS NULL THEN 1 ELSE 0 END)";
 /** Parameters of `IS_ONLINE`. */
@@ -116,9 +116,9 @@ export const onlineBetween = (now: number): [number, number] => [now, now + CLOC
 
 export interface Advanced {
   readonly state: DeviceState;
-  /** Counts of an hour that is over. */
+  /** Counts of the previous hour, if this heartbeat starts a new hour. */
   readonly finished: Hour | undefined;
-  /** True if two devices seem to use one credential. */
+  /** True if two devices seem to use the same credential. */
   readonly isConflict: boolean;
 }
 
@@ -126,7 +126,7 @@ export interface Advanced {
 export function advance(before: DeviceState, beat: Heartbeat, now: number, beat_seconds: number): Advanced {
   const isFirst = before.process_id === null;
   const isRestart = !isFirst && beat.process_id !== before.process_id;
-  // Two devices that share a credential take turns: the counter goes back, or the previous process returns.
+  // Two devices with the same credential take turns: the counter decreases, or the previous process id comes back.
   const isConflict =
     !isFirst && (beat.counter < before.counter || (isRestart && beat.process_id === before.previous_process_id));
   const hour = Math.floor(now / HOUR_MS);
@@ -161,7 +161,10 @@ export function advance(before: DeviceState, beat: Heartbeat, now: number, beat_
   return { state, finished, isConflict };
 }
 
-/** Returns the frames that were dropped or lost since the last heartbeat. The agent counts from its start. */
+/**
+ * Returns the number of frames that were dropped or lost since the last heartbeat. The agent's counters start at zero
+ * with its process.
+ */
 function newDrops({ report }: DeviceState, beat: Heartbeat, isNewProcess: boolean): number {
   const total = beat.dropped + beat.lost;
   if (isNewProcess || report === null) return total;
@@ -189,12 +192,12 @@ export class Heartbeats {
   #writing = new Map<string, Pending>();
   #flushing: Promise<void> = Promise.resolve();
 
-  /** @param beatSeconds seconds to the next heartbeat, which each device is told */
+  /** @param beatSeconds seconds between heartbeats, which the hub tells each device */
   constructor(beatSeconds = HEARTBEAT_SECONDS) {
     this.#beatSeconds = beatSeconds;
   }
 
-  /** Takes a heartbeat. `row` is the state in the database, which may be older than the one in memory. */
+  /** Processes a heartbeat. `row` is the state in the database, which may be older than the state in memory. */
   note(teamId: string, deviceId: string, row: DeviceState, beat: Heartbeat, now: number): DeviceState {
     const earlier = this.#pendingOf(deviceId, row);
     const { state, finished, isConflict } = advance(earlier?.state ?? row, beat, now, this.#beatSeconds);
@@ -211,7 +214,7 @@ export class Heartbeats {
     return this.#waiting.size + this.#writing.size;
   }
 
-  /** Writes the waiting heartbeats, one batch after another. A batch that fails waits for the next call. */
+  /** Writes the collected heartbeats in batches. A batch that fails is written at the next call. */
   flush(db: Database): Promise<void> {
     const run = this.#flushing.then(() => this.#flush(db));
     this.#flushing = run.catch(() => undefined);
@@ -220,7 +223,7 @@ export class Heartbeats {
 
   #pendingOf(deviceId: string, { enrolled_at }: DeviceState): Pending | undefined {
     const found = this.#waiting.get(deviceId) ?? this.#writing.get(deviceId);
-    // Ignore what waits from before a new enrolment.
+    // Ignore heartbeats from before a new enrolment of the device.
     return found?.state.enrolled_at === enrolled_at ? found : undefined;
   }
 
@@ -236,7 +239,7 @@ export class Heartbeats {
           await write(tx, pending);
         }
       };
-      // The next heartbeats tell the same again after a power cut.
+      // Do not sync the disk: after a power cut, the next heartbeats bring the same values.
       await db.write(work, { durable: false });
     } catch (error) {
       for (const [id, pending] of this.#writing) this.#putBack(id, pending);
@@ -246,7 +249,9 @@ export class Heartbeats {
     }
   }
 
-  /** Returns a heartbeat whose write failed to those that wait. A newer one of the device keeps its state. */
+  /**
+   * Collects a heartbeat again after its write failed. If a newer heartbeat of the device waits, keeps the newer state.
+   */
   #putBack(id: string, old: Pending): void {
     const newer = this.#waiting.get(id);
     if (newer === undefined) this.#waiting.set(id, old);
@@ -286,7 +291,7 @@ async function write(tx: Queries, { teamId, deviceId, state: s, isConflict, fini
     );
 }
 
-/** Returns the last `hours` full hours of a device, the oldest first. The current hour is in its state. */
+/** Returns the last `hours` complete hours of a device, the oldest first. The device's state holds the current hour. */
 export function hoursOf(db: Queries, teamId: string, deviceId: string, now: number, hours: number): Promise<Hour[]> {
   return db.all<Hour>(
     "SELECT hour, contacts, restarts, worst_p99, drops FROM device_hours WHERE team_id = ? AND device_id = ? AND hour > ? ORDER BY hour",
@@ -294,7 +299,7 @@ export function hoursOf(db: Queries, teamId: string, deviceId: string, now: numb
   );
 }
 
-/** Deletes hours that are too old, at most `limit` of them. Returns how many. */
+/** Deletes at most `limit` hours that are too old. Returns their number. */
 export async function deleteOldHours(db: Database, now: number, limit: number): Promise<number> {
   const oldest = Math.floor(now / HOUR_MS) - HISTORY_HOURS;
   const rows = await db.write((tx) =>
@@ -306,7 +311,7 @@ export async function deleteOldHours(db: Database, now: number, limit: number): 
   return rows.length;
 }
 
-/** Clears the mark that two devices seem to use one credential. */
+/** Removes the warning that two devices seem to use the same credential. */
 export async function clearConflict(
   db: Database,
   now: number,

@@ -1,6 +1,5 @@
 /**
- * Deletes what is too old: history, logs and shadow reports of devices, removed devices, revocations, snaps and audit
- * rows.
+ * Deletes old rows: history, logs and shadow reports of devices, removed devices, revocations, snaps and audit rows.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import type { Logger } from "boxwright-service/log";
@@ -26,16 +25,16 @@ export interface SweepOptions {
   readonly config: RetentionLimits & { readonly auditDays: number };
 }
 
-/** Returns a function that deletes some of what is too old, by a time that a wrong clock does not move. */
+/** Returns a function that deletes some of the old rows. Age is measured by a clock that ignores wrong system times. */
 export function createSweep({ db, files, now, log, config }: SweepOptions): () => Promise<void> {
   let clock: Promise<TrustedClock> | undefined;
   const open = (): Promise<TrustedClock> => {
     const opening = TrustedClock.open({ db, newest: () => newestTime(db), now, log });
-    // Read again after a failure.
+    // Read the time again after a failure.
     opening.catch(() => (clock = undefined));
     return (clock = opening);
   };
-  // Read the newest row now: under a wrong clock, the first contact would be a row of the future.
+  // Read the newest time now, before a wrong clock can write a first contact in the future.
   void open();
   return async () => {
     try {

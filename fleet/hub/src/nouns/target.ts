@@ -1,4 +1,4 @@
-/** Devices and groups that are given an application: as people name them in a form, and as pages name them. */
+/** Devices and groups that get an application. Converts between a person's text and the target. */
 import type { Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import type { Assignment, Target } from "./assignment.ts";

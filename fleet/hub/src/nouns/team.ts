@@ -1,4 +1,4 @@
-/** Teams and who belongs to them. */
+/** Teams and their members. */
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
@@ -51,7 +51,7 @@ export async function renameTeam(
   return { id: teamId, name: clean };
 }
 
-/** Tables with rows of a team, those that refer to others first. */
+/** Tables with rows of a team. A table comes before the tables that it refers to. */
 const OF_TEAM = [
   ...ALERT_TABLES,
   ...[
@@ -73,15 +73,15 @@ const OF_TEAM = [
 
 export interface RemovedTeam {
   readonly devices: number;
-  /** Emails. */
+  /** Emails of the members. */
   readonly members: readonly string[];
-  /** Public ids of keys that were in force. */
+  /** Public ids of keys that were valid. */
   readonly keys: readonly string[];
 }
 
 /**
- * Removes a team and all that is in it. Without `withEverything` only an empty team. The audit keeps each membership
- * and key that ends, so that a restore does not bring the access back.
+ * Removes a team and everything in it. Without `withEverything`, removes only an empty team. The audit keeps each ended
+ * membership and key, so that a restore does not bring the access back.
  */
 export async function removeTeam(
   db: Database,
@@ -119,7 +119,7 @@ export function listTeams(db: Queries): Promise<(Team & { created_at: number })[
   return db.all("SELECT id, name, created_at FROM teams ORDER BY id");
 }
 
-/** Finds a team by its id, or by its name if only one team has that name. */
+/** Finds a team by its id, or by its name if no other team has this name. */
 export async function findTeam(db: Queries, idOrName: string): Promise<Team> {
   const rows = await db.all<Team>("SELECT id, name FROM teams WHERE id = ? OR name = ? ORDER BY id", [
     idOrName,
@@ -172,7 +172,8 @@ async function admins(tx: Queries, teamId: string): Promise<string[]> {
 }
 
 /**
- * Throws unless the person is an administrator. Call it in the transaction that writes: the page they saw may be old.
+ * Throws unless the person is an administrator. Call this in the transaction that writes, since the person may have
+ * used an outdated page.
  */
 export async function requireAdmin(tx: Queries, teamId: string, userId: string): Promise<void> {
   const rows = await tx.all("SELECT role FROM members WHERE team_id = ? AND user_id = ? AND role = 'admin'", [
@@ -183,7 +184,10 @@ export async function requireAdmin(tx: Queries, teamId: string, userId: string):
     throw new UserError("this needs an administrator of the team", 403, "Only administrators of the team can do this.");
 }
 
-/** Removes a member, and returns their email. `by` is the administrator who does it, undefined for the operator. */
+/**
+ * Removes a member, and returns the member's email. `by` is the administrator who removes, or undefined for the
+ * operator.
+ */
 export async function removeMember(
   db: Database,
   now: number,

@@ -1,12 +1,15 @@
-/** Rules for names, emails and passwords. Each function returns the cleaned text, or throws got and expected. */
+/**
+ * Rules for names, emails and passwords. Each function returns the cleaned text, or throws an error that says what was
+ * got and what was expected.
+ */
 import { UserError } from "../core/errors.ts";
 
 const MAX_NAME = 100;
-/** Control characters, line breaks, and the marks that turn the direction of the text around them. */
+/** Control characters, line breaks, and marks that change the direction of the surrounding text. */
 const UNPRINTABLE =
   /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]|\p{Surrogate}/u;
 
-/** A visible character. Joiners and fillers are part of words and emoji, and invisible alone. */
+/** A visible character. Joiners and fillers are part of words and emoji, but alone they are invisible. */
 const VISIBLE = /[^\p{Default_Ignorable_Code_Point}\p{Separator}\p{Other}]/u;
 const IGNORABLE = /\p{Default_Ignorable_Code_Point}/u;
 
@@ -30,7 +33,7 @@ export function cleanName(text: string, what: string): string {
   return name;
 }
 
-/** Refuses invisible characters: two addresses that look alike must be one. */
+/** Checks an email. Refuses invisible characters, so that two addresses that look the same are the same. */
 export function cleanEmail(text: string): string {
   const email = text.normalize("NFC").trim().toLowerCase();
   if (email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email) || UNPRINTABLE.test(email) || IGNORABLE.test(email)) {

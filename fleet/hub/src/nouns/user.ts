@@ -69,8 +69,9 @@ export async function resetLink(db: Database, now: number, actor: string, emailT
 }
 
 /**
- * Returns the token of a link that lets a member of the team choose a new password. `by` is the administrator who makes
- * it. A person who is also in a team that `by` does not administer needs the operator: the link would open that team.
+ * Returns the token of a link with which a member of the team chooses a new password. `by` is the administrator who
+ * makes the link. If the member is also in a team that `by` does not administer, only the operator may make a link: it
+ * would let `by` into that team.
  */
 export async function resetLinkFor(
   db: Database,
@@ -95,7 +96,7 @@ export async function resetLinkFor(
       role: null,
       created_by: by.id,
     });
-    // The rule of the link itself says whether it would hold.
+    // Read the link: its own conditions decide whether it is valid.
     if ((await readLink(tx, now, token)) === undefined)
       throw new UserError(
         `got ${user.email}, expected a person who is only in teams of this administrator`,
@@ -109,8 +110,8 @@ export async function resetLinkFor(
 }
 
 /**
- * Uses a link up. `password` is the hash to store. It is undefined for an invited person who has an account: the caller
- * has checked their password. Returns undefined if the link was used or ran out meanwhile.
+ * Accepts a link, which then is used up. `password` is the hash to store. It is undefined for an invited person with an
+ * account, whose password the caller has checked. Returns undefined if the link was used or expired meanwhile.
  */
 export async function useLink(
   db: Database,
@@ -121,8 +122,8 @@ export async function useLink(
   return db.write(async (tx) => {
     const link = await readLink(tx, now, token);
     if (link === undefined) return undefined;
-    // A try that cannot succeed leaves the link as it is. Use up every other invitation of this person into this team:
-    // it would let them in again after they are removed.
+    // Leave the link unused if accepting must fail. Otherwise also use up other invitations of this person into this
+    // team, which would let the person in again after a removal.
     const useUp = () =>
       tx.all(
         "UPDATE links SET used_at = ? WHERE hash = ? OR (purpose = 'invite' AND used_at IS NULL AND email = ? AND team_id = ?)",
@@ -146,7 +147,7 @@ export async function useLink(
       ]);
       await audit(tx, now, user.email, "user.created", null, user.email);
     } else if (password !== undefined) {
-      // The account was made after the page was shown. This form must not set its password.
+      // The account was made after the page was shown, so this form must not set its password.
       return undefined;
     }
     await useUp();
@@ -161,7 +162,7 @@ export async function useLink(
 
 async function storePassword(tx: Queries, now: number, user: User, password: string): Promise<void> {
   await tx.all("UPDATE users SET password = ? WHERE id = ?", [password, user.id]);
-  // End every session: whoever has one may have had the old password.
+  // End all sessions, which may have been opened with the old password.
   await tx.all("DELETE FROM sessions WHERE user_id = ?", [user.id]);
   await tx.all("UPDATE links SET used_at = ? WHERE email = ? AND purpose = 'reset' AND used_at IS NULL", [
     now,
@@ -174,14 +175,14 @@ export function changePassword(db: Database, now: number, user: User, password: 
   return db.write((tx) => storePassword(tx, now, user, password));
 }
 
-/** Removes an account. Keys that the person made belong to the team and stay; the audit names them. */
+/** Removes an account. The person's API keys stay, since they belong to the team, and the audit names them. */
 export async function removeUser(db: Database, now: number, actor: string, emailText: string): Promise<void> {
   const email = cleanEmail(emailText);
   await db.write(async (tx) => {
     const user = await findUser(tx, email);
     if (user === undefined) throw new UserError(`got ${email}, expected a user (\`boxwright-hub users list\`)`, 404);
     await tx.all("DELETE FROM sessions WHERE user_id = ?", [user.id]);
-    // An open invitation would make the account again.
+    // Use up open invitations, which would make the account again.
     await tx.all("UPDATE links SET used_at = ? WHERE email = ? AND used_at IS NULL", [now, email]);
     await endInvitations(tx, now, actor, user.id);
     await tx.all("DELETE FROM identities WHERE user_id = ?", [user.id]);
@@ -191,7 +192,7 @@ export async function removeUser(db: Database, now: number, actor: string, email
   });
 }
 
-/** Makes the first team, unless there is one, and a link for its administrator. Throws if somebody has an account. */
+/** Makes the first team and a link for its administrator, if there is no team yet. Throws if anybody has an account. */
 export async function initialise(
   db: Database,
   now: number,

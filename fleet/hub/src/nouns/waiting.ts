@@ -1,7 +1,7 @@
 /**
- * Keeps in memory what each device should run, so that heartbeats and waiting requests cost no query. A change in this
- * process wakes the waiting devices of the team at once. Changes of other processes and of commands raise a counter in
- * the database. Each process reads the counters once a second.
+ * Keeps in memory what each device should run, so that heartbeats and waiting requests need no query. A change in this
+ * process wakes the team's waiting devices at once. Changes in other processes and by commands increase a counter in
+ * the database, which each process reads once a second.
  */
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "boxwright-service/database";
@@ -12,27 +12,39 @@ import { resolveDesired, type DesiredVersion } from "./desired.ts";
 import { shadowsOf, type ShadowTask } from "./shadow-task.ts";
 
 const POLL_MS = 1000;
-/** Milliseconds to collect changes before a team is read again: a hundred devices that join a group cost one read. */
+/**
+ * Milliseconds for which changes are collected before a team is read again: if a hundred devices join a group, one read
+ * is enough.
+ */
 const GATHER_MS = 50;
-/** Waiting requests that are woken before other requests get their turn: waking all at once would stop the hub. */
+/**
+ * Number of waiting requests that are woken before other requests get their turn: waking all at once would block the
+ * hub.
+ */
 const WOKEN_A_TURN = 20;
-/** Most teams in memory. Another team displaces one without waiting devices, which is read again when asked for. */
+/**
+ * Largest number of teams in memory. A further team replaces a team without waiting devices, which is read again when
+ * needed.
+ */
 const MAX_TEAMS = 1000;
 
 interface TeamState {
-  /** Grows with each wake. Versions read under an earlier generation may be out of date. */
+  /** Number that grows with each wake. Versions read under a smaller number may be outdated. */
   generation: number;
   versions: ReadonlyMap<string, DesiredVersion> | undefined;
-  /** Versions of the agent. Heartbeats tell them: no request waits for one. Read together with `versions`. */
+  /**
+   * Versions of the agent. The answers to heartbeats carry them, so no request waits for a change. Read together with
+   * `versions`.
+   */
   agents: ReadonlyMap<string, DesiredVersion>;
-  /** What devices compare. Heartbeats tell it too. */
+  /** Tasks of devices in a shadow. The answers to heartbeats carry these too. */
   shadows: ReadonlyMap<string, ShadowTask>;
   loading: Promise<void> | undefined;
-  /** Requests that wait, by device. */
+  /** Waiting requests, by device. */
   readonly waiting: Map<string, Set<Waiter>>;
 }
 
-/** A request that waits until its device should run something else than `etag`. */
+/** A request that waits until its device should run another version than `etag`. */
 interface Waiter {
   readonly etag: string | null;
   /** Ends the wait. */
@@ -46,7 +58,7 @@ export interface DesiredOptions {
 
 export interface WaitOptions {
   readonly milliseconds: number;
-  /** Registers what happens when the caller hangs up. */
+  /** Registers a function to call when the caller hangs up. */
   readonly onHangUp: (work: () => void) => void;
 }
 
@@ -64,12 +76,12 @@ export class Desired {
     this.#onError = onError;
   }
 
-  /** Starts to poll for changes of other processes. */
+  /** Starts polling for changes in other processes. */
   start(): void {
     this.#timer = setInterval(() => void this.poll().catch(this.#onError), POLL_MS).unref();
   }
 
-  /** Answers all waiting requests, and lets none wait from now on. */
+  /** Answers all waiting requests. Later requests do not wait. */
   stop(): void {
     this.#isStopped = true;
     clearInterval(this.#timer);
@@ -84,22 +96,22 @@ export class Desired {
     return count;
   }
 
-  /** Returns what a device should run; undefined: nothing. Costs queries only if its team is not known yet. */
+  /** Returns what a device should run; undefined if nothing. Queries the database only if the team is not in memory. */
   async version(teamId: string, deviceId: string): Promise<DesiredVersion | undefined> {
     return (await this.#loaded(teamId)).versions!.get(deviceId);
   }
 
-  /** Returns the version of the agent that a device should run; undefined: any. Costs as much as `version`. */
+  /** Returns the version of the agent that a device should run; undefined if any. Costs as much as `version`. */
   async agent(teamId: string, deviceId: string): Promise<DesiredVersion | undefined> {
     return (await this.#loaded(teamId)).agents.get(deviceId);
   }
 
-  /** Returns what a device compares with what it runs; undefined: nothing. Costs as much as `version`. */
+  /** Returns the shadow task of a device; undefined if it has none. Costs as much as `version`. */
   async shadow(teamId: string, deviceId: string): Promise<ShadowTask | undefined> {
     return (await this.#loaded(teamId)).shadows.get(deviceId);
   }
 
-  /** Returns what all devices of a team should run. Sees changes of other processes that were made before the call. */
+  /** Returns what all devices of a team should run, including earlier changes by other processes. */
   async all(teamId: string, purpose: Purpose): Promise<ReadonlyMap<string, DesiredVersion>> {
     await this.poll();
     const { versions, agents } = await this.#loaded(teamId);
@@ -120,7 +132,7 @@ export class Desired {
     return (await this.version(teamId, deviceId))?.etag ?? null;
   }
 
-  /** Returns what these devices should run, by id. Sees changes of other processes that were made before the call. */
+  /** Returns what these devices should run, by id, including earlier changes by other processes. */
   async latest(teamId: string, deviceIds: readonly string[]): Promise<Map<string, DesiredVersion>> {
     await this.poll();
     const found = new Map<string, DesiredVersion>();
@@ -131,7 +143,7 @@ export class Desired {
     return found;
   }
 
-  /** Waits until a device should run something else than `etag` (null: nothing), or until the time is up. */
+  /** Waits until a device should run another version than `etag` (null: nothing), or until the time is up. */
   async waitForOther(
     teamId: string,
     deviceId: string,
@@ -170,23 +182,23 @@ export class Desired {
     const waiter: Waiter = { etag, end };
     const timer = setTimeout(end, left);
     set.add(waiter);
-    // The versions may have changed since the caller looked: then nobody wakes it for this change any more.
+    // Check again: if the versions changed since the caller looked, nothing would wake the request for this change.
     if (versions !== undefined && (versions.get(deviceId)?.etag ?? null) !== etag) end();
     return end;
   }
 
-  /** Reads anew what the devices of a team should run. Call it after the transaction of a change. */
+  /** Reads again what the devices of a team should run. Call this after the transaction of a change. */
   wake(teamId: string): void {
     const team = this.#teams.get(teamId);
     if (team === undefined) return;
     team.generation++;
-    // Make the next call of `version` wait for the new versions.
+    // Clear the versions, so that the next call of `version` waits for the new ones.
     team.versions = undefined;
     team.loading ??= this.#load(teamId, team);
     team.loading.catch(this.#onError);
   }
 
-  /** Reads a team, and wakes its devices whose version changed. */
+  /** Reads a team from the database, and wakes the devices whose version changed. */
   async #load(teamId: string, team: TeamState): Promise<void> {
     try {
       for (;;) {
@@ -207,7 +219,7 @@ export class Desired {
     }
   }
 
-  /** Looks for teams with changes of other processes. */
+  /** Checks for teams that other processes changed. */
   async poll(): Promise<void> {
     if (this.#teams.size === 0) return;
     const mark = await readChangeMark(this.#db);
@@ -242,7 +254,7 @@ export class Desired {
   }
 }
 
-/** Wakes the requests whose devices should run something else than they have, some at a time. */
+/** Wakes the requests whose devices should run another version than they have, a few at a time. */
 async function wakeChanged({ waiting }: TeamState, versions: ReadonlyMap<string, DesiredVersion>): Promise<void> {
   const changed: Waiter[] = [];
   for (const [deviceId, set] of waiting) {

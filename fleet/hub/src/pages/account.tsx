@@ -1,4 +1,4 @@
-/** The account of somebody who is signed in: a new password. */
+/** The account page of a signed-in user: sets a new password. */
 import { csrfOf } from "../auth/cookie.ts";
 import { UserError } from "../core/errors.ts";
 import { MAX_PASSWORD, MIN_PASSWORD } from "../nouns/text.ts";
@@ -29,7 +29,7 @@ async function postAccount(site: Site, visit: SignedIn): Promise<Answer> {
   if (password instanceof UserError) return accountPage(visit, password.shown, 400);
   const hash = await passwords.hash(password);
   await changePassword(db, now(), user, hash);
-  // Changing the password ended every session, this one too.
+  // Open a new session: the change of the password ended all sessions, including this one.
   const fresh = await beginSession(site, { ...user, password: hash });
   const content = <Account email={user.email} csrf={csrfOf(fresh.session)} done />;
   return show(frameOf(visit, "Account", "account", fresh.session), content, 200, fresh.headers);

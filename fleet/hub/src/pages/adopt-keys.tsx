@@ -1,4 +1,4 @@
-/** Adopt keys: the list, new ones (shown once), revoking, deleting. */
+/** Adopt keys: lists them, makes new ones (shown once), revokes and deletes them. */
 import { checkNonce, csrfOf, makeNonce } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
 import {

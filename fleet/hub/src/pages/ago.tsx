@@ -1,4 +1,4 @@
-/** How long ago something was. The exact time is in the title. */
+/** Shows how long ago a time was. The title has the exact time. */
 const STEPS = [
   ["day", 86_400_000],
   ["hour", 3_600_000],

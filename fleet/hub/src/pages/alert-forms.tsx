@@ -5,7 +5,7 @@ import type { AlertRule } from "../nouns/alert-rule.ts";
 import type { Group } from "../nouns/group.ts";
 import { Csrf } from "./layout.tsx";
 
-/** What a rule may name. */
+/** Groups, tags and channels that a rule may name. */
 interface Places {
   readonly groups: readonly Group[];
   readonly tags: readonly string[];
@@ -50,14 +50,18 @@ function Threshold({ id, value }: { id: string; value?: string }) {
   );
 }
 
-/** The fields of a rule that are given so far. */
+/** Present choices of a rule's form. */
 type Chosen = Pick<AlertRule, "group_id" | "tag" | "channel_id">;
 
-/** Lists of groups, tags and channels. `id` keeps the fields of two forms apart. A list with one choice is left out. */
+/**
+ * Select fields for group, tag and channel. `id` distinguishes the fields of two forms. A field with only one choice is
+ * left out.
+ */
 function PlaceFields({ groups, tags, channels, chosen, id = "rule" }: Places & { chosen?: Chosen; id?: string }) {
   const named = groups.map((group) => [group.id, group.name] as const);
   const { group_id = null, tag: chosenTag = null } = chosen ?? {};
-  // Keep a group that was deleted, and a tag that no device has: saving another field must not widen the rule.
+  // Keep a deleted group or an unused tag as a choice: otherwise saving another field would make the rule watch all
+  // devices.
   const isLost = group_id !== null && groups.every((group) => group.id !== group_id);
   const lost = isLost ? [[group_id, "a group that was deleted"] as const] : [];
   const allTags = chosenTag === null || tags.includes(chosenTag) ? tags : [...tags, chosenTag];
@@ -95,13 +99,13 @@ function PlaceFields({ groups, tags, channels, chosen, id = "rule" }: Places & {
 
 interface ChangeFormProps extends RuleFormProps {
   readonly rule: AlertRule;
-  /** False if the name was made of kind and threshold: the field is empty then. */
+  /** False if the name was made from kind and threshold. Then the form leaves the field empty. */
   readonly hasOwnName: boolean;
-  /** Returns what was typed before an error; undefined: the rule as it is. */
+  /** Returns the text that was typed before an error; undefined to show the rule as it is. */
   readonly typed: ((field: string) => string) | undefined;
 }
 
-/** Form in place of a rule, with its values. */
+/** Form that replaces a rule in the list, filled with the rule's values. */
 export function RuleChangeForm(props: ChangeFormProps) {
   const { base, csrf, rule, hasOwnName, typed, groups, tags, channels } = props;
   const { kind } = rule;

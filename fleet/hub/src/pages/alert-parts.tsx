@@ -9,7 +9,7 @@ import { Breakable, ButtonForm, Csrf } from "./layout.tsx";
 
 interface ListProps {
   readonly alerts: readonly Alert[];
-  /** Team in the links to devices; undefined on the page of a device, which needs no links. */
+  /** Team in the links to devices. Undefined on a device's own page, which needs no links. */
   readonly team: string | undefined;
   readonly now: number;
   readonly label: string;
@@ -57,7 +57,7 @@ interface RuleProps {
   readonly rule: AlertRule;
   readonly base: string;
   readonly csrf: string;
-  /** Count of its open alerts. */
+  /** Number of open alerts of the rule. */
   readonly open: number;
   readonly group: string | undefined;
   readonly channel: string | undefined;

@@ -1,4 +1,4 @@
-/** Alerts of a team: what is wrong now, what was, and who is told by which rule. */
+/** The page of a team's alerts: open ones, ended ones, rules and channels. */
 import { csrfOf } from "../auth/cookie.ts";
 import { queueTest } from "../alerts/tell.ts";
 import { UserError } from "../core/errors.ts";
@@ -34,16 +34,16 @@ import { NameForm } from "./name-form.tsx";
 import { Notices, sayAt } from "./said.tsx";
 import type { Site } from "./site.ts";
 
-/** Most open alerts that the page shows, and most that are over. */
+/** Largest number of open alerts on the page, and of ended ones. */
 const SHOWN = 50;
 
-/** The rule or the channel whose form is open. */
+/** Rule or channel whose form is open. */
 interface Open {
   readonly rule?: string | undefined;
   readonly channel?: string | undefined;
 }
 
-/** Registers a form of the page. `work` returns what is said on the page, or an answer of its own. */
+/** Registers a form of the page. `work` returns the message that the page then shows, or a complete answer. */
 type Register = (path: string, work: (visit: Member) => Promise<string | Answer>, open?: keyof Open) => void;
 
 export function registerAlerts(site: Site, guards: Guards): void {
@@ -155,7 +155,7 @@ function registerChannels(site: Site, form: Register, base: string): void {
   });
 }
 
-/** Throws unless the user is an administrator: channels carry names of devices out of the hub. */
+/** Throws unless the user is an administrator, since channels send names of devices to places outside of the hub. */
 function requireAdminOf({ team }: Member): void {
   if (team.role === "admin") return;
   const shown = "Only administrators of the team can do this.";
@@ -268,10 +268,10 @@ function openText(total: number, shown: readonly Alert[], rules: readonly AlertR
   return total > shown.length ? `${text}, the newest ${shown.length} here` : text;
 }
 
-/** Most alerts that the page of a device shows. */
+/** Largest number of alerts on the page of a device. */
 const OF_DEVICE = 10;
 
-/** Section of a device's page: its alerts, and the form that silences them. */
+/** Section of a device's page with the device's alerts and the form that silences them. */
 export async function alertSection(
   { db, now }: Site,
   { team, session }: Member,

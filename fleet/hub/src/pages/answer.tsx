@@ -1,4 +1,4 @@
-/** Answers of pages, and how they are sent. Every answer is `no-store`, so Back never shows a key again. */
+/** Answers of pages. Every answer is sent as `no-store`, so that Back never shows a key again. */
 import type { Child } from "hono/jsx";
 import { UnavailableError } from "boxwright-service/errors";
 import { UserError } from "../core/errors.ts";
@@ -11,16 +11,16 @@ export interface Answer {
   readonly headers: AnswerHeaders;
 }
 
-/** Seconds in which a full queue of sign-ins moves on by several. */
+/** Seconds after which a user may retry: within this time several of the queued sign-ins end. */
 export const BUSY_WAIT = 5;
 
-/** What pages may load. A page that shows more adds it. */
+/** Content-Security-Policy of pages. A page that loads more extends this policy. */
 export const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 const SECURITY = {
   "content-security-policy": PAGE_POLICY,
-  // Not `no-referrer`: with it browsers send `Origin: null` with our own forms.
+  // Use `same-origin`: with `no-referrer`, browsers send `Origin: null` with the hub's own forms.
   "referrer-policy": "same-origin",
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
@@ -69,10 +69,10 @@ function Problem({ children }: { children?: Child }) {
   );
 }
 
-/** Shows an error. Of an error of the hub itself it shows the request id and nothing else. */
+/** Shows an error. For an error of the hub itself, shows only the request id. */
 export function problemPage(error: unknown, requestId: string): Answer {
   if (error instanceof UserError) {
-    // A user meets one 503 only: the full queue of password checks.
+    // Status 503 has one cause for users: the queue of password checks is full.
     const headers = error.status === 503 ? { "retry-after": String(BUSY_WAIT) } : {};
     return show({ title: "Not possible", narrow: true }, <Problem>{error.shown}</Problem>, error.status, headers);
   }

@@ -25,12 +25,13 @@ import type { Site } from "./site.ts";
 
 type Failed = (visit: Member, problem: UserError) => Promise<Answer>;
 
-/** Registers the forms of API keys. `failed` shows the settings with a problem. */
+/** Registers the forms of API keys. `failed` shows the settings page with the problem. */
 export function registerApiKeys(site: Site, guards: Guards, failed: Failed): void {
   const base = "/teams/:team/keys";
   const form = (path: string, work: (visit: Member) => Promise<Answer>): void => {
     guards.member.change(path, work, failed);
-    // For Enter in the address bar after a key was made: the page that its form belongs to. It shows no key.
+    // Redirect a GET of this path, which Enter in the address bar sends after a key was made. The settings page shows
+    // no key.
     guards.member.get(path, (visit) => redirect(settingsOf(visit.team)));
   };
   form(base, (visit) => postKey(site, visit));
@@ -66,7 +67,7 @@ async function postRotation(site: Site, visit: Member): Promise<Answer> {
   return showKey(site, visit, await rotateKey(site.db, site.now(), session.user, team.id, nonce, wanted));
 }
 
-/** The key travels in this answer and nowhere else: no redirect, no address, no cookie, no second look. */
+/** Shows a new key. Only this answer contains the key: no redirect, address or cookie does. */
 function showKey({ baseUrl }: Site, visit: Member, key: MadeKey | undefined): Answer {
   const { team } = visit;
   if (key === undefined) return show(frameOf(visit, "No key to show", "settings"), <KeyAlreadyMade team={team} />, 409);
@@ -74,7 +75,7 @@ function showKey({ baseUrl }: Site, visit: Member, key: MadeKey | undefined): An
   return show(frameOf(visit, "API key created", "settings"), content, 201);
 }
 
-/** The part of the settings about API keys. */
+/** Section of the settings page with API keys. */
 export async function apiKeysOf({ db, now }: Site, visit: Member, problem: UserError | undefined) {
   const { team, session, form } = visit;
   const admin = team.role === "admin";

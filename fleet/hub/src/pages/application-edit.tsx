@@ -1,6 +1,6 @@
 /**
- * The form of a new version: config, options, model and rules for snaps. "Check" shows what boxwright says, and the
- * difference to the version that it began with. A script sends the same check while somebody types.
+ * The form of a new version: config, options, model and rules for snaps. "Check" shows boxwright's result, and the
+ * difference from the version that the form started with. A script sends the same check while the user types.
  */
 import { csrfOf } from "../auth/cookie.ts";
 import { checkDraft } from "../check/draft.ts";
@@ -23,17 +23,17 @@ import { Csrf, Message } from "./layout.tsx";
 import { Notices, sayAt } from "./said.tsx";
 import type { Site } from "./site.ts";
 
-/** The form as it was typed. */
+/** Values of the form as the user typed them. */
 interface Typed {
   readonly config: string;
   readonly options: string;
   readonly snaps: string;
   readonly model: string;
-  /** Number of the version that the form began with; 0: none. */
+  /** Number of the version that the form started with; 0 for none. */
   readonly from: number;
 }
 
-/** What the hub says about what was typed. */
+/** Result of checking the typed values. */
 interface Verdict {
   readonly problem?: string;
   readonly description?: string;
@@ -72,7 +72,7 @@ async function postEdit(site: Site, visit: Member): Promise<Answer> {
   if (app.purpose === "agent") return postRelease(site, visit, app);
   const from = Number(form("from"));
   const typed: Typed = {
-    // Browsers send line ends as CRLF.
+    // Convert line ends, since browsers send CRLF.
     config: form("config").replaceAll("\r\n", "\n"),
     options: form("options").replaceAll("\r\n", "\n"),
     snaps: form("snaps").replaceAll("\r\n", "\n"),
@@ -178,7 +178,7 @@ function releasePage(_: Site, visit: Member, app: App, typed: string, problem?: 
   );
 }
 
-/** Buttons below a form that makes a version. */
+/** Buttons below the form of a new version. */
 function SaveRow({ base, children }: { base: string; children?: unknown }) {
   return (
     <div class="actions">
@@ -269,7 +269,7 @@ function CheckResult({ verdict, before, typed }: { verdict: Verdict; before: Typ
   );
 }
 
-/** Returns a version as one text, for the difference. */
+/** Returns all parts of a version as one text, to compare versions. */
 function textOf({ config, options, snaps, model }: Typed): string {
   const parts = [
     ["config", tidy(config)],
@@ -280,7 +280,7 @@ function textOf({ config, options, snaps, model }: Typed): string {
   return parts.flatMap(([name, text]) => (text === "" ? [] : [`${name}: ${text}`])).join("\n");
 }
 
-/** Returns JSON in the hub's layout, so that spaces make no difference. Returns other text unchanged. */
+/** Returns JSON in one layout, so that differences in white space do not show. Returns other text unchanged. */
 function tidy(text: string): string {
   try {
     return text.trim() === "" ? "" : pretty(JSON.parse(text));

@@ -1,4 +1,4 @@
-/** The page of an application: who is given it, roll-outs, failures, its versions. */
+/** The page of an application: assignments, roll-outs, failures and versions. */
 import { csrfOf } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
 import { listVersions, needApp, type AppVersion } from "../nouns/application.ts";

@@ -1,4 +1,4 @@
-/** A group or device that is given an application: how far its roll-out is, and forms that change it. */
+/** The assignment of an application to a group or device: progress of the roll-out, and forms that change it. */
 import type { Assignment } from "../nouns/assignment.ts";
 import { nextStep, parseGates, type Gates } from "../nouns/gates.ts";
 import type { RolloutProgress } from "../nouns/desired.ts";
@@ -7,7 +7,7 @@ import { Csrf } from "./layout.tsx";
 import { parseShadow, SHADOW_SHARE } from "../nouns/shadow.ts";
 import type { ShadowResultParts } from "./shadow-result.tsx";
 
-/** What forms of an application need. */
+/** Values that all forms of an application use. */
 export interface AppForms {
   /** Address of the application's page. */
   readonly base: string;
@@ -18,13 +18,13 @@ interface Given extends AppForms {
   readonly assignment: Assignment;
   /** Name of the group or the device. */
   readonly name: string;
-  /** Of its roll-out, if there is one. */
+  /** Progress of the roll-out, if there is one. */
   readonly progress: RolloutProgress | undefined;
-  /** What its shadow found, if it has one. */
+  /** Result of the shadow, if there is one. */
   readonly children: ReturnType<typeof ShadowResultParts>;
 }
 
-/** Shares that a roll-out is widened to. */
+/** Shares that the form offers to widen a roll-out. */
 const NEXT_SHARES = [10, 25, 50, 100];
 
 export function AssignmentItem({ assignment: a, name, progress, children, ...forms }: Given) {
@@ -80,7 +80,7 @@ function shareText({ share, shadow }: Assignment): string {
   return `in shadow on ${parseShadow(shadow)?.share ?? 0}\u00a0%`;
 }
 
-/** Says how far a roll-out is, and when it stops. */
+/** Says how far a roll-out has progressed, and what stops it. */
 function RolloutText({ assignment: a, progress }: { assignment: Assignment; progress: RolloutProgress | undefined }) {
   if (progress === undefined) return <></>;
   if (a.share === SHADOW_SHARE) return <ShadowText assignment={a} />;

@@ -1,4 +1,4 @@
-/** The page of a version: what it holds, what changed, and the forms that give it. */
+/** The page of a version: its content, the changes in it, and the forms that assign it. */
 import { csrfOf } from "../auth/cookie.ts";
 import { findVersion, needApp, needVersion } from "../nouns/application.ts";
 import { MAX_WAIT_MINUTES, USUAL_GATES } from "../nouns/gates.ts";
@@ -71,7 +71,7 @@ export async function versionPage(site: Site, visit: Member): Promise<Answer> {
   );
 }
 
-/** Fields of a roll-out that goes on by itself. */
+/** Fields of a roll-out whose steps open automatically. */
 function StepFields() {
   const { success_percent, error_percent, wait_minutes } = USUAL_GATES;
   const fields = [

@@ -1,4 +1,4 @@
-/** Forms of an application: giving it, taking it away, ending a roll-out, its name, its removal. */
+/** Handles the forms of an application: assigning it, ending an assignment or roll-out, renaming and removing. */
 import { deleteApp, needApp, updateApp, type App } from "../nouns/application.ts";
 import { assign, endRollout, unassign, type Assign, type Target } from "../nouns/assignment.ts";
 import { SHADOW_SHARE } from "../nouns/shadow.ts";
@@ -12,9 +12,9 @@ import type { Site } from "./site.ts";
 
 export function registerApplication(site: Site, guards: Guards): void {
   const base = "/teams/:team/apps/:app";
-  /** For Enter in the address bar after a form failed. */
+  /** Redirects a GET of a form's path, which Enter in the address bar sends after the form failed. */
   const formPage = (visit: Member): Answer => redirect(`/teams/${visit.team.id}/apps/${visit.param("app")}`);
-  /** Registers a change of assignments. It goes back to the page that its form is on. */
+  /** Registers a form that changes assignments. The answer leads back to the page with the form. */
   const form = (path: string, work: (site: Site, visit: Member, app: App) => Promise<Said>): void => {
     guards.member.get(path, formPage);
     guards.member.change(
@@ -26,7 +26,7 @@ export function registerApplication(site: Site, guards: Guards): void {
         return redirect(sayAt(visit.session, backOf(visit) ?? `/teams/${visit.team.id}/apps/${app.id}`, said));
       },
       (visit, problem) => {
-        // Let the router answer: the form is on the page of a device, and this page is another one.
+        // Throw to the router: the form is on a device's page, and the page shown here is another one.
         if (backOf(visit) !== undefined) throw problem;
         return appPage(site, visit, problem);
       },
@@ -39,7 +39,7 @@ export function registerApplication(site: Site, guards: Guards): void {
   form(`${base}/unassign`, postUnassign);
   form(`${base}/end`, postEnd);
   form(`${base}/name`, postName);
-  // This form is on the page of a device. It gives the newest version of the application that it names.
+  // This form is on a device's page. It assigns the newest version of the chosen application.
   guards.member.get("/teams/:team/apps/give", (visit) => redirect(`/teams/${visit.team.id}/apps`));
   guards.member.post("/teams/:team/apps/give", async (visit) => {
     const app = await needApp(site.db, visit.team.id, visit.form("app"));
@@ -59,18 +59,18 @@ export function registerApplication(site: Site, guards: Guards): void {
   );
 }
 
-/** Returns the revision that a form was made for. */
+/** Returns the assignment's revision when the form was shown. */
 const revisionOf = ({ form }: Member): number | undefined =>
   /^\d{1,15}$/.test(form("revision")) ? Number(form("revision")) : undefined;
 
-/** Returns what a form names: `group:ID`, `device:ID`, or a device by its name or id. */
+/** Returns the target that a form names: `group:ID`, `device:ID`, or the name or id of a device. */
 function targetOf(site: Site, { form, team }: Member): Promise<Target> {
   const [, kind, id] = /^(group|device):(.*)$/s.exec(form("target")) ?? [];
   if (kind !== undefined) return Promise.resolve({ kind: kind as Target["kind"], id: id! });
   return findTarget(site.db, team.id, form("device"));
 }
 
-/** Returns the address of the device's page if the form is there, else undefined. */
+/** Returns the address of the device's page if the form is on it, else undefined. */
 function backOf({ form, team }: Member): string | undefined {
   const [, id] = /^device:([0-9A-Za-z._:-]{1,64})$/.exec(form("target")) ?? [];
   return form("back") === "device" && id !== undefined ? `/teams/${team.id}/devices/${id}` : undefined;
@@ -90,7 +90,7 @@ async function give(site: Site, visit: Member, app: App, version: number): Promi
   return { text: `Version ${version} goes to ${share === null || share === 100 ? "" : `${share} % of `}${whom}.` };
 }
 
-/** Reads the fields of a roll-out. Steps go before the share: the form always has one. */
+/** Reads the fields of a roll-out. If steps are given, ignores the share, which the form always sends. */
 function rolloutOf({ form }: Member): Omit<Assign, "target" | "appId" | "version" | "expected"> {
   const number = (name: string): number | undefined => (form(name) === "" ? undefined : Number(form(name)));
   const failureLimit = number("limit");

@@ -1,4 +1,4 @@
-/** Applications of a team: the list, and new ones. */
+/** Lists the applications of a team, and makes new ones. */
 import { csrfOf } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
 import { createApp, listApps, type App } from "../nouns/application.ts";

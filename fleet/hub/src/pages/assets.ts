@@ -1,4 +1,4 @@
-/** The files that pages load. Each is compressed once, at its first request. */
+/** Files that pages load. Each file is compressed once, at its first request. */
 import { readFileSync } from "node:fs";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { sha256 } from "../core/ids.ts";
@@ -11,7 +11,7 @@ const ASSETS = [
   ["/app.css", "text/css; charset=utf-8", "public/app.css"],
   ["/app.js", SCRIPT, "public/app.js"],
   ["/application.js", SCRIPT, "public/application.js"],
-  // Built from page/, with boxwright's drawing inside.
+  // This script is built from page/, and contains boxwright's drawing code.
   ["/snap.js", SCRIPT, "dist/page/snap.js"],
   ["/mark.svg", "image/svg+xml", "public/mark.svg"],
 ] as const;
@@ -44,7 +44,7 @@ export function registerAssets(router: Router): void {
   }
 }
 
-/** Returns the best encoding that the browser takes, or undefined. */
+/** Returns the best encoding that the browser accepts, or undefined. */
 function encodingFor(exchange: Exchange): Encoding | undefined {
   const taken = new Set<string>();
   for (const part of (exchange.header("accept-encoding") ?? "").toLowerCase().split(",")) {

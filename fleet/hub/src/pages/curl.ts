@@ -1,4 +1,4 @@
-/** The curl line that pages show. */
+/** The curl command line that pages show. */
 
 const CURL_QUERY = "query { team { devices { nodes { id name } } } }";
 

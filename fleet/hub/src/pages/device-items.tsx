@@ -1,4 +1,4 @@
-/** Pieces of the list of devices: tools, counts, rows, pages. */
+/** Parts of the list of devices: filters, counts, rows, and links to other pages of the list. */
 import type { Counts, DeviceRow } from "../nouns/device-query.ts";
 import type { Group } from "../nouns/group.ts";
 import { statusOf, type DeviceState } from "../nouns/status.ts";
@@ -12,19 +12,19 @@ export interface ListProps {
   readonly devices: readonly DeviceRow[];
   readonly states: ReadonlyMap<string, DeviceState>;
   readonly counts: Counts;
-  /** Devices that match the filters. */
+  /** Number of devices that match the filters. */
   readonly matches: number;
   readonly pages: number;
   readonly pageSize: number;
   readonly view: View;
   readonly groups: readonly Group[];
-  /** Every tag of the team's devices. */
+  /** All tags that devices of the team have. */
   readonly tags: readonly string[];
   readonly applications: readonly string[];
   readonly csrf: string;
   readonly now: number;
   readonly typed: string;
-  /** Id of the device whose form failed; empty for the form of a new one. */
+  /** Id of the device whose form failed. Empty for the form of a new device. */
   readonly failed: string | undefined;
 }
 
@@ -45,7 +45,7 @@ function Select(props: { name: string; label: string; value: string; choices: re
   );
 }
 
-/** Search and filters, in one form that the address keeps. */
+/** Search and filters in one GET form, so that the address holds their values. */
 export function Filters({ base, view, groups, tags, applications }: ListProps) {
   const isOpen = isFiltered({ ...view, search: "" }) || view.sort !== "";
   return (
@@ -115,7 +115,7 @@ export function Filters({ base, view, groups, tags, applications }: ListProps) {
   );
 }
 
-/** How many devices are in which state, each a link to them. */
+/** Number of devices in each state. Each number links to the list of these devices. */
 export function Tally({ counts, base }: Pick<ListProps, "counts" | "base">) {
   if (counts.total === 0) return <></>;
   const rows: readonly (readonly [number, string, Partial<View>, boolean])[] = [
@@ -193,7 +193,7 @@ export function Pages({ pages, base, view }: ListProps) {
   );
 }
 
-/** What is done to every device whose box is ticked. */
+/** Actions on all devices whose box is ticked. */
 export function Bulk({ base, view, groups, csrf }: ListProps) {
   return (
     <form id="bulk" method="post" action={`${base}/bulk${queryOf(closed(view))}`} class="line bulk">
@@ -229,7 +229,7 @@ export function Status({ state, now }: { state: DeviceState | undefined; now: nu
   return <span class={`status ${text}`}>{state.revoked_at === null ? text : "revoked"}</span>;
 }
 
-/** One row: name, status, application, what to do. */
+/** One row: name, status, application and actions. */
 export function DeviceItem({ device, ...props }: ListProps & { readonly device: DeviceRow }) {
   const { base, view, states, now } = props;
   const { id, name } = device;

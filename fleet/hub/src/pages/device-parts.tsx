@@ -1,4 +1,4 @@
-/** Pieces of a device's page: its last report, its history, its last picture. */
+/** Parts of a device's page: last report, history and last picture. */
 import type { Heartbeat, Problem } from "boxwright-service/schema/protocol";
 import { CLOCK_DIFFERENCE_MS, statusChangedAt, type DeviceState, type Hour } from "../nouns/status.ts";
 import { Ago, durationText, countText } from "./ago.tsx";
@@ -7,7 +7,7 @@ import { Breakable } from "./layout.tsx";
 
 type Fact = readonly [string, unknown];
 
-/** Rows of a name and a value. Values that are not known are left out. */
+/** Rows of a name and a value. Rows with unknown values are left out. */
 export function Facts({ rows }: { rows: readonly Fact[] }) {
   return (
     <dl class="facts">
@@ -27,10 +27,10 @@ const MEGABYTE = 2 ** 20;
 const megabytes = (bytes: number): string => `${(bytes / MEGABYTE).toFixed(1)} MB`;
 const milliseconds = (value: number | null): string => (value === null ? "none" : `${value.toFixed(1)} ms`);
 
-/** Frames after which the first, slow ones no longer make the median. */
+/** Number of frames above which the slow first frames no longer affect the median. */
 const FEW_FRAMES = 30;
 
-/** A device that sends tensors decodes nothing: its host does. */
+/** Says how long decoding takes. A device that sends tensors does not decode: its host does. */
 function decodingText({ decode_ms: { p50, p99 }, frames }: Heartbeat): string {
   if (p50 === null || p99 === null) return "none on the device so far";
   const note = frames < FEW_FRAMES ? `; of ${countText(frames, "frame")} since the start, and the first are slow` : "";
@@ -92,7 +92,10 @@ function Clock({ offset }: { offset: number }) {
   );
 }
 
-/** Files of the spool hold delivered frames too, until the last frame of a file is delivered. */
+/**
+ * Says how full the spool is. A spool file is deleted when its last frame is delivered, so its bytes include delivered
+ * frames.
+ */
 function spoolText({ bytes, limit, frames }: Heartbeat["spool"]): string {
   const share = limit === 0 ? "" : ` (${Math.round((100 * bytes) / limit)} %)`;
   return `${frames.toLocaleString("en")} frames; files of the spool: ${megabytes(bytes)} of ${megabytes(limit)}${share}`;
@@ -102,7 +105,7 @@ function networkText(all: NonNullable<Heartbeat["network_interfaces"]>): string 
   return all.map(({ name, ipv4, mac }) => [name, ipv4, mac].filter((part) => part !== "").join(" ")).join(", ");
 }
 
-/** The host's page of the device, and the last picture with its boxes inside of it. */
+/** Link to the host's page about the device, and the last picture with its boxes in a frame. */
 export function LastPicture({ address, isFramed }: { address: string; isFramed: boolean }) {
   return (
     <>
@@ -122,26 +125,26 @@ function framed(address: string): string {
   return url.href;
 }
 
-/** True if a page of this hub can frame the host's page: browsers frame no http page in an https page. */
+/** True if a page of this hub can show the host's page in a frame: browsers allow no http page inside an https page. */
 export function mayFrame(address: string, baseUrl: string): boolean {
   return address.startsWith("https:") || baseUrl.startsWith("http:");
 }
 
 const BAR_HEIGHT = 40;
-/** A bar of one contact is this high, so that it can be seen. */
+/** Smallest height of a bar with contacts, so that one contact is visible. */
 const LEAST_HEIGHT = 3;
 const DAYS = 30;
 export const HISTORY_HOURS = DAYS * 24;
 const HOUR_MS = 3_600_000;
-/** Hours that the table lists. */
+/** Number of hours in the table. */
 const TABLE_HOURS = 24;
 
-/** Contacts by the hour as bars, and the last day as a table. */
+/** Contacts per hour: bars, and a table of the last day. */
 export function History(props: { hours: readonly Hour[]; now: number; beatSeconds: number }) {
   const { hours, now, beatSeconds } = props;
   if (hours.length === 0) return <p class="soft">No contact in the last {DAYS} days.</p>;
   const last = Math.floor(now / HOUR_MS);
-  // A full bar has all heartbeats of its hour.
+  // Contacts of a full bar: every heartbeat of the hour came.
   const full = 3600 / beatSeconds;
   const bars = hours.map(({ hour, contacts }) => {
     const height = Math.max(LEAST_HEIGHT, Math.round((BAR_HEIGHT * Math.min(contacts, full)) / full));

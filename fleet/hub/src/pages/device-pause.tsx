@@ -1,10 +1,10 @@
-/** The part of a device's page that pauses it. */
+/** Section of a device's page that pauses or resumes the device. */
 import type { Heartbeat } from "boxwright-service/schema/protocol";
 import type { DeviceState } from "../nouns/status.ts";
 import { Ago } from "./ago.tsx";
 import { Csrf } from "./layout.tsx";
 
-/** Form that pauses or resumes the device. Says if it is paused, and if the device has confirmed the pause. */
+/** Form that pauses or resumes a device. Says if the device is paused, and has confirmed it. */
 export function PauseForm(props: { address: string; csrf: string; state: DeviceState; now: number }) {
   const { address, csrf, state, now } = props;
   const says = state.report === null ? undefined : (JSON.parse(state.report) as Heartbeat).paused;

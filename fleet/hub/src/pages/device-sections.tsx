@@ -1,4 +1,4 @@
-/** Sections of a device's page: the application that it should run and its report, and its last snaps. */
+/** Sections of a device's page: assigned application with the device's report, and last snaps. */
 import type { Child } from "hono/jsx";
 import { csrfOf } from "../auth/cookie.ts";
 import { agentVersionOf, listApps, type App } from "../nouns/application.ts";
@@ -14,7 +14,7 @@ import type { Site } from "./site.ts";
 import { SnapItem } from "./snaps.tsx";
 import { Time } from "./time.tsx";
 
-/** The device of a page, as sections need it. */
+/** Device of the page, with the data that the sections use. */
 interface Shown {
   readonly id: string;
   readonly name: string;
@@ -141,7 +141,10 @@ function GiveApplication(props: {
   );
 }
 
-/** What the device's agent should be, and what became of that. Nothing if the team has no releases of the agent. */
+/**
+ * Section with the assigned release of the agent, and the device's report about it. Empty if the team has no releases
+ * of the agent.
+ */
 export async function agentSection(site: Site, { team, session }: Member, device: Shown): Promise<Child> {
   const { db, desired } = site;
   const apps = (await listApps(db, team.id)).filter(({ purpose }) => purpose === "agent");
@@ -178,7 +181,7 @@ export async function agentSection(site: Site, { team, session }: Member, device
   );
 }
 
-/** Pictures that the page shows. */
+/** Number of pictures that the page shows. */
 const SHOWN = 4;
 
 export async function snapSection({ db, now }: Site, { team, session }: Member, device: Shown): Promise<Child> {

@@ -1,4 +1,4 @@
-/** The part of a device's page with its tags. */
+/** Section of a device's page with the device's tags. */
 import { Csrf } from "./layout.tsx";
 
 export function Tags({ address, csrf, tags }: { address: string; csrf: string; tags: readonly string[] }) {

@@ -1,28 +1,28 @@
 /**
- * The address of the list of devices holds its whole state: search, filters, order, page, and the row whose form is
- * open. Back, reload and a link to a colleague show the same.
+ * The address of the list of devices holds the whole view: search, filters, order, page, and the row whose form is
+ * open. So Back, reload and a shared link show the same view.
  */
 import type { DeviceFilter, DeviceOrder, OrderField } from "../nouns/device-query.ts";
 
 export const MAX_SEARCH = 100;
 
-/** The part of the address behind `?`. A filter that is off is the empty text. */
+/** View that the query of the address holds. An unused filter is an empty text. */
 export interface View {
   readonly search: string;
   readonly status: string;
   readonly group: string;
   readonly tag: string;
   readonly app: string;
-  /** Least time without contact: "hour", "day" or "week". */
+  /** Smallest time without contact: "hour", "day" or "week". */
   readonly silent: string;
   /** A key of `ONLY`. */
   readonly only: string;
-  /** "name" or "contact", with "-" in front for the reverse order; empty: in the order of adding. */
+  /** "name" or "contact", with a leading "-" for the reverse order. Empty for the order of adding. */
   readonly sort: string;
   readonly page: number;
-  /** Id of the device whose form for a new name is open. */
+  /** Id of the device whose form for renaming is open. */
   readonly rename?: string | undefined;
-  /** Id of the device that the page asks about before it removes it. */
+  /** Id of the device that the user is about to remove: the page asks for confirmation. */
   readonly remove?: string | undefined;
 }
 
@@ -47,7 +47,7 @@ export const ONLY: Readonly<Record<string, string>> = {
 };
 const STATUS: readonly string[] = ["online", "offline"];
 
-/** Parameters of the address, by field of the view. */
+/** Query parameters of the address, by field of the view. */
 const NAMES = {
   search: "q",
   status: "status",
@@ -84,7 +84,7 @@ export function readView(search: string): View {
   };
 }
 
-/** Returns the query of a view, without what is the default. */
+/** Returns the query of a view. Leaves out defaults. */
 export function queryOf(view: View): string {
   const query = new URLSearchParams();
   for (const [field, name] of Object.entries(NAMES)) {
@@ -98,7 +98,7 @@ export function queryOf(view: View): string {
   return text === "" ? "" : `?${text}`;
 }
 
-/** Returns the view without an open form. */
+/** Returns the view with all forms closed. */
 export const closed = (view: View): View => ({ ...view, rename: undefined, remove: undefined });
 
 export const isFiltered = ({ search, status, group, tag, app, silent, only }: View): boolean =>

@@ -1,4 +1,4 @@
-/** The page of one device: status, what it runs, its last picture, groups, history, credential. */
+/** The page of one device: status, application, last picture, groups, history and credential. */
 import type { Child } from "hono/jsx";
 import { checkNonce, csrfOf, makeNonce } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
@@ -25,9 +25,9 @@ import { NewAdoptKey } from "./new-adopt-key.tsx";
 import { Notices, sayAt } from "./said.tsx";
 import type { Site } from "./site.ts";
 
-/** A device as its page knows it. */
+/** A device with the data that its page shows. */
 interface ShownDevice extends DeviceRow {
-  /** Undefined: it has never enrolled. */
+  /** State of the device. Undefined if it never enrolled. */
   readonly state: DeviceState | undefined;
 }
 
@@ -40,13 +40,13 @@ const SECTIONS: readonly ((site: Site, visit: Member, device: ShownDevice) => Pr
   logSection,
 ];
 
-/** Days for which an adopt key of an existing device is valid: people use it at once. */
+/** Days for which the adopt key of an existing device is valid. They are few, since people use such a key at once. */
 const ADOPT_DAYS = 1;
 
 export function registerDevice(site: Site, guards: Guards): void {
   const { db, now } = site;
   const base = "/teams/:team/devices/:device";
-  /** Registers a form of the page. `work` returns a sentence on what it did, or an answer of its own. */
+  /** Registers a form of the page. `work` returns the message that the page then shows, or a complete answer. */
   const form = (path: string, work: (visit: Member, device: DeviceRow) => Promise<string | Answer>): void => {
     guards.member.get(path, (visit) => redirect(addressOf(visit)));
     guards.member.change(
@@ -247,7 +247,7 @@ interface CredentialProps {
   readonly nonce: string;
   readonly state: DeviceState | undefined;
   readonly credentials: readonly ListedCredential[];
-  /** True: the page asks before it revokes. */
+  /** True if the page asks for confirmation of the revocation. */
   readonly asks: boolean;
   readonly now: number;
 }

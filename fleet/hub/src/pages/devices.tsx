@@ -1,4 +1,4 @@
-/** Devices of a team: the list with its filters, adding, renaming, removing, and what is done to many at once. */
+/** The page of a team's devices: filters, adding, renaming, removing, and actions on many devices at once. */
 import { listDeviceTags } from "../nouns/device-tag.ts";
 import { csrfOf } from "../auth/cookie.ts";
 import { UserError } from "../core/errors.ts";
@@ -37,7 +37,10 @@ export function registerDevices(site: Site, guards: Guards): void {
   const { db, now, config } = site;
   const base = "/teams/:team/devices";
   type Open = "rename" | "remove";
-  /** Registers a form. For Enter in the address bar after it failed, its path shows the page that it belongs to. */
+  /**
+   * Registers a form. A GET of its path, which Enter in the address bar sends after the form failed, shows the page
+   * with the form.
+   */
   const form = (path: string, open: Open | undefined, work: (visit: Member) => Promise<Answer>): void => {
     const openView = (visit: Member): View =>
       open === undefined ? viewOf(visit) : { ...viewOf(visit), [open]: visit.param("device") };
@@ -85,13 +88,13 @@ function addressOf({ team }: Member, view: View): string {
   return `/teams/${team.id}/devices${queryOf(view)}${open === undefined ? "" : `#device-${encodeURIComponent(open)}`}`;
 }
 
-/** Sends to the page that a device is on, and tells what happened to it. */
+/** Redirects to the part of the list with the device, and shows there what happened to it. */
 async function tellAt({ db }: Site, visit: Member, { id }: Device, said: Said): Promise<Answer> {
   const page = Math.ceil((await countDevices(db, visit.team.id, id)) / DEVICES_A_PAGE);
   return redirect(sayAt(visit.session, `${addressOf(visit, { ...emptyView, page })}#device-${id}`, said));
 }
 
-/** Brings back one device, or all that were removed together. */
+/** Restores one removed device, or all that were removed together. */
 async function restore(site: Site, visit: Member): Promise<Answer> {
   const { db, now, config } = site;
   const { team, form, session } = visit;
@@ -107,7 +110,7 @@ async function restore(site: Site, visit: Member): Promise<Answer> {
   return tellAt(site, visit, only!, { text });
 }
 
-/** Does something to every device whose box is ticked. */
+/** Runs an action on every device whose box is ticked. */
 async function changeMany(site: Site, visit: Member): Promise<Answer> {
   const { db } = site;
   const { team, form, session } = visit;
@@ -131,7 +134,7 @@ async function changeMany(site: Site, visit: Member): Promise<Answer> {
   return back({ text: `Added ${countText(added, "device")} to ${group.name}.` });
 }
 
-/** Asks before it removes many. */
+/** Asks for confirmation before many devices are removed. */
 function askRemoval(visit: Member, ids: readonly string[]): Answer {
   const { team, session } = visit;
   const view = closed(viewOf(visit));
@@ -180,7 +183,7 @@ async function devicesPage({ db, now }: Site, visit: Member, asked: View, proble
     tags: await listDeviceTags(db, team.id),
     applications: await listReportedApplications(db, team.id),
     csrf: csrfOf(session),
-    // Keep what was typed, in the form that it was typed into.
+    // Keep the typed text in its form.
     typed: form("name").slice(0, 200),
     failed: problem === undefined ? undefined : param("device"),
   };
@@ -197,7 +200,7 @@ async function devicesPage({ db, now }: Site, visit: Member, asked: View, proble
   return show(frameOf(visit, "Devices", "devices"), content, problem?.status ?? 200);
 }
 
-/** After a restore: how many devices are missing, and the one action that lets them come back. */
+/** After a restore: shows how many devices are missing, and the button that lets them come back. */
 function Returns(props: { base: string; csrf: string; away: number; until: number | null }) {
   const { base, csrf, away, until } = props;
   if (away === 0 && until === null) return <></>;

@@ -4,10 +4,13 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** Above so many lines on a side, what is between the common beginning and end is shown as replaced. */
+/**
+ * Largest number of lines on either side for a detailed difference. In longer texts, everything between the common
+ * start and end is shown as replaced.
+ */
 const MAX_LINES = 1500;
 
-/** Returns all lines of both texts: the longest common sequence is kept, the rest is added or removed. */
+/** Returns the lines of both texts. Lines of the longest common sequence are kept, others are added or removed. */
 export function diffLines(before: string, after: string): DiffLine[] {
   const [a, b] = [linesOf(before), linesOf(after)];
   let start = 0;
@@ -29,7 +32,7 @@ function diffMiddle(a: readonly string[], b: readonly string[]): DiffLine[] {
   const added = (text: string): DiffLine => ({ kind: "added", text });
   if (a.length > MAX_LINES || b.length > MAX_LINES) return [...a.map(removed), ...b.map(added)];
   const width = b.length + 1;
-  // Length of the longest common sequence of the rests that begin at i and j.
+  // lengths[i][j]: length of the longest common sequence of the lines from i on and the lines from j on.
   const lengths = new Uint16Array((a.length + 1) * width);
   for (let i = a.length - 1; i >= 0; i--)
     for (let j = b.length - 1; j >= 0; j--)

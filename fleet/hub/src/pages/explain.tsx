@@ -1,10 +1,10 @@
-/** /graphql opened from the address bar: a page that says what the address is for. */
+/** The page for people who open /graphql in a browser: says what the address is for. */
 import type { Exchange } from "boxwright-service/http/exchange";
 import { sendAnswer, show } from "./answer.tsx";
 import { curlLine } from "./curl.ts";
 import { CopyText } from "./layout.tsx";
 
-/** True if somebody opened the address: browsers ask for HTML then, programs do not. */
+/** True if a person opened the address in a browser: browsers ask for HTML, but programs do not. */
 export function isOpened(exchange: Exchange): boolean {
   const { method } = exchange;
   return (method === "GET" || method === "HEAD") && /\btext\/html\b/i.test(exchange.header("accept") ?? "");

@@ -1,23 +1,23 @@
-/** Forms: where they may come from, and their fields. */
+/** Reads forms, and checks which page sent them. */
 import { UserError, type UserStatus } from "../core/errors.ts";
 import { BodyError, type BodyErrorKind, readText } from "boxwright-service/http/body";
 import type { Exchange } from "boxwright-service/http/exchange";
 
 /**
- * Bytes of a form. The largest one has two passwords of 200 characters and an email of 254. At 9 bytes a character,
- * percent-encoded, these are 6 KB. A form of 64 KiB took 10 ms to parse.
+ * Largest number of bytes in a form. The largest form has two passwords of 200 characters and an email of 254, which
+ * take 6 KB at 9 percent-encoded bytes per character. Parsing a form of 64 KiB took 10 ms.
  */
 export const MAX_FORM = 8 * 1024;
 
-/** Bytes of the form of a version: a config of 128 KiB, percent-encoded. */
+/** Largest number of bytes in the form of a version: a config of 128 KiB, percent-encoded. */
 export const MAX_APPLICATION_FORM = 512 * 1024;
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i;
 
 export interface Form {
-  /** Returns a field; a field that was not sent is empty. */
+  /** Returns the value of a field, which is empty if the field was not sent. */
   (name: string): string;
-  /** Returns every value of a field that may be sent several times. */
+  /** Returns all values of a field that may be sent several times. */
   all(name: string): string[];
 }
 
@@ -26,7 +26,7 @@ const formOf = (fields: URLSearchParams): Form =>
 
 export const emptyForm: Form = formOf(new URLSearchParams());
 
-/** True if the hub's own page sent the form. Browsers name the origin of each POST. */
+/** True if a page of the hub sent the form. Browsers send the origin with each POST. */
 export function isOwnForm(exchange: Exchange, baseUrl: string): boolean {
   const site = exchange.header("sec-fetch-site");
   return exchange.header("origin") === baseUrl && (site === undefined || site === "same-origin");
@@ -50,7 +50,7 @@ const PROBLEMS: Readonly<Partial<Record<BodyErrorKind, readonly [UserStatus, str
   ],
 };
 
-/** Reads a form. Call it as late as possible: a caller who may not send the form shall cause no parsing. */
+/** Reads a form. Call this as late as possible: a sender without permission must not cause any parsing. */
 export async function readForm(exchange: Exchange, max = MAX_FORM): Promise<Form> {
   try {
     return formOf(new URLSearchParams(await readText(exchange, { most: max })));

@@ -1,4 +1,4 @@
-/** Groups of devices: the list, new ones, renaming, deleting. */
+/** Groups of devices: lists, makes, renames and deletes them. */
 import { csrfOf } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
 import { createGroup, deleteGroup, listGroups, renameGroup, type Group } from "../nouns/group.ts";

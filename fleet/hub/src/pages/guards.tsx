@@ -1,6 +1,6 @@
 /**
- * Guards of pages, in this order: checks for everybody, the session, the form of a POST and its mark, membership of the
- * team in the path. Nothing of a form is read before its sender has a session.
+ * Guards of pages, in this order: checks for all visitors, the session, the form of a POST with its CSRF mark, and
+ * membership of the team in the path. A form is not read before its sender has a session.
  */
 import { checkCsrf, csrfOf, isOwnMark, endedSessionCookie, readSessionCookie } from "../auth/cookie.ts";
 import type { Exchange } from "boxwright-service/http/exchange";
@@ -19,17 +19,17 @@ import type { Site } from "./site.ts";
 
 export interface Visit {
   readonly exchange: Exchange;
-  /** Returns a part of the path by the name that the pattern gives it. */
+  /** Returns the part of the path that has this name in the pattern. */
   readonly param: (name: string) => string;
-  /** The token in the session cookie, if there is one. It may belong to no session. */
+  /** Token in the session cookie, if there is one. The token may be invalid. */
   readonly token: string | undefined;
 }
 
-/** A visit of somebody who is signed in. */
+/** A visit of a signed-in user. */
 export interface SignedIn extends Visit {
   readonly session: Session;
   readonly teams: readonly Membership[];
-  /** Empty for GET. */
+  /** Fields of the form. Empty for GET. */
   readonly form: Form;
 }
 
@@ -44,30 +44,28 @@ type Page<V> = (visit: V) => Promise<Answer> | Answer;
 interface Guard<V> {
   get(path: string, page: Page<V>): void;
   post(path: string, page: Page<V>, options?: FormOptions): void;
-  /** Registers a form. An error that the user can put right is shown on `failed`, the page of the form. */
+  /** Registers a form. An error that the user can correct is shown on the form's page, which `failed` makes. */
   change(path: string, work: Page<V>, failed: (visit: V, problem: UserError) => Promise<Answer> | Answer): void;
 }
 
 export interface Guards {
-  /** For everybody. The page itself reads the form of a POST. */
+  /** For all visitors. The page itself reads the form of a POST. */
   readonly open: Guard<Visit>;
   readonly signedIn: Guard<SignedIn>;
-  /**
-   * For members of the team in the path. Other people get 404. Forms and scripts of viewers are refused.
-   */
+  /** For members of the team in the path. Other people get 404. Viewers may send no forms and no script requests. */
   readonly member: Guard<Member>;
   /** For scripts of the hub's own pages, which send the CSRF mark in a header. `work` sends the answer. */
   script(path: string, work: (visit: Member) => Promise<void> | void): void;
-  /** Returns the handler of paths that no page has, for somebody who is signed in. */
+  /** Returns the handler for paths without a page, for signed-in users. */
   otherwise(page: Page<SignedIn>): Handler;
 }
 
 interface FormOptions {
-  /** Bytes that the form may have. */
+  /** Largest number of bytes in the form. */
   readonly maxForm?: number;
 }
 
-/** The header in which a script sends the mark of its page. */
+/** Header with which a script sends its page's CSRF mark. */
 const CSRF_HEADER = "x-hub-csrf";
 
 export function createGuards(site: Site, router: Router): Guards {
@@ -160,9 +158,9 @@ function guardOf<V>(router: Router, handlerOf: (page: Page<V>, options?: FormOpt
   };
 }
 
-/** Returns why nobody may see this page in this way, or undefined. */
+/** Returns why no visitor may see the page in this way, or undefined. */
 function refuseVisit(exchange: Exchange, baseUrl: string): Answer | undefined {
-  // No id holds a NUL, and PostgreSQL calls it an error of the query.
+  // Refuse NUL: no id contains one, and PostgreSQL refuses the query.
   if (`${exchange.path}?${exchange.search}`.includes("%00")) return notFound();
   if (exchange.method !== "POST") return undefined;
   if (!isOwnForm(exchange, baseUrl)) {
@@ -173,20 +171,20 @@ function refuseVisit(exchange: Exchange, baseUrl: string): Answer | undefined {
   return isForm(exchange) ? undefined : refused(415, "The hub takes forms of its own pages only.");
 }
 
-/** Returns who changes the team in the path, and when. */
+/** Returns the team in the path, the user who changes it, and the time. */
 export const changeOf = ({ now }: Site, { team, session }: Member): Change => ({
   now: now(),
   actor: session.user.email,
   teamId: team.id,
 });
 
-/** Returns the frame of a page for somebody who is signed in. `here` is the entry of the navigation. */
+/** Returns the frame of a page for a signed-in user. `here` is the navigation entry of the page. */
 export function frameOf(visit: SignedIn | Member, title: string, here = "", session = visit.session): Frame {
   const { teams } = visit;
   return {
     title,
     here,
-    // Somebody with one team sees its entries also where the path names no team.
+    // Show the entries of the only team to a user with one team, even if the path names no team.
     team: "team" in visit ? visit.team : teams.length === 1 ? teams[0] : undefined,
     teams,
     email: session.user.email,

@@ -1,4 +1,4 @@
-/** The frame around every page, and the few pieces that pages share. */
+/** The frame around every page, and small parts that pages share. */
 import type { Child } from "hono/jsx";
 import type { Membership } from "../nouns/team.ts";
 
@@ -10,9 +10,9 @@ export interface Frame {
   readonly teams?: readonly Membership[] | undefined;
   readonly email?: string | undefined;
   readonly csrf?: string | undefined;
-  /** The entry of the navigation that stands for this page. */
+  /** Navigation entry of this page. */
   readonly here?: string;
-  /** True for a page with one short form: it stands in the middle. */
+  /** True for a page with one short form, which is shown in the middle. */
   readonly narrow?: boolean;
 }
 
@@ -118,7 +118,10 @@ export function Message({ kind, said, children }: { kind: "error" | "done"; said
   );
 }
 
-/** A text with a button that copies it. Without script one click selects all of it. It wraps: nothing is cut off. */
+/**
+ * A text with a copy button. Without scripts, a click selects the whole text. The text wraps, so that nothing is cut
+ * off.
+ */
 export function CopyText({ id, label, value }: { id: string; label: string; value: string }) {
   return (
     <div class="copy">
@@ -138,10 +141,10 @@ export function CopyText({ id, label, value }: { id: string; label: string; valu
   );
 }
 
-/** A word longer than this may not fit into one line of a phone. */
+/** Largest number of characters of a word that surely fits into one line on a phone. */
 const LONG_WORD = 28;
 
-/** A text in which long addresses may break behind `@`, `.` and the like, and not inside of their words. */
+/** A text with long addresses, which may break after `@`, `.` and similar characters, but not inside words. */
 export function Breakable({ text }: { text: string }) {
   const words = text.split(/(\s+)/).map((word) => (word.length > LONG_WORD ? word.split(/(?<=[@._/:+-])/) : [word]));
   return (
@@ -158,7 +161,7 @@ export function Breakable({ text }: { text: string }) {
   );
 }
 
-/** The mark that ties a form to its session. */
+/** Hidden field with the mark that ties a form to its session. */
 export function Csrf({ value }: { value: string }) {
   return <input type="hidden" name="csrf" value={value} />;
 }
@@ -167,11 +170,11 @@ interface ButtonFormProps {
   readonly action: string;
   readonly csrf: string;
   readonly label: string;
-  /** Name of what the button acts on. Screen readers say it behind the label. */
+  /** Name of the object that the button acts on. Screen readers read this name after the label. */
   readonly name: string;
 }
 
-/** A form of one button. */
+/** A form that consists of one button. */
 export function ButtonForm({ action, csrf, label, name }: ButtonFormProps) {
   return (
     <form method="post" action={action}>

@@ -24,7 +24,7 @@ export function registerMembers(site: Site, guards: Guards): void {
   const base = "/teams/:team/members";
   const form = (path: string, work: (visit: Member) => Promise<Answer>): void => {
     guards.member.change(path, work, (visit, problem) => membersPage(site, visit, { problem }));
-    // For Enter in the address bar after the form was sent: the page that it belongs to.
+    // Redirect a GET of a form's path, which Enter in the address bar sends, to the page with the form.
     if (path !== base) guards.member.get(path, (visit) => redirect(`/teams/${visit.team.id}/members`));
   };
   const tell = (visit: Member, text: string): Answer =>
@@ -66,7 +66,7 @@ async function postInvitation(site: Site, visit: Member): Promise<Answer> {
   return membersPage(site, visit, { link: { purpose: "invite", email, url: `${site.baseUrl}/link/${token}` } });
 }
 
-/** A link that was just made. It is shown in this answer and never again. */
+/** A link that was just made. Only this answer shows it. */
 interface NewLink {
   readonly purpose: "invite" | "reset";
   readonly email: string;
@@ -89,7 +89,7 @@ async function membersPage(
     csrf: csrfOf(session),
     link,
     asked: new URLSearchParams(exchange.search).get("remove") ?? undefined,
-    // A failed invitation keeps what was typed.
+    // Keep the typed values after a failed invitation.
     typed: problem === undefined ? undefined : { email: form("email").slice(0, 254), role: form("role") },
   };
   const status = problem?.status ?? (link === undefined ? 200 : 201);
@@ -108,11 +108,11 @@ interface MembersProps {
   readonly members: readonly TeamMember[];
   readonly invitations: readonly Invitation[];
   readonly now: number;
-  /** Id of the person who looks at the page. */
+  /** Id of the user who views the page. */
   readonly self: string;
   readonly csrf: string;
   readonly link: NewLink | undefined;
-  /** Id of the member whom the page asks about before it removes them. */
+  /** Id of the member that the user is about to remove: the page asks for confirmation. */
   readonly asked: string | undefined;
   readonly typed: { readonly email: string; readonly role: string } | undefined;
 }

@@ -1,4 +1,7 @@
-/** Model files of a team: the list with who uses each, and removing. A script of another page sends them here. */
+/**
+ * Model files of a team: lists the files with their uses, and removes files. A script of another page uploads to this
+ * path.
+ */
 import { csrfOf } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
 import { listModels, removeModelFile, type ModelFile } from "../nouns/model.ts";
@@ -106,7 +109,7 @@ interface ModelItemProps {
   readonly use: ModelUse;
   readonly base: string;
   readonly csrf: string;
-  /** True: the row asks before it removes the file. */
+  /** True if the row asks for confirmation before the file is removed. */
   readonly isRemoving: boolean;
 }
 
@@ -177,7 +180,7 @@ function Users({ use: { apps, devices }, base }: { use: ModelUse; base: string }
   );
 }
 
-/** Count of the newest versions of an application that the page links. It counts the others. */
+/** Number of an application's newest versions that the page links to. Of the others, the page shows only the number. */
 const LINKED_VERSIONS = 5;
 
 function Versions({ all, base }: { all: readonly number[]; base: string }) {

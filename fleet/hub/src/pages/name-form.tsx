@@ -5,20 +5,20 @@ import { Csrf } from "./layout.tsx";
 export interface NameFormProps {
   readonly action: string;
   readonly csrf: string;
-  /** Of the field, unique in the page. */
+  /** Id of the field, unique in the page. */
   readonly id: string;
   readonly label: string;
   readonly button: string;
-  /** What stands in the field: the name so far, or what was typed before an error. */
+  /** Initial value of the field: the present name, or the text that was typed before an error. */
   readonly value?: string | undefined;
-  /** True for a form that opened in place of a row: the field has the focus. */
+  /** True for a form that replaces a row. Its field gets the focus. */
   readonly isOpened?: boolean;
-  /** Address of "Cancel"; undefined: there is no such link. */
+  /** Address of the link "Cancel"; undefined for none. */
   readonly cancel?: string;
-  /** False if the page has a more important button. */
+  /** False if another button on the page is more important. */
   readonly isMain?: boolean;
   readonly class?: string;
-  /** Fields beside the name. */
+  /** Further fields beside the name. */
   readonly children?: Child;
 }
 

@@ -1,4 +1,4 @@
-/** An adopt key that was just made. It stands in this answer and nowhere else. */
+/** Shows an adopt key that was just made. Only this answer contains the key. */
 import { CopyText, Message } from "./layout.tsx";
 
 export interface MadeAdoptKey {
@@ -8,7 +8,7 @@ export interface MadeAdoptKey {
 }
 
 interface NewAdoptKeyProps {
-  /** Undefined: the form has made its key already. */
+  /** The new key. Undefined if the form has already made its key. */
   readonly made: MadeAdoptKey | undefined;
   readonly baseUrl: string;
   readonly back: string;

@@ -1,9 +1,9 @@
-/** New passwords, as the pages judge them. */
+/** Checks new passwords for the pages. */
 import { weaknessOf } from "../auth/strength.ts";
 import { UserError } from "../core/errors.ts";
 import { cleanPassword } from "../nouns/text.ts";
 
-/** Returns the password, or what is wrong with it. `words` belong to the person: their email, their teams. */
+/** Returns the password, or what is wrong with it. `words` are texts about the person, such as email and teams. */
 export async function tryPassword(text: string, words: readonly string[]): Promise<string | UserError> {
   try {
     const password = cleanPassword(text);

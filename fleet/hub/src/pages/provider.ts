@@ -1,4 +1,4 @@
-/** Sign-in by the company's account: to the provider, and back. */
+/** Pages of the sign-in with a company account: leads to the provider and back. */
 import { CALLBACK, endedCookie, OpenIdProvider, readSettings } from "../auth/oidc.ts";
 import { UserError } from "../core/errors.ts";
 import { signInAs } from "../nouns/identity.ts";
@@ -6,9 +6,9 @@ import { redirect, type Answer } from "./answer.tsx";
 import type { Guards, Visit } from "./guards.tsx";
 import { beginSession, type Site } from "./site.ts";
 
-/** Pages of the sign-in that this one needs. */
+/** Parts of the sign-in page that these pages use. */
 export interface SignInPages {
-  /** Counts a sign-in for its address. Returns the refusal, or undefined if the sign-in may go on. */
+  /** Counts a sign-in of the visitor's address. Returns the refusal, or undefined if the sign-in may continue. */
   readonly limit: (visit: Visit) => Answer | undefined;
   readonly failed: (problem: UserError) => Answer;
 }

@@ -1,6 +1,6 @@
 /**
- * Messages that tell, on the next page, what a change did. A message travels in the address, sealed for the session and
- * the page: nobody else can make the hub say something.
+ * Messages that say, on the next page, what a change did. The address carries the message with a seal for this session
+ * and page, so that nobody else can make the hub show a message.
  */
 import { sameText } from "boxwright-service/tokens";
 import { csrfOf } from "../auth/cookie.ts";
@@ -15,11 +15,11 @@ const PARAMETER = "said";
 
 export interface Said {
   readonly text: string;
-  /** The form that takes the change back: where it is sent, and its fields. */
+  /** Form that undoes the change: its address and its fields. */
   readonly undo?: { readonly action: string; readonly fields: Readonly<Record<string, string>> };
 }
 
-/** Returns the address of a page that tells what happened. `address` may have a query and a fragment. */
+/** Returns the address of a page that shows the message. `address` may have a query and a fragment. */
 export function sayAt(session: Session, address: string, said: Said): string {
   const url = new URL(address, "http://hub");
   const payload = Buffer.from(JSON.stringify(said)).toString("base64url");
@@ -27,7 +27,7 @@ export function sayAt(session: Session, address: string, said: Said): string {
   return `${url.pathname}${url.search}${url.hash}`;
 }
 
-/** Returns what the address tells, or undefined. A message of another session or page is none. */
+/** Returns the message in the address, or undefined. Ignores a message that is sealed for another session or page. */
 function readSaid(session: Session, { path, search }: Exchange): Said | undefined {
   const [payload = "", mark = ""] = (new URLSearchParams(search).get(PARAMETER) ?? "").split(".");
   if (payload === "" || !sameText(mark, markOf(session, path, payload))) return undefined;
@@ -38,7 +38,10 @@ function markOf(session: Session, path: string, payload: string): string {
   return seal(session.token, `said ${path} ${payload}`);
 }
 
-/** The first lines of a page: why a form failed, or what a change did. */
+/**
+ * The first lines of a page: why a form failed, or what a change did. => The first lines of a page: why a form failed,
+ * or what a change did.
+ */
 export function Notices({ visit, problem }: { visit: SignedIn; problem?: UserError | undefined }) {
   const said = readSaid(visit.session, visit.exchange);
   return (

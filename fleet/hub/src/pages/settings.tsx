@@ -25,7 +25,7 @@ export function registerSettings(site: Site, guards: Guards): void {
 
 interface Failure {
   readonly problem?: UserError;
-  /** Name of the team as it was typed. */
+  /** Name of the team as the user typed it. */
   readonly typed?: string;
 }
 

@@ -1,4 +1,4 @@
-/** Signing in and out. */
+/** Pages for signing in and out. */
 import { endedSessionCookie, isKnownBrowser, readBrowserCookie } from "../auth/cookie.ts";
 import type { Exchange } from "boxwright-service/http/exchange";
 import { reportError } from "../http/services.ts";
@@ -30,7 +30,7 @@ export function registerSignIn(site: Site, guards: Guards): void {
     failed: ({ shown, status }) => again(shown, status, "", providerOf(site)),
   });
 
-  // For Enter in the address bar: signing out needs the form.
+  // Redirect a GET, which Enter in the address bar sends: only the form signs out.
   guards.signedIn.get("/sign-out", () => redirect("/"));
   guards.signedIn.post("/sign-out", async ({ session }) => {
     await closeSession(db, now(), session);
@@ -50,11 +50,11 @@ const again = (problem: string, status: number, email = "", provider?: string): 
 /** Returns the name of the provider of accounts, if there is one. */
 const providerOf = ({ config }: Site): string | undefined =>
   config.oidcIssuer === undefined ? undefined : config.oidcName;
-// Rendered once: a flood of sign-ins gets these answers, and rendering is most of what a page costs.
+// Render this page once: a flood of sign-ins gets such answers, and rendering is the largest part of their cost.
 const tooMany = again("Too many sign-ins. Try again in a minute.", 429);
 const tooBusy = again("Too many people are signing in at the moment. Try again in some seconds.", 503);
 
-/** Counts a sign-in for its address. Returns the refusal, or undefined if the sign-in may go on. */
+/** Counts a sign-in of the address. Returns the refusal, or undefined if the sign-in may continue. */
 function limitAddress(site: Site, { address }: Exchange): Answer | undefined {
   const { byAddress } = site.signIns;
   const time = site.now();
@@ -71,7 +71,7 @@ function limitAddress(site: Site, { address }: Exchange): Answer | undefined {
   return undefined;
 }
 
-/** Counts a sign-in for the account, or for the browser if the browser is known for this account. */
+/** Counts a sign-in to the account. If the browser is known for this account, counts it for the browser instead. */
 function limitAccount(site: Site, email: string, browser: string | undefined): Answer | undefined {
   const { byAccount } = site.signIns;
   const wait = browser === undefined ? byAccount.take(email, site.now()) : takeKnownSignIn(site, browser);
@@ -82,7 +82,8 @@ function limitAccount(site: Site, email: string, browser: string | undefined): A
 
 async function signIn(site: Site, { exchange, token }: Visit): Promise<Answer> {
   const browser = readBrowserCookie(exchange.header("cookie"));
-  // A stranger is limited before the form is read. The form says whether a browser is known for its account.
+  // Limit a stranger before the form is read. For a browser with a cookie, the form tells whether it is known for the
+  // account.
   const refusal = browser === undefined ? limitAddress(site, exchange) : undefined;
   if (refusal !== undefined) return refusal;
   const form = await readForm(exchange);
@@ -107,10 +108,11 @@ async function checkPassword(site: Site, { exchange, token, form, email, isKnown
   const { db, metrics, passwords } = site;
   const user = await findUser(db, email);
   const password = form("password").slice(0, MAX_PASSWORD * 2);
-  // Unknown users cost the same: `verify` derives a key for them too.
+  // Call `verify` for unknown users too, so that the answer takes as long.
   if (!(await passwords.verify(password, user?.password, isKnown)) || user === undefined) {
     metrics.signIns.inc({ result: "wrong" });
-    // Write after the answer: only somebody with an account causes the write, and its time would tell who has one.
+    // Write after the answer: only failures of existing accounts are written, and the time of the write would reveal
+    // which accounts exist.
     if (user !== undefined) exchange.afterAnswer(() => void auditFailure(site, exchange, user));
     return again(WRONG, 401, form("email"), providerOf(site));
   }

@@ -13,8 +13,8 @@ export interface Site extends Services {
 }
 
 /**
- * Limits of password checks. Strangers are limited by address and by account. A sender with something that strangers
- * lack (a session, a link, the cookie of a known browser) has a limit of its own, which strangers cannot use up.
+ * Limits of password checks. Strangers are limited by address and by account. A sender with a session, a link or the
+ * cookie of a known browser has a separate limit, which strangers cannot use up.
  */
 export interface SignIns {
   readonly byAddress: Buckets;
@@ -32,7 +32,7 @@ export function createSite(services: Services & { readonly passwords: Passwords 
   };
 }
 
-/** Counts a password check of a sender who is no stranger. Returns the seconds to wait, 0 if the check is allowed. */
+/** Counts a password check of a known sender. Returns the seconds to wait, 0 if the check is allowed. */
 export function takeKnownSignIn(site: Site, sender: string): number {
   const wait = site.signIns.byKnown.take(sender, site.now());
   if (wait > 0) countLimited(site, "sign_in");
@@ -46,8 +46,8 @@ export function countLimited({ metrics }: Site, limit: "sign_in" | "sign_in_queu
 }
 
 /**
- * Opens a session with a new token, in place of `previous`. Returns the session and its Set-Cookie headers. If the user
- * comes with the hash of the password, a cookie makes the browser a known one.
+ * Opens a session with a new token, which replaces the session `previous`. Returns the session and its Set-Cookie
+ * headers. If `user` has the password's hash, a cookie makes the browser a known one.
  */
 export async function beginSession(
   site: Site,

@@ -1,11 +1,14 @@
-/** A picture of a snap with its detections over it. A script draws them; see public/snap.js. */
+/** A picture of a snap. The script public/snap.js draws the detections over the picture. */
 import { isObject } from "boxwright-service/schema/json";
 import type { Snap, SnapFileRow } from "../nouns/snap-query.ts";
 
-/** Detections that a picture shows at most. */
+/** Largest number of detections that a picture shows. */
 const MAX_SHOWN = 500;
 
-/** Returns the detections of a snap's event as drawing takes them. What does not fit is left out: devices write it. */
+/**
+ * Returns the detections of a snap's event in the form that drawing needs. Leaves out malformed detections, since the
+ * event comes from a device.
+ */
 export function detectionsOf({ event }: Pick<Snap, "event">): Record<string, unknown>[] {
   const { data } = JSON.parse(event) as { data?: unknown };
   const list: unknown = isObject(data) ? data["detections"] : undefined;
@@ -25,7 +28,7 @@ export interface PictureProps {
   readonly teamId: string;
   readonly snap: Snap;
   readonly file: SnapFileRow;
-  /** True for a list, where a picture is small and comes when it is looked at. */
+  /** True in a list, where pictures are small and load when they scroll into view. */
   readonly isSmall?: boolean;
 }
 
@@ -43,7 +46,7 @@ export function Picture({ teamId, snap, file, isSmall = false }: PictureProps) {
   );
 }
 
-/** The script that draws. A page has it once. */
+/** The drawing script. A page includes it once. */
 export function PictureScript() {
   return <script type="module" src="/snap.js"></script>;
 }

@@ -1,4 +1,4 @@
-/** Snaps of a team: the list with its filters, one snap with its boxes, and deleting. */
+/** Snaps of a team: the list with its filters, the page of one snap with its boxes, and deleting. */
 import { csrfOf } from "../auth/cookie.ts";
 import { UserError } from "../core/errors.ts";
 import { audit } from "../nouns/audit.ts";
@@ -18,12 +18,12 @@ import { Time } from "./time.tsx";
 const SNAPS_A_PAGE = 24;
 const MAX_TEXT = 100;
 
-/** The part of the address behind `?`. */
+/** View that the query of the address holds. */
 interface View {
   readonly device: string;
   readonly name: string;
   readonly tag: string;
-  /** Time and id of the snap that the page begins behind. */
+  /** Time and id of the snap after which the page starts. */
   readonly after: string;
 }
 

@@ -1,10 +1,10 @@
 /**
- * Model files as people and backends send them: resumable, in a few requests or one.
+ * Uploads of model files by people and backends, resumable, in one or several requests.
  *
- *     HEAD .../models/{sha256}           200 Upload-Offset, Upload-Complete; 404: begin at 0
- *     PUT  .../models/{sha256}?name=...  Upload-Offset: where these bytes begin, Upload-Length: bytes of the whole file
- *                                        201 it is complete; 202 go on at Upload-Offset; 409 the same, and with
- *                                        Retry-After: another request sends the file now
+ *     HEAD .../models/{sha256}           200 with Upload-Offset and Upload-Complete, or 404: start at 0
+ *     PUT  .../models/{sha256}?name=...  Upload-Offset: offset of the sent bytes, Upload-Length: size of the whole file
+ *                                        201 the file is complete; 202 continue at Upload-Offset; 409 continue at
+ *                                        Upload-Offset too. With Retry-After, another request is sending the file
  */
 import { UserError } from "../core/errors.ts";
 import { isSha256, type FilePlace } from "../files/files.ts";
@@ -16,13 +16,13 @@ import { beginModel, completeModel, findModel, forgetModel, type ModelFile } fro
 
 export interface Sender {
   readonly teamId: string;
-  /** For the audit. */
+  /** Actor for the audit. */
   readonly actor: string;
 }
 
 const NUMBER = /^\d{1,15}$/;
 
-/** Answers HEAD and PUT of a model file of a sender who is known. */
+/** Answers HEAD and PUT of a model file, for a sender who is already authenticated. */
 export async function handleModel(
   services: Services,
   exchange: Exchange,
@@ -67,7 +67,7 @@ async function putModel(services: Services, exchange: Exchange, sender: Sender, 
   const name = new URLSearchParams(exchange.search).get("name") ?? `${sha256.slice(0, 12)}.onnx`;
   const file = await beginModel(db, now(), sender.teamId, config, { sha256, size, name });
   const place: FilePlace = { team: sender.teamId, kind: "models", sha256 };
-  // A hub that was moved may know a file whose bytes were left behind.
+  // Compare with the store, since a hub that was moved may have a row without the file's bytes.
   if (file.complete_at !== null && (await files.size(place)) === file.size) return answerComplete(exchange, file);
   if (!admitBody(services, exchange, sender.actor)) return;
   const body = fileBody(exchange);
@@ -92,17 +92,17 @@ async function putModel(services: Services, exchange: Exchange, sender: Sender, 
   answerComplete(exchange, file);
 }
 
-/** Yields what was read of a body, then the rest. */
+/** Yields the bytes that were already read of a body, then the rest. */
 async function* startingWith(first: Buffer | undefined, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
   if (first !== undefined) yield first;
   yield* rest;
 }
 
-/** Bytes of a file that are looked at, and the least that tell a text. */
+/** Number of bytes of a file that are examined, and the smallest number that can show a text. */
 const LOOKED_AT = 256;
 const LEAST_TEXT = 32;
 
-/** True if a file of `size` bytes begins with words. A model file has control bytes among its first ones. */
+/** True if a file of `size` bytes starts with text. A model file has control bytes near its start. */
 function isText(start: Buffer, size: number): boolean {
   const looked = start.subarray(0, LOOKED_AT);
   if (looked.length < Math.min(size, LOOKED_AT) || looked.length < LEAST_TEXT) return false;

@@ -1,4 +1,4 @@
-/** GET of a picture of a snap, for a page or a backend that is known. */
+/** GET of a picture of a snap, for an authenticated page or backend. */
 import type { FilePlace } from "../files/files.ts";
 import type { Exchange } from "boxwright-service/http/exchange";
 import { sendFile } from "../http/range.ts";
@@ -6,12 +6,12 @@ import { refuse, refuseMethod } from "../http/refusals.ts";
 import type { Services } from "../http/services.ts";
 import { findSnapFile } from "../nouns/snap-query.ts";
 
-/** A picture is no page: whatever it holds runs nothing, and no other site shows it. */
+/** Headers of a picture. They prevent that its content runs as a page, or that another site shows it. */
 const HEADERS = {
   "content-security-policy": "default-src 'none'; sandbox",
   "cross-origin-resource-policy": "same-origin",
   "content-disposition": "inline",
-  // A browser keeps it for whoever is signed in, and asks each time: after a deletion it is gone.
+  // Let the browser cache the picture for this user, but ask the hub each time: the picture may have been deleted.
   "cache-control": "private, no-cache",
 } as const;
 
@@ -25,7 +25,7 @@ export async function sendSnapFile(
   const file = /^[0-9a-f-]{36}$/.test(fileId) ? await findSnapFile(db, teamId, fileId) : undefined;
   if (file === undefined) return refuse(exchange, "not_found", ", expected a file of a snap of the team");
   const place: FilePlace = { team: teamId, kind: "snaps", sha256: file.sha256 };
-  // The snap may have been deleted since the query.
+  // Check the file: the snap may have been deleted since the query.
   if ((await files.size(place)) !== file.size) return refuse(exchange, "not_found", ", which was deleted");
   const read = (start: number, end: number) => files.read(place, start, end);
   await sendFile(exchange, { size: file.size, type: file.content_type, etag: file.sha256, read }, HEADERS);
