@@ -1,4 +1,6 @@
-/** Reads NN Archives whose network gives a map instead of boxes: SegmentationParser and MapOutputParser of depthai. */
+/**
+ * Reads NN Archives whose network outputs a map instead of boxes: SegmentationParser and MapOutputParser of depthai.
+ */
 import { ConfigError } from "../../core/errors.ts";
 import { COUNT, FLAG } from "../../core/options.ts";
 import type { PrepareRule } from "../../core/prepare-rule.ts";
@@ -14,9 +16,9 @@ export interface ArchiveMap {
   readonly reader: "classMap" | "valueMap";
   /** Name of the output with the map. */
   readonly output: string;
-  /** Options of the reader. Those of `valueMap` are only `inputSize`. */
+  /** Options of the reader. For `valueMap`, only `inputSize`. */
   readonly options: ClassMapOptions;
-  /** How the network wants its picture: the rule of `prepareImage`. */
+  /** How to prepare a picture for the network: the rule for `prepareImage`. */
   readonly prepare: PrepareRule;
 }
 
@@ -77,8 +79,8 @@ export function mapOptions(archive: unknown): ArchiveMap {
 const PARSERS = /^(segmentation|mapoutput)parser$/i;
 
 /**
- * Returns the options about classes. The threshold for a single channel is 0: depthai puts a channel of zeros beside it
- * and takes the argmax.
+ * Returns the options about classes. A single channel gets the threshold 0: depthai takes the argmax of that channel
+ * and a channel of zeros.
  */
 function classOptions(metadata: FieldReader): ClassMapOptions {
   const labels = metadata.labels("classes");

@@ -1,4 +1,6 @@
-/** Adds masks that the network finished to detections. A mask is made only on request, from the tensors in memory. */
+/**
+ * Adds masks that the network finished to detections. Each mask is made only on request, from the tensors in memory.
+ */
 import { P_SCALE_X } from "../../core/abi.ts";
 import { type Detections, extend } from "../../decode/detections.ts";
 import type { Frame } from "../../decode/frame.ts";
@@ -39,7 +41,7 @@ class LiveMaps implements RowScene {
     extend(detections, {}, maskFunctionsOf(this));
   }
 
-  /** Stores the placement of a new frame. Its scale and shift are at word `at`. */
+  /** Stores the placement of a new frame. Word `at` holds the scale, then the shift. */
   begin(frame: Frame | undefined, f32: Float32Array, at: number): void {
     this.placement = {
       scale: [f32[at], f32[at + 1]],

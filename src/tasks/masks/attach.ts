@@ -16,18 +16,18 @@ import type { SegmentPlan } from "./plan.ts";
 import { type Scene, maskIn } from "./scene.ts";
 import { type MaskSource, type MaskMemory, type Prototypes, hasRoom, prototypeBytes } from "./source.ts";
 
-/** A placement that is overwritten frame by frame. */
+/** A placement that each frame overwrites. */
 type OwnPlacement = { -readonly [K in keyof Placement]: Placement[K] };
 
-/** Facts that `attachMasks` needs. A plan file contains them too. */
+/** Facts that `attachMasks` needs. Plan files contain the same facts. */
 export interface MaskTask {
-  /** Index of the tensor of the prototypes. */
+  /** Index of the tensor that holds the prototypes. */
   readonly tensor: number;
   /** The prototypes of one image. */
   readonly prototypes: Prototypes;
   /** True if each row has one map of logits, and no coefficients. `prototypes` then describes the map of one row. */
   readonly isMapOfRow?: boolean;
-  /** Count of the grid cells of each head, and the channels of its coefficients. */
+  /** For each head: its cell count, and the channels of its coefficients. */
   readonly heads: readonly Pick<Head, "cells" | "extra">[];
 }
 
@@ -48,7 +48,7 @@ export function attachMasks(work: TaskMemory, task: MaskTask): AfterImageOfTask 
   };
 }
 
-/** One image of the batch. Its prototypes and coefficients stay in the decoder's memory until the next frame. */
+/** One image of the batch. The prototypes and coefficients stay in the decoder's memory until the next frame. */
 class LiveScene implements Scene {
   readonly inputSize: readonly [number, number] | null;
   readonly placement: OwnPlacement = { frame: null, scale: [1, 1], shift: [0, 0] };
@@ -58,7 +58,7 @@ class LiveScene implements Scene {
   readonly #place: MaskMemory;
   /** Coefficients of the last requested row. */
   readonly #coefficients: Float32Array;
-  /** A copy of this frame's prototypes, shared by copies of the detections. */
+  /** A copy of the prototypes of this frame. All copies of the detections share it. */
   #prototypeCopy: { readonly bytes: Uint8Array } | null = null;
 
   constructor(work: TaskMemory, task: MaskTask, detections: Detections, index: number) {
@@ -87,13 +87,13 @@ class LiveScene implements Scene {
     extend(detections, {}, taskFunctions);
   }
 
-  /** Stores the placement of a new frame. Its scale and shift are at word `at`. */
+  /** Stores the placement of a new frame. Word `at` holds the scale, then the shift. */
   begin(frame: Frame | undefined, f32: Float32Array, at: number): void {
     this.#prototypeCopy = null;
     const { placement } = this;
     placement.scale = [f32[at], f32[at + 1]];
     placement.shift = [f32[at + 2], f32[at + 3]];
-    // Copy a frame that is not frozen: the caller may change it after decode().
+    // Copy the frame unless it is frozen: the caller may change the frame after decode().
     placement.frame = frame ? (Object.isFrozen(frame) ? frame : { ...frame }) : null;
   }
 
@@ -133,7 +133,7 @@ class LiveScene implements Scene {
     return new Uint8Array(this.#place.engine.buffer, at, prototypeBytes(this.#task.prototypes));
   }
 
-  /** Returns the scene of a copy of the detections. All copies of the frame's detections share the prototypes. */
+  /** Returns the scene of a copy of the detections. All copies from this frame share the prototypes. */
   #copyScene(detections: Detections): CopiedScene {
     const { source, placement, inputSize } = this;
     const { isMapOfRow } = this.#task;
@@ -169,7 +169,7 @@ interface CopiedRow {
   readonly coefficients: Float32Array;
 }
 
-/** Prototypes, coefficients and placement of copied detections, which later frames do not change. */
+/** Prototypes, coefficients and placement of copied detections. Later frames do not change them. */
 class CopiedScene implements Scene {
   readonly inputSize: Scene["inputSize"];
   readonly placement: Placement;

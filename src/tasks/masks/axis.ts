@@ -1,25 +1,25 @@
 /**
- * Maps pixels of a picture to pixels of the prototypes, along one axis. A picture is what a mask is drawn on: the
- * prototypes themselves, the network's input, or the image. A cell is one pixel of the prototypes.
+ * Maps pixels of a picture to pixels of the prototypes, along one axis. A picture is the area that a mask covers: the
+ * prototypes, the network's input, or the image. A cell is one pixel of the prototypes.
  */
 import { placeOf } from "../../core/place.ts";
 import type { Frame } from "../../decode/frame.ts";
 
 /** One axis of a picture, and its position on the same axis of the prototypes. */
 export interface Axis {
-  /** Count of the picture's pixels. */
+  /** Count of the picture's pixels on this axis. */
   readonly pixels: number;
   /** Position of the picture's first edge in the prototypes, in cells. May be a fraction. */
   readonly start: number;
   /** Length of the picture in cells. May be a fraction. */
   readonly length: number;
-  /** First cell that may be read. */
+  /** Index of the first cell that may be read. */
   readonly low: number;
-  /** Cell after the last one that may be read. */
+  /** Index after the last cell that may be read. */
   readonly high: number;
 }
 
-/** Returns the axis of a picture that shows all prototypes. */
+/** Returns the axis of a picture that covers all prototypes. */
 export const wholeAxis = (pixels: number, cells: number): Axis => ({
   pixels,
   start: 0,
@@ -28,17 +28,17 @@ export const wholeAxis = (pixels: number, cells: number): Axis => ({
   high: cells,
 });
 
-/** Position of the upright image in the network's input, both normalised: input = (image - shift) / scale. */
+/** Position of the upright image in the network's input, in normalised coordinates: input = (image - shift) / scale. */
 export interface Placement {
-  /** The frame, with the size of the upright image. Its `rotation` brought the image upright. */
+  /** The frame, with the size of the upright image. `rotation` turned the image upright. */
   readonly frame: Frame | null;
   readonly scale: readonly [number, number];
   readonly shift: readonly [number, number];
 }
 
 /**
- * Returns both axes of a picture of the image. For a letterboxed image, cuts the padding off at whole cells, as
- * Ultralytics does. If the placement does not match that letterbox, the axes are exact and resizing may read padding.
+ * Returns both axes of a picture that covers the image. For a letterboxed image, cuts off the padding at whole cells,
+ * as Ultralytics does. For other placements, the axes are exact, and resizing may read padding.
  */
 export function imageAxes(
   size: readonly [number, number],
@@ -58,7 +58,8 @@ export function imageAxes(
   const { left, top, width, height } = placeOf([frame.width, frame.height], cells, frame.resize);
   const cutX = { ...x, start: left, length: width, low: left, high: left + width };
   const cutY = { ...y, start: top, length: height, low: top, high: top + height };
-  // Keep the exact axes if the whole cells are more than one cell away: a caller's frame may place the image elsewhere.
+  // Keep the exact axes if they differ from the whole cells by more than one cell: a caller's frame may place the image
+  // elsewhere.
   const isNear = (a: Axis, b: Axis): boolean => Math.abs(a.start - b.start) <= 1;
   return isNear(cutX, x) && isNear(cutY, y) ? [cutX, cutY] : [x, y];
 }
@@ -108,7 +109,7 @@ export interface Span {
 /** A span of no pixels. */
 export const NO_SPAN: Span = { from: 0, to: 0 };
 
-/** 2^-21, written as a number: a power would take longer than the rest of `cropOf`. */
+/** This is 2^-21. Written as a number, because a power would take longer than the rest of `cropOf`. */
 const NEAR_WHOLE = 1 / 2097152;
 
 /**
@@ -133,20 +134,20 @@ export function cropOf(low: number, high: number, pixels: number, start = 0, end
   return to > from ? { from, to } : { from: start, to: start };
 }
 
-/** Returns the pixels of a picture that read any cell of a span. */
+/** Returns the range of a picture's pixels that read at least one cell of a span. */
 export function pixelsThatRead({ near, far }: Table, pixels: number, { from, to }: Span): Span {
   if (to <= from) return { from: 0, to: 0 };
   return { from: firstAtLeast(far, pixels, from), to: firstAtLeast(near, pixels, to) };
 }
 
-/** Returns the pixels of an axis that show the network's input. A cropped image has pixels that the input never saw. */
+/** Returns the range of an axis' pixels that show the network's input. The input may not cover the whole image. */
 export function visibleOf({ pixels, start, length, low, high }: Axis): Span {
   const from = Math.max(0, Math.ceil(((low - start) / length) * pixels - 0.5));
   const to = Math.min(pixels, Math.ceil(((high - start) / length) * pixels - 0.5));
   return { from, to };
 }
 
-/** Returns the first index whose value is at least `least`. The values never fall. */
+/** Returns the index of the first value that is at least `least`. The values never decrease. */
 function firstAtLeast(values: Int32Array, count: number, least: number): number {
   let low = 0;
   let high = count;

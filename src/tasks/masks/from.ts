@@ -15,15 +15,18 @@ import type { MaskSource } from "./source.ts";
 
 /** Inputs of `masksOf`: prototypes of one image, and boxes with their coefficients. */
 export interface MaskInputs {
-  /** Prototypes of one image: [M,h,w] or [h,w,M], with or without a batch of one. */
+  /** Prototypes of one image: [M,h,w] or [h,w,M]. A batch of one may precede these dimensions. */
   readonly prototypes: TensorInput;
-  /** M raw values for each box. Pass them as the export outputs them, without a sigmoid. */
+  /** M raw values for each box. Pass them as the network outputs them, without a sigmoid. */
   readonly coefficients: ArrayLike<number>;
-  /** x_min, y_min, x_max, y_max of each box, 0..1 across the image of the frame, or across the input without one. */
+  /**
+   * x_min, y_min, x_max, y_max of each box. They are 0..1 across the image of the frame, or across the input if there
+   * is no frame.
+   */
   readonly boxes: ArrayLike<number>;
   /** Width and height of the network's input in pixels. */
   readonly inputSize: readonly [number, number];
-  /** How the image was brought to the input size. */
+  /** How the image was resized to the input. */
   readonly frame?: Frame;
 }
 
@@ -121,8 +124,8 @@ function checkNumbers(name: string, list: ArrayLike<number>): void {
 }
 
 /**
- * Throws if the corners of a box are swapped, or if its centre lies so far right and down that it must be in pixels.
- * Boxes in another format or unit give masks that are cut or empty.
+ * Throws if the corners of a box are exchanged, or if the centre of a box is so far outside that the box must be in
+ * pixels. Such boxes would give masks that are cut or empty.
  */
 function checkBoxes(boxes: ArrayLike<number>): void {
   if (boxes.length % 4 !== 0) refuse("boxes", `${boxes.length} numbers`, "four for each box", RangeError);
@@ -142,7 +145,7 @@ function checkBoxes(boxes: ArrayLike<number>): void {
   }
 }
 
-/** Returns the bytes of a tensor. Plain numbers become elements of its type. */
+/** Returns the bytes of a tensor. Converts plain numbers to elements of the given type. */
 function bytesOf({ data }: TensorInput, type: keyof typeof ELEMENTS): Uint8Array {
   const { array } = ELEMENTS[type];
   const isView = ArrayBuffer.isView(data) && (data as SlotArray).BYTES_PER_ELEMENT === ELEMENTS[type].bytes;

@@ -1,4 +1,4 @@
-/** Paints label maps: pictures that say which detection each pixel belongs to. */
+/** Paints label maps. A label map is a picture whose pixels say to which detection they belong. */
 import * as M from "../../core/masks-abi.ts";
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
@@ -13,17 +13,17 @@ import { type Scene, sizesOf, inputOf, uprightWanted } from "./scene.ts";
 /** Options of a label map. */
 export interface LabelMapOptions extends MaskOptions {
   /**
-   * Which of two detections gets a shared pixel: "first" (default), the one with the higher score, or "last", the
-   * other.
+   * The detection that gets a shared pixel: "first" (default) is the one with the higher score, "last" the one with the
+   * lower score.
    */
   readonly overlap?: "first" | "last";
 }
 
-/** A picture whose pixels are indices of detections. */
+/** A picture in which each pixel is the index of a detection. */
 export interface LabelMap {
   readonly width: number;
   readonly height: number;
-  /** Index of the detection that each pixel belongs to; -1: none. */
+  /** Index of the detection to which each pixel belongs; -1: none. */
   readonly data: Int16Array;
 }
 
@@ -32,7 +32,7 @@ export interface MaskFunctions extends TaskFunctions {
   readonly labelMap: (detections: Detections, options?: LabelMapOptions) => LabelMap;
 }
 
-/** Largest i16, the element type of label maps. */
+/** Largest value of an i16, the element type of label maps. */
 const MOST_ROWS = 32767;
 
 /** Paints all masks of an image into one picture. */
@@ -70,7 +70,7 @@ export function paintLabels(scene: Scene, detections: Detections, options: Label
       },
       free,
     );
-  // Begin with the mask whose label wins, since pixels with a label need not be made again.
+  // Begin with the mask that wins shared pixels: later masks need not make pixels that already have a label.
   const { length } = detections;
   for (let i = 0; i < length; i++) paint(overlap === "first" ? i : length - 1 - i);
   if (wanted === given) return { width, height, data: labels.slice() };
@@ -79,7 +79,7 @@ export function paintLabels(scene: Scene, detections: Detections, options: Label
   return { width: givenWidth, height: givenHeight, data: turnPicture(labels, wanted.size, turns) };
 }
 
-/** Throws a RangeError for a wrong `overlap`, or for more rows than an i16 can number. */
+/** Throws a RangeError for a wrong `overlap`, or if there are more rows than an i16 can number. */
 function checkPaint(detections: Detections, overlap: string): void {
   if (overlap !== "first" && overlap !== "last")
     refuse("overlap", show(overlap), '"first" or "last"', RangeError);
@@ -92,7 +92,7 @@ function checkPaint(detections: Detections, overlap: string): void {
     );
 }
 
-/** Paints masks that the network finished into one picture. `maskOf` makes the mask of a row. */
+/** Paints masks that the network finished into one picture. `maskOf` makes the mask of one row. */
 export function paintMasks(
   detections: Detections,
   [width, height]: readonly [number, number],
@@ -111,7 +111,8 @@ export function paintMasks(
 }
 
 /**
- * Returns which detection each pixel of a picture belongs to, all masks of an image in one pass.
+ * Returns the index of the detection to which each pixel of a picture belongs. Paints all masks of an image in one
+ * pass.
  * @throws TypeError if the detections have no masks, RangeError for invalid options
  * @example
  * import { createDecoderSync, labelMap } from "boxwright";

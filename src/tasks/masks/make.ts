@@ -15,29 +15,32 @@ import type { Wanted } from "./rules.ts";
 import { type CellWindow, type MaskSource, hasRoom, prototypeBytes, writeValues } from "./source.ts";
 import { type MaskSpace, STRIP_BYTES, spaceFor } from "./space.ts";
 
-/** Boxes and coefficients of one detection. Boxes are x_min, y_min, x_max, y_max, normalised. */
+/** Box and coefficients of one detection. Boxes are x_min, y_min, x_max, y_max, normalised. */
 export interface MaskInput {
-  /** Box in the network's input. */
+  /** The box in the network's input. */
   readonly inputBox: readonly number[];
-  /** Box in the image. */
+  /** The box in the image. */
   readonly imageBox: readonly number[];
   readonly coefficients: Float32Array;
 }
 
-/** Receives a strip of a mask: rows `y` to `y + rows` of the picture, one byte per pixel, at `space.at.strip`. */
+/**
+ * Function that receives one strip of a mask: rows `y` to `y + rows` of the picture. `space.at.strip` is the address of
+ * the strip, with one byte per pixel.
+ */
 export type StripHandler = (space: MaskSpace, x: Span, y: number, rows: number) => void;
 
-/** The pixels of a mask, and the window of cells that they depend on. */
+/** The pixels of a mask, and the window of cells from which they are made. */
 interface Extent {
   readonly x: Span;
   readonly y: Span;
   readonly window: CellWindow;
-  /** Part of the window inside the box, for rules that crop before resizing. Values outside are 0. */
+  /** Part of the window that lies inside the box. Only for rules that crop before resizing. Values outside are 0. */
   readonly inside: CellWindow;
 }
 
 /**
- * Returns a space with room for the masks of a picture, its resize tables filled, and the axes of the picture.
+ * Returns a space with room for the masks of a picture, with filled resize tables, and the axes of the picture.
  * @param map pixels of a label map; 0 for none
  */
 export function openSpace(
@@ -64,7 +67,7 @@ export function openSpace(
 }
 
 /**
- * Makes a mask and passes it on in strips.
+ * Makes a mask, and passes it on strip by strip.
  * @param handlerFor called once with the pixels of the mask, before they are made. Returns the handler of the strips
  * @param free pixels that count; others of a resized mask need not be passed on. `null`: all
  */
@@ -80,7 +83,7 @@ export function makeMask(
   const whole = extentOf(space, axes, source, input, wanted);
   const isEmpty = whole.x.to <= whole.x.from || whole.y.to <= whole.y.from;
   if (!isEmpty) fillWindow(space, source, input, whole, wanted);
-  // Without a cut by the box, the extent is the whole picture, so make only the part near positive logits.
+  // If the box does not cut the mask, the extent is the whole picture. Make only the part near positive logits.
   const isLarge = !isEmpty && wanted.isUncut && wanted.picture !== "prototype" && wanted.limit >= 0;
   const extent = isLarge ? { ...whole, ...setPartOf(space, axes, whole) } : whole;
   const handle = handlerFor(extent.x, extent.y);
@@ -89,15 +92,15 @@ export function makeMask(
   if (wanted.picture === "prototype") cutOut(space, extent, handle);
   else if (free === null) resizeInStrips(space, extent, handle);
   else {
-    // With a negative threshold, pixels without a positive logit can be set too.
+    // With a negative threshold, pixels without a positive logit may be set too.
     const set = wanted.limit >= 0 ? new SetPixels(space, axes[0], extent.window) : null;
     resizeNeeded(space, extent, handle, free, set);
   }
 }
 
 /**
- * Returns the pixels that depend on a positive value of the window. All others are at most 0, since no weight is
- * negative.
+ * Returns the pixels that depend on at least one positive value of the window. All other pixels are at most 0, since no
+ * weight is negative.
  */
 function setPartOf(
   { f32, at, columns, rows }: MaskSpace,
@@ -122,10 +125,10 @@ function setPartOf(
   };
 }
 
-/** Returns the byte length of a row of the window's values. */
+/** Returns the byte length of one row of the window's values. */
 const rowBytes = ({ window }: Extent): number => 4 * (window.x.to - window.x.from);
 
-/** Writes the logits or probabilities of the window's cells to `space.at.logits`, and 0 outside of the box. */
+/** Writes the values of the window's cells to `space.at.logits`: logits or probabilities, and 0 outside the box. */
 function fillWindow(
   space: MaskSpace,
   source: MaskSource,
@@ -164,7 +167,9 @@ function resizeInStrips(space: MaskSpace, extent: Extent, handle: StripHandler):
     resizeStrip(space, extent, x, from, Math.min(y.to, from + stripRows), handle);
 }
 
-/** Makes the needed part of a mask in strips, each as wide as its widest row. Skips rows without needed pixels. */
+/**
+ * Makes the needed part of a mask in strips. Each strip is as wide as its widest row. Skips rows without needed pixels.
+ */
 function resizeNeeded(
   space: MaskSpace,
   extent: Extent,
@@ -205,7 +210,7 @@ function resizeNeeded(
   finish(y.to);
 }
 
-/** Makes rows `first` to `end` (excluded) of a mask, and passes them on. */
+/** Makes the rows from `first` to `end` (excluded) of a mask, and passes them on. */
 function resizeStrip(
   space: MaskSpace,
   extent: Extent,
@@ -231,8 +236,9 @@ function resizeStrip(
 }
 
 /**
- * True if no value of a window is NaN or infinite. Adds the values up instead of testing each: a sum of f32 values in
- * doubles is finite exactly if all of them are. Uses four sums: each addition to one sum waits for the previous one.
+ * True if no value of a window is NaN or infinite. Adds all values instead of testing each one: a sum of f32 values in
+ * doubles is finite exactly if all values are finite. Uses four sums, because each addition must wait for the previous
+ * addition to the same sum.
  * @param first index of the window's first value
  * @param row values from a row to the next
  */
@@ -256,7 +262,7 @@ function areFinite(values: Float32Array, first: number, row: number, { x, y }: C
   return Number.isFinite(a + b + c + d);
 }
 
-/** Returns the pixels of a mask inside the box, and the window of cells that they depend on. */
+/** Returns the pixels of a mask inside the box, and the window of cells from which they are made. */
 function extentOf(
   space: MaskSpace,
   axes: readonly [Axis, Axis],
@@ -271,10 +277,10 @@ function extentOf(
     : extentOfPixels(space, axes, box);
 }
 
-/** A box that cuts nothing. */
+/** A box that cuts off nothing. */
 const EVERYWHERE: readonly number[] = [-Infinity, -Infinity, Infinity, Infinity];
 
-/** Returns the extent for a rule that crops cells: the cells inside the box, and the pixels that depend on them. */
+/** Returns the extent for a rule that crops cells: the cells inside the box, and the pixels made from these cells. */
 function extentOfCells(
   { columns, rows }: MaskSpace,
   [xAxis, yAxis]: readonly [Axis, Axis],
@@ -287,16 +293,18 @@ function extentOfCells(
     x: cropOf(box[0], box[2], width, xAxis.low, xAxis.high),
     y: cropOf(box[1], box[3], height, yAxis.low, yAxis.high),
   };
-  // At the size of the prototypes each pixel is a cell.
+  // If the picture is the prototypes, each pixel is a cell.
   if (isPrototypePicture) return { x: inside.x, y: inside.y, window: inside, inside };
   const x = intersect(pixelsThatRead(columns, xAxis.pixels, inside.x), visibleOf(xAxis));
   const y = intersect(pixelsThatRead(rows, yAxis.pixels, inside.y), visibleOf(yAxis));
   if (isNearest) return { x, y, window: inside, inside };
-  // Pixels at the edge also depend on cells outside of the box, whose values count as 0.
+  // Pixels at the edge are also made from cells outside the box. The values of these cells count as 0.
   return { x, y, window: { x: cellsOf(columns, x), y: cellsOf(rows, y) }, inside };
 }
 
-/** Returns the extent for a rule that crops pixels: the pixels inside the box, and the cells that they depend on. */
+/**
+ * Returns the extent for a rule that crops pixels: the pixels inside the box, and the cells from which they are made.
+ */
 function extentOfPixels(
   { columns, rows }: MaskSpace,
   [xAxis, yAxis]: readonly [Axis, Axis],
@@ -310,7 +318,7 @@ function extentOfPixels(
   return { x, y, window, inside: window };
 }
 
-/** Returns the cells that a range of pixels depends on. */
+/** Returns the cells from which a range of pixels is made. */
 const cellsOf = ({ near, far }: MaskSpace["columns"], { from, to }: Span): Span =>
   to <= from ? { from: 0, to: 0 } : { from: near[from], to: far[to - 1] + 1 };
 

@@ -1,9 +1,9 @@
-/** `PixelMask`, the mask that callers get: its pixels and their conversions. */
+/** `PixelMask`, the mask that callers receive: pixels, and conversions to other formats. */
 import type { Mask, MaskPolygon, MaskRle } from "../../decode/mask.ts";
 import { polygonsOf } from "./polygons.ts";
 import { rleOf } from "./rle.ts";
 
-/** A mask in its own memory, which the next `decode` does not change. */
+/** A mask with its own memory. The next `decode` does not change it. */
 export class PixelMask implements Mask {
   readonly x: number;
   readonly y: number;

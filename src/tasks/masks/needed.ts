@@ -1,13 +1,14 @@
-/** Finds the pixels of a label map that a mask can still change, so that no others are made. */
+/** Finds the pixels of a label map that a mask can still change. Other pixels are not made. */
 import type { Axis, Span } from "./axis.ts";
 import { pixelsThatRead } from "./axis.ts";
 import type { MaskSpace } from "./space.ts";
 import type { CellWindow } from "./source.ts";
 
-/** The pixels of a picture without a label. Each row has one range that contains them all. */
+/** The pixels of a picture that have no label yet. Each row has one range that contains all of them. */
 export class FreePixels {
-  /** First free pixel of each row, and the end of the range. */
+  /** First pixel without a label in each row. */
   readonly from: Int32Array;
+  /** End of each row's range. */
   readonly to: Int32Array;
   private readonly labels: Int16Array;
   private readonly width: number;
@@ -20,7 +21,7 @@ export class FreePixels {
     this.to = new Int32Array(height).fill(width);
   }
 
-  /** Shrinks the range of rows past the pixels that now have a label. */
+  /** Shrinks the ranges of some rows past the pixels that have received a label. */
   update(first: number, end: number): void {
     const { from, to, labels, width } = this;
     for (let y = first; y < end; y++) {
@@ -31,14 +32,14 @@ export class FreePixels {
   }
 }
 
-/** The pixels of a mask that can be set: those that depend on a positive logit. */
+/** The pixels of a mask that can be set: those made from at least one positive logit. */
 export class SetPixels {
   private readonly space: MaskSpace;
   private readonly pixels: number;
   private readonly window: CellWindow;
-  /** Positive cells of each row of the window: the first, and the one after the last. Empty for none. */
+  /** Range of the positive cells in each row of the window. Empty if there are none. */
   private readonly cells: readonly Span[];
-  /** Range of pixels for all rows that depend on the same two rows of cells. */
+  /** Range of pixels for the picture's rows that are made from the same two rows of cells. */
   private near = -1;
   private far = -1;
   private span: Span = { from: 0, to: 0 };
@@ -60,7 +61,7 @@ export class SetPixels {
     });
   }
 
-  /** Returns the pixels of a row that can be set. Weights are not negative, so others are at most 0. */
+  /** Returns the range of a row's pixels that can be set. Other pixels are at most 0, since no weight is negative. */
   spanAt(y: number): Span {
     const { rows, columns } = this.space;
     const near = rows.near[y];

@@ -1,15 +1,18 @@
-/** Places a map of the network's whole input over the image. Undoes the resizing exactly, then the rotation. */
+/** Places a map of the whole network input over the image. Undoes the resizing exactly, then the rotation. */
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import { turnPicture, turnedSize, turnsBack } from "../../core/turn.ts";
 import { type Frame, affineOf, checkFrame, uprightOf } from "../../decode/frame.ts";
 import type { Axis } from "./axis.ts";
 
-/** Options that place a map. */
+/** Options that place a map over the image. */
 export interface OverImageOptions {
-  /** Width and height of the network's input in pixels. Needed with a frame. */
+  /** Width and height of the network's input in pixels. Required with a frame. */
   readonly inputSize?: readonly [width: number, height: number];
-  /** The image, and how it was brought to the input size. Without one, the map is returned as the network gave it. */
+  /**
+   * The image, and how it was resized to the input. Without a frame, the map is returned in the size that the network
+   * gave.
+   */
   readonly frame?: Frame;
 }
 
@@ -66,8 +69,8 @@ export function placeOverImage(
 }
 
 /**
- * Returns the position of the image along one axis of the map, in fractions of cells. Leaves out cells that contain
- * only padding.
+ * Returns the position of the image on one axis of the map, in fractions of cells. Excludes cells that contain only
+ * padding.
  */
 function axisOf(pixels: number, cells: number, scale: number, shift: number): Axis {
   const start = (-shift / scale) * cells;

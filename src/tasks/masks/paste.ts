@@ -1,9 +1,9 @@
 /**
- * Pastes a small mask of fixed size, 28 x 28 as a rule, into the box that it was made for. Two published rules:
+ * Pastes a small mask of fixed size, usually 28 x 28, into the box to which it belongs. Two published rules:
  *
  * - `torchvision`: `paste_masks_in_image` of `torchvision/models/detection/roi_heads.py`. The mask gets a margin of one
- *   zero, the box grows with it, its corners are cut to whole pixels, and the mask is resized to these.
- * - `detectron2`: `_do_paste_mask` of `detectron2/layers/mask_ops.py`. Looks up the centre of each pixel in the mask.
+ *   zero. The box grows in proportion, and its corners are truncated to whole pixels. The mask is resized to that box.
+ * - `detectron2`: `_do_paste_mask` of `detectron2/layers/mask_ops.py`. Samples the mask at the centre of each pixel.
  */
 import { NO_SPAN, type Span } from "./axis.ts";
 
@@ -11,14 +11,17 @@ import { NO_SPAN, type Span } from "./axis.ts";
 export const PASTE_RULES = ["torchvision", "detectron2"] as const;
 export type PasteRule = (typeof PASTE_RULES)[number];
 
-/** Pixels of an axis of the picture, and the cells that each reads: 1 - weight of cell `first`, weight of the next. */
+/**
+ * Pixels of one axis of the picture, and the cells that each pixel reads: cell `first` with 1 - weight, and the next
+ * cell with weight.
+ */
 interface PastedAxis {
   readonly span: Span;
   readonly first: Int32Array;
   readonly weights: Float64Array;
 }
 
-/** Part of a picture, one byte a pixel. */
+/** Part of a picture, one byte per pixel. */
 export interface Pasted {
   readonly x: Span;
   readonly y: Span;
@@ -65,14 +68,14 @@ export function pasteMask(
   return { x: x.span, y: y.span, data };
 }
 
-/** Returns the pixels of a picture between two edges. Empty for edges that are not finite. */
+/** Returns the range of a picture's pixels between two edges. Empty if an edge is not finite. */
 function spanOf(from: number, to: number, pixels: number): Span {
   const first = Math.max(0, from);
   const last = Math.min(pixels, to);
   return last > first ? { from: first, to: last } : NO_SPAN;
 }
 
-/** Returns the axis of torchvision's rule. Its sums are in f32, which decides where edges are cut. */
+/** Returns the axis for torchvision's rule. Adds in f32, because rounding decides where edges are truncated. */
 function grownAxis(low: number, high: number, cells: number, pixels: number): PastedAxis {
   const { fround } = Math;
   const scale = (cells + 2) / cells;
@@ -83,21 +86,21 @@ function grownAxis(low: number, high: number, cells: number, pixels: number): Pa
   const length = Math.max(1, end - start + 1);
   const span = spanOf(start, end + 1, pixels);
   return axisOf(span, (pixel) => {
-    // Resize the padded mask: half-pixel centres, clamped at the edges. Cell 0 of it is the margin.
+    // Resize the padded mask: half-pixel centres, clamped at the edges. Cell 0 of the padded mask is the margin.
     const place = ((pixel - start + 0.5) * (cells + 2)) / length - 0.5;
     return Math.min(Math.max(place, 0), cells + 1) - 1;
   });
 }
 
-/** Returns the axis of detectron2's rule. */
+/** Returns the axis for detectron2's rule. */
 const sampledAxis = (low: number, high: number, cells: number, pixels: number): PastedAxis =>
-  // Skip pixels more than a cell from the box, which would only read zeros.
+  // Skip pixels more than one cell away from the box: they would only read zeros.
   axisOf(
     spanOf(Math.floor(low - (high - low) / cells) - 1, Math.ceil(high + (high - low) / cells) + 1, pixels),
     (pixel) => ((pixel + 0.5 - low) / (high - low)) * cells - 0.5,
   );
 
-/** Returns an axis for a range of pixels. `placeOf` gives the position of each in cells. */
+/** Returns the axis for a range of pixels. `placeOf` returns the position of a pixel in cells. */
 function axisOf(span: Span, placeOf: (pixel: number) => number): PastedAxis {
   const count = span.to - span.from;
   const first = new Int32Array(count);

@@ -64,7 +64,9 @@ export function prototypesOf(
   };
 }
 
-/** Returns an error as got and expected if masks cannot read the prototypes' element type, else `null`. */
+/**
+ * Returns [got, expected] for an error if masks cannot be made from the prototypes' element type. Else returns `null`.
+ */
 export function typeProblem({ type, scale }: TensorSpec): [got: string, expected: string] | null {
   if (!Object.hasOwn(PROTOTYPE_TYPES, type)) return [`type ${type}`, "f32, f16, u8 or i8"];
   return scale === null ? [`${type} without a scale`, "scale and zeroPoint of the tensor"] : null;
@@ -139,7 +141,7 @@ interface PrototypeReading {
   readonly interpretations: readonly Interpretation[];
 }
 
-/** Returns every layout of a tensor as prototypes that the config allows. */
+/** Returns every layout of a tensor as prototypes that does not contradict the config. */
 function candidates({ roles, task }: HeadQuery, specs: Specs): readonly PrototypeView[] {
   const wanted = roles?.prototypes;
   const isNamed = specs.some(({ name }) => name === wanted);
@@ -155,13 +157,13 @@ const waysToRead = (query: HeadQuery, specs: Specs): readonly PrototypeReading[]
     return interpretations.length > 0 ? [{ seen, interpretations }] : [];
   });
 
-/** Returns prototypes that fit except for their aspect ratio, undefined if there are none. */
+/** Returns prototypes that fit except for their aspect ratio. Returns undefined if there are none. */
 const wayOfOtherProportions = (query: HeadQuery, specs: Specs): PrototypeView | undefined =>
   candidates(query, specs).find(
     (seen) => !hasProportions(seen, query.inputSize) && withCoefficients(query, specs, seen).length > 0,
   );
 
-/** Returns the class counts that the tensors could have, with and without coefficients after the classes. */
+/** Returns the class counts that would fit the tensors, with and without coefficients after the classes. */
 function fittingClasses(query: HeadQuery, specs: Specs): readonly number[] {
   const masks = [0, ...specs.flatMap((spec, i) => prototypeViews(spec, i).map(({ count }) => count))];
   const channels = specs.flatMap(({ dims }) => dims.flatMap((d) => masks.map((count) => d - count)));
@@ -173,23 +175,23 @@ function fittingClasses(query: HeadQuery, specs: Specs): readonly number[] {
 }
 
 /**
- * True if prototypes have the proportions of the input, within the cell by which an input that is no multiple is
- * rounded up. True if the input size is not known.
+ * True if the prototypes have the proportions of the input. Allows for one cell by which an odd input size is rounded
+ * up. True if the input size is not known.
  */
 export const hasProportions = (
   { width, height }: Pick<PrototypeView, "width" | "height">,
   inputSize: HeadQuery["inputSize"],
 ): boolean => !inputSize || Math.abs(width * inputSize[1] - height * inputSize[0]) < Math.max(...inputSize);
 
-/** True if `rank` is larger in the first number that differs. */
+/** True if `rank` is larger in the first place in which both lists differ. */
 const isHigher = (rank: readonly number[], than: readonly number[]): boolean => {
   const at = rank.findIndex((n, i) => n !== than[i]);
   return at >= 0 && rank[at] > than[at];
 };
 
 /**
- * Returns what `read` finds for the likeliest prototypes for which it finds anything. A tensor of boxes may fit as
- * prototypes too: [1,67,8400] is one of 8400x67, if [1,32,160,160] beside it looks like a raw map of boxes.
+ * Returns the result of `read` for the likeliest prototypes that have a result. A tensor of boxes may look like
+ * prototypes: [1,67,8400] looks like 8400x67 cells if [1,32,160,160] beside it looks like a raw map of boxes.
  */
 function likeliest<W>(
   query: HeadQuery,
@@ -199,9 +201,9 @@ function likeliest<W>(
   const { inputSize } = query;
   const [inputWidth, inputHeight] = inputSize ?? [0, 0];
   const rankOf = ({ batched, width, height }: PrototypeView): readonly number[] => [
-    // Prototypes with a batch are more likely than ones without: a network leaves the batch out everywhere, or nowhere.
+    // Prefer prototypes with a batch: a network has the batch in all tensors, or in none.
     Number(batched),
-    // Prototypes have more pixels than any map of coefficients.
+    // Prefer the larger map: prototypes have more pixels than any map of coefficients.
     width * height,
     // Prefer exact proportions: for an input of 192 x 128, [1,32,48,32] is NHWC, 48 wide and 32 high.
     Number(width * inputHeight === height * inputWidth),
@@ -220,8 +222,8 @@ function likeliest<W>(
 }
 
 /**
- * Returns the interpretations of boxes with `count` coefficients, after the classes or in tensors of their own. Each
- * has the batch of the prototypes.
+ * Returns the interpretations of boxes with `count` coefficients, either after the classes or in separate tensors. Each
+ * interpretation has the same batch as the prototypes.
  */
 function withCoefficients(
   query: HeadQuery,

@@ -1,10 +1,10 @@
 /**
- * Traces the outlines of a mask along the edges of its pixels. A filled outline gives the same pixels again. The walk
- * keeps set pixels on its right: outer rings run clockwise on the screen, holes counter-clockwise.
+ * Traces the outlines of a mask along the edges of its pixels. Filling the outlines gives the same pixels again. The
+ * walk keeps set pixels on its right: outer rings run clockwise on the screen, holes counter-clockwise.
  */
 import type { MaskPolygon } from "../../decode/mask.ts";
 
-/** Steps from a corner to the next one, by direction: right, down, left, up. */
+/** Steps from a corner to the next corner for each direction: right, down, left, up. */
 const DX = [1, 0, -1, 0];
 const DY = [0, 1, 0, -1];
 const DOWN = 1;
@@ -18,7 +18,10 @@ interface Pixels {
   readonly data: Uint8Array;
 }
 
-/** Returns the 4-connected parts of a mask: pixels that touch only at a corner are two parts. Holes are 8-connected. */
+/**
+ * Returns the 4-connected parts of a mask: pixels that touch only at a corner belong to two parts. Holes are
+ * 8-connected.
+ */
 export function polygonsOf(mask: Pixels): MaskPolygon[] {
   const { width, height, data } = mask;
   const polygons: { outer: number[]; holes: number[][] }[] = [];
@@ -26,14 +29,15 @@ export function polygonsOf(mask: Pixels): MaskPolygon[] {
   const walked = new Int32Array((width + 1) * height);
   const corners: number[] = [];
   for (let y = 0; y < height; y++) {
-    /** Value of the nearest walked edge to the left, which names the polygon of a hole that begins here. */
+    /** Value of the nearest walked edge to the left. A hole that begins here belongs to the polygon of that edge. */
     let left = 0;
     for (let x = 0, before = 0; x <= width; x++) {
       const pixel = x < width ? data[y * width + x] : 0;
       if (pixel !== before) {
         const edge = y * (width + 1) + x;
         if (walked[edge] === 0) {
-          // The first edge of a ring, in reading order, has a set pixel on its right side if the ring is an outer one.
+          // In reading order, the first edge of an outer ring has a set pixel on its right side. The first edge of a
+          // hole does not.
           if (pixel === 1)
             polygons.push({ outer: walk(mask, walked, corners, x, y, UP, polygons.length + 1), holes: [] });
           else polygons[left - 1].holes.push(walk(mask, walked, corners, x, y, DOWN, left));
@@ -47,8 +51,8 @@ export function polygonsOf(mask: Pixels): MaskPolygon[] {
 }
 
 /**
- * Walks one ring, from the vertical edge on the left of pixel x, y. Marks its vertical edges. Returns its corners,
- * x and y in turn, in pixels of the picture.
+ * Walks around one ring, starting at the left edge of pixel x, y. Marks the vertical edges of the ring. Returns the
+ * corners of the ring, x and y in turn, in pixels of the picture.
  * @param corners room for them. A ring that grows by itself would take several times the memory of a small one
  */
 function walk(
@@ -81,7 +85,7 @@ function walk(
     // Look at the two pixels ahead, one on each side.
     const right = isSet(x + AHEAD_RIGHT_X[direction], y + AHEAD_RIGHT_Y[direction]);
     const left = isSet(x + AHEAD_LEFT_X[direction], y + AHEAD_LEFT_Y[direction]);
-    // Where two set pixels meet only at this corner, turn right and stay with the own pixel: parts are 4-connected.
+    // Turn right where two set pixels touch only at this corner, to stay at the same pixel: parts are 4-connected.
     const next = !right ? (direction + 1) & 3 : left ? (direction + 3) & 3 : direction;
     if (next !== direction) {
       corners[count++] = originX + x;
@@ -93,8 +97,8 @@ function walk(
 }
 
 /**
- * True if no neighbour of a set pixel is set. Noise has many such pixels, and a walk around each would take twice the
- * time.
+ * True if no neighbour of a set pixel is set. Noise has many such pixels, and walking around each would take twice as
+ * long.
  */
 const isAlone = (data: Uint8Array, width: number, at: number, x: number): boolean =>
   (x === 0 || data[at - 1] !== 1) &&
@@ -102,7 +106,7 @@ const isAlone = (data: Uint8Array, width: number, at: number, x: number): boolea
   (at < width || data[at - width] !== 1) &&
   (at + width >= data.length || data[at + width] !== 1);
 
-// Steps from a corner to the pixels ahead of it, by direction: right, down, left, up.
+// Steps from a corner to the pixels ahead of it for each direction: right, down, left, up.
 const AHEAD_RIGHT_X = [0, -1, -1, 0];
 const AHEAD_RIGHT_Y = [0, 0, -1, -1];
 const AHEAD_LEFT_X = [0, 0, -1, -1];

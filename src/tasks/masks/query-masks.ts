@@ -1,4 +1,4 @@
-/** Reads the masks of networks with queries that give a map of logits per query: RF-DETR's masks [N,Q,h,w]. */
+/** Reads the masks of networks that output one map of logits per query: RF-DETR's masks [N,Q,h,w]. */
 import { refuseFor } from "../../core/errors.ts";
 import { list, shape } from "../../core/tensor.ts";
 import { cellsOf } from "../../shapes/grids.ts";
@@ -8,8 +8,8 @@ import type { HeadQuery } from "../../heads/query.ts";
 import { type SegmentPlan, hasProportions, prototypesOf, typeProblem } from "./plan.ts";
 
 /**
- * Returns every interpretation of boxes and scores, with the maps of their queries. Throws a TensorError if no tensor
- * has a map for each query.
+ * Returns every interpretation of boxes and scores with one map per query. Throws a TensorError if no tensor has a map
+ * for each query.
  */
 export function readQueryMasks(query: HeadQuery, specs: Specs): readonly Interpretation[] {
   const { masks, ...others } = query.roles ?? {};

@@ -1,7 +1,9 @@
 /** Run lengths of a mask in COCO's format: column by column over the whole picture, zeros first. */
 import type { Mask, MaskRle } from "../../decode/mask.ts";
 
-/** Returns the run lengths of a mask in its picture. They begin with zeros and alternate. */
+/**
+ * Returns the run lengths of a mask in its picture. Runs of zeros and ones alternate. The first run is one of zeros.
+ */
 export function runsOf({
   x,
   y,
@@ -45,8 +47,8 @@ export function runsOf({
 }
 
 /**
- * Returns run lengths as COCO's text. From the fourth on, a run is stored as its difference to the one two before it.
- * A value is cut into groups of five bits, the lowest first. Bit 5 is set if a group follows. 48 is added to make a
+ * Returns run lengths as COCO's text. From the fourth run on, stores the difference to the run two places before.
+ * Splits a value into groups of five bits, the lowest first. Bit 5 is set if another group follows. Adds 48 to make a
  * printable character.
  */
 export function textOfRuns(runs: readonly number[]): string {
@@ -57,7 +59,7 @@ export function textOfRuns(runs: readonly number[]): string {
     while (!isLast) {
       const five = rest & 31;
       rest >>= 5;
-      // Stop only when the highest of the five bits is the sign of the value: the reader extends that bit.
+      // Stop only when the highest of the five bits equals the sign of the value: the reader extends that bit.
       isLast = five & 16 ? rest === -1 : rest === 0;
       text += String.fromCharCode(48 + (isLast ? five : five | 32));
     }

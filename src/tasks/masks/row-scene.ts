@@ -1,6 +1,6 @@
 /**
- * Makes masks for networks that give a finished map per row: a small one that is pasted into the box (Mask R-CNN), or
- * one of the whole input (RTMDet-Ins).
+ * Makes masks for networks that output a finished map per row. A map is small and is pasted into the box (Mask R-CNN),
+ * or covers the whole input (RTMDet-Ins).
  */
 import { turnedSize } from "../../core/turn.ts";
 import { type Detections, extend } from "../../decode/detections.ts";
@@ -15,7 +15,7 @@ import { boxesOf, rowAt, turnMaskBack, uprightWanted } from "./scene.ts";
 /** Area that the map of a row covers. "box": the box of the row. "input": the network's whole input. */
 export type RowMaskPlace = "box" | "input";
 
-/** Facts about an image that its masks need, besides the maps. */
+/** Facts about an image that are needed to make its masks, besides the maps. */
 export interface RowMaskFacts {
   readonly place: RowMaskPlace;
   /** Width and height of a map in cells. */
@@ -33,7 +33,7 @@ export interface RowScene {
   readonly reportNaN: () => void;
 }
 
-/** Returns the functions that such detections have. */
+/** Returns the mask functions of detections with a map per row. */
 export function maskFunctionsOf(scene: RowScene): MaskFunctions {
   return {
     copy: (detections, to) => extend(to, {}, maskFunctionsOf(copyOf(scene, detections))),
@@ -45,14 +45,14 @@ export function maskFunctionsOf(scene: RowScene): MaskFunctions {
   };
 }
 
-/** Returns a copy of the maps of the first `length` rows, which later frames do not change. */
+/** Returns a copy of the maps of the first `length` rows. Later frames do not change the copy. */
 const copyOf = (scene: RowScene, detections: Detections): RowScene =>
   new RowMaps(
     scene,
     Array.from({ length: detections.length }, (_, row) => scene.mapOf(detections, row).slice()),
   );
 
-/** Maps in memory of their own. */
+/** Maps with their own memory. */
 class RowMaps implements RowScene {
   readonly facts: RowMaskFacts;
   readonly placement: Placement;
@@ -90,7 +90,7 @@ function maskOfRow(scene: RowScene, detections: Detections, i: number, options?:
   return makeRowMask(scene, detections, row, readRowOptions(options, sizesOf(scene), rulesOf(scene)));
 }
 
-/** Rules that the option `rule` takes. A map of the whole input has only one. */
+/** Rules that the option `rule` accepts. A map of the whole input has only one rule. */
 const rulesOf = ({ facts: { place } }: RowScene): readonly string[] => (place === "box" ? PASTE_RULES : []);
 
 function makeRowMask(scene: RowScene, detections: Detections, row: number, wanted: RowWanted): PixelMask {
@@ -125,7 +125,10 @@ const tableOf = (pixels: number): Table => ({
   farWeights: new Float32Array(pixels),
 });
 
-/** Returns the mask of a map of the whole input. Resizes the probabilities, then compares. The box does not cut it. */
+/**
+ * Returns the mask from a map of the whole input. Resizes the probabilities, then compares them with the threshold. The
+ * box does not cut the mask.
+ */
 function resizeWhole(
   { facts: { cells }, placement }: RowScene,
   map: Float32Array,
@@ -161,10 +164,13 @@ function resizeWhole(
   return new PixelMask(left, top, w, h, size, data);
 }
 
-/** Largest rounding error of a weighted mean of four cells, as a part of 1 + |threshold|. */
+/** Largest rounding error of a weighted mean of four cells, as a fraction of 1 + |threshold|. */
 const ROUNDING = 1e-6;
 
-/** Returns the range of cells that can lift a pixel above the threshold. `last` < `first` if there are none. */
+/**
+ * Returns the range of cells that can raise a pixel above the threshold. If there are none, `last` is smaller than
+ * `first`.
+ */
 function litCells(
   map: Float32Array,
   [width, height]: readonly [number, number],
@@ -174,7 +180,7 @@ function litCells(
   let [first, last, top, bottom] = [width, -1, height, -1];
   for (let y = 0, at = 0; y < height; y++)
     for (let x = 0; x < width; x++, at++) {
-      // Use a comparison that is false for NaN, so that NaN counts as part of the mask.
+      // NaN must count as part of the mask, so use a comparison that is false for NaN.
       if (map[at] < least) continue;
       if (x < first) first = x;
       if (x > last) last = x;
@@ -184,7 +190,7 @@ function litCells(
   return { first, last, top, bottom };
 }
 
-/** Returns the range of an axis' pixels that depend on one of these cells, the end excluded. */
+/** Returns the range of an axis' pixels that are made from one of these cells. Excludes the end. */
 function litPixels({ near, far }: Table, pixels: number, first: number, last: number): [number, number] {
   let from = 0;
   let to = pixels;

@@ -1,4 +1,4 @@
-/** Finds the tensors of networks that give a finished mask for each finished detection. */
+/** Finds the tensors of networks that output a finished mask for each finished detection. */
 import { refuseFor } from "../../core/errors.ts";
 import { type TensorSpec, isFloat, list } from "../../core/tensor.ts";
 import { buildInterpretation, columnOf, decodedBoxes } from "../../heads/build.ts";
@@ -8,7 +8,7 @@ import { type TensorMatch, matchOne, mayPlay } from "../../heads/match.ts";
 import type { HeadQuery } from "../../heads/query.ts";
 import type { RowMaskPlace } from "./row-scene.ts";
 
-/** The plan of such a network. */
+/** The plan of a network with finished masks. */
 export interface RowMaskPlan extends TaskPlan {
   readonly rowMasks: RowMaskPlace;
   /** Width and height of a map in cells. */
@@ -18,7 +18,7 @@ export interface RowMaskPlan extends TaskPlan {
 /** True for the plan of a network with finished masks. */
 export const hasRowMasks = (task: TaskPlan): task is RowMaskPlan => "rowMasks" in task;
 
-/** Largest side of a map that belongs into its box: those of published networks have 14 to 33 cells. */
+/** Largest side of a map that is pasted into its box. Maps of published networks have 14 to 33 cells per side. */
 const MOST_BOX_CELLS = 64;
 
 /** A tensor of maps: [N,1,h,w], [N,h,w] or [1,N,h,w]. */
@@ -29,7 +29,7 @@ interface Maps {
   readonly height: number;
 }
 
-/** Returns every layout of a tensor as maps, one per row. */
+/** Returns every layout of a tensor as maps, one map per row. */
 function mapsIn({ dims }: TensorSpec, tensor: number): Maps[] {
   const [height, width] = dims.slice(-2);
   if (dims.length === 3) return [{ tensor, count: dims[0], width, height }];
@@ -37,7 +37,10 @@ function mapsIn({ dims }: TensorSpec, tensor: number): Maps[] {
   return [{ tensor, count: dims[0] * dims[1], width, height }];
 }
 
-/** Returns the interpretations of such a network. Throws a TensorError that lists the expected shapes if none fits. */
+/**
+ * Returns the interpretations of a network with finished masks. Throws a TensorError with the expected shapes if there
+ * are none.
+ */
 export function readRowMasks(query: HeadQuery, specs: Specs): readonly Interpretation[] {
   const place = query.traits.rowMasks as RowMaskPlace;
   const interpretations = specs.flatMap((spec, i) =>
@@ -75,14 +78,14 @@ export function readRowMasks(query: HeadQuery, specs: Specs): readonly Interpret
   return interpretations;
 }
 
-/** True if the map's shape fits its place: square for a box, the input's aspect ratio for the input. */
+/** True if the map's shape fits its place: a square for a box, the input's aspect ratio for the input. */
 const hasSize = ({ width, height }: Maps, place: RowMaskPlace, inputSize: HeadQuery["inputSize"]): boolean =>
   place === "box" ? width === height : !inputSize || width * inputSize[1] === height * inputSize[0];
 
 const EXPECTED =
   "boxes [N,4] + labels [N] + scores [N] + masks [N,1,28,28], or dets [1,N,5] + labels [1,N] + masks [1,N,h,w]";
 
-/** Returns the readings of the other tensors as finished detections, one per map. */
+/** Returns the readings of the other tensors as finished detections, one detection per map. */
 function detectionsBeside(query: HeadQuery, specs: Specs, maps: Maps): Interpretation[] {
   const others = specs.map((spec, i) => (i === maps.tensor ? { ...spec, dims: [] } : spec));
   const columns = matchOne(others, rows, { count: 1, scores: 0 }).filter(
@@ -122,7 +125,7 @@ function detectionsBeside(query: HeadQuery, specs: Specs, maps: Maps): Interpret
   );
 }
 
-/** True for the column of class ids: by its role, else by its element type, else by its name. */
+/** True if the tensor holds class ids: by role, else by element type, else by name. */
 function isLabels({ roles }: HeadQuery, { name, type }: TensorSpec): boolean {
   if (roles?.classIds !== undefined) return name === roles.classIds;
   return !isFloat({ type }) || /label|class/i.test(name);

@@ -1,4 +1,4 @@
-/** The mask rules, which fix the order of crop, resizing and sigmoid, and the check of mask options. */
+/** The mask rules, and the check of mask options. A rule fixes the order of crop, resizing and sigmoid. */
 import { refuse } from "../../core/errors.ts";
 import { checkOptions, namesOnly } from "../../core/options.ts";
 import { show } from "../../core/tensor.ts";
@@ -6,17 +6,17 @@ import type { MaskOptions, PrototypeRule } from "../../decode/mask.ts";
 
 /** The steps of a rule. */
 export interface Steps {
-  /** Pictures of which the rule can make masks. */
+  /** Pictures for which the rule can make masks. */
   readonly pictures: readonly Picture[];
-  /** Interpolation from cells to the pixels of the picture. */
+  /** Interpolation from cells to pixels of the picture. */
   readonly resize: "nearest" | "bilinear";
-  /** True if the box crops cells before they are resized; false: pixels of the picture afterwards. */
+  /** True if the box crops cells before the resizing. False if the box crops pixels of the picture afterwards. */
   readonly cropsFirst: boolean;
-  /** True if the sigmoid comes before the resizing; false: logits are resized. */
+  /** True if the sigmoid comes before the resizing. False if logits are resized. */
   readonly sigmoid: boolean;
 }
 
-/** What a mask covers: the prototypes, the network's input, or the image without the input's padding. */
+/** Area that a mask covers: the prototypes, the network's input, or the image without the input's padding. */
 export type Picture = "prototype" | "network" | "image";
 
 const EVERY: readonly Picture[] = ["prototype", "network", "image"];
@@ -31,7 +31,7 @@ export const PROTOTYPE_RULES: { readonly [R in PrototypeRule]: Steps } = {
   sigmoid_image: { pictures: ["image"], resize: "bilinear", cropsFirst: false, sigmoid: true },
 };
 
-/** Default rule of each picture. */
+/** Default rule for each picture. */
 const USUAL: { readonly [P in Picture]: PrototypeRule } = {
   prototype: "proto",
   network: "input",
@@ -42,19 +42,19 @@ const SIZES = '"prototype", "network", "frame" or [width, height]';
 
 const NO_OPTIONS: MaskOptions = {};
 
-/** Options of a mask, checked and with defaults. */
+/** Options of a mask, checked and completed with defaults. */
 export interface Wanted {
   readonly picture: Picture;
   /** Width and height of the picture. */
   readonly size: readonly [number, number];
   readonly steps: Steps;
-  /** Logit or probability that a set pixel exceeds. */
+  /** A pixel is set if its logit or probability exceeds this value. */
   readonly limit: number;
   /** True if the box does not cut the mask. */
   readonly isUncut: boolean;
 }
 
-/** Width and height for each name of the option `size`; `null` if unknown. */
+/** Width and height for each value of the option `size`; `null` if unknown. */
 export interface KnownSizes {
   readonly prototype: readonly [number, number];
   readonly network: readonly [number, number] | null;
@@ -103,14 +103,14 @@ export function readMaskOptions(
 
 const isPrototypeRule = (rule: string): rule is PrototypeRule => Object.hasOwn(PROTOTYPE_RULES, rule);
 
-/** Options of a mask that the network finished, checked and with defaults. */
+/** Options of a mask that the network finished, checked and completed with defaults. */
 export interface RowWanted {
   readonly picture: Picture;
   /** Width and height of the picture. */
   readonly size: readonly [number, number];
-  /** Probability that a set pixel exceeds. */
+  /** A pixel is set if its probability exceeds this value. */
   readonly threshold: number;
-  /** Name of the rule; `null` where there is only one. */
+  /** Name of the rule; `null` if there is only one rule. */
   readonly rule: string | null;
 }
 
@@ -160,7 +160,7 @@ function pictureOf(size: unknown): Picture {
   return "image";
 }
 
-/** Throws if a size is the frame's height and width exchanged: the mask would be stretched. */
+/** Throws if a size is the frame's size with width and height exchanged: the mask would be stretched. */
 function checkSwappedSize(size: unknown, frame: readonly [number, number] | null): void {
   if (!Array.isArray(size) || frame === null || frame[0] === frame[1]) return;
   if (size[0] === frame[1] && size[1] === frame[0])

@@ -10,18 +10,20 @@ import { PixelMask } from "./mask.ts";
 import { type KnownSizes, type Wanted, readMaskOptions } from "./rules.ts";
 import type { MaskSource } from "./source.ts";
 
-/** The data for the masks of one image, in a decoder's memory (`LiveScene`) or copied (`CopiedScene`). */
+/**
+ * The data from which the masks of one image are made, in a decoder's memory (`LiveScene`) or copied (`CopiedScene`).
+ */
 export interface Scene {
   readonly source: MaskSource;
   readonly inputSize: readonly [number, number] | null;
   readonly placement: Placement;
-  /** Returns the prototypes for a row: those of the scene, or the row's own map. */
+  /** Returns the source of a row's mask: the prototypes of the scene, or the row's own map. */
   sourceOf(detections: Detections, row: number): MaskSource;
   /** Returns the coefficients of a row. The next call may overwrite them. */
   coefficientsOf(detections: Detections, row: number): Float32Array;
 }
 
-/** Returns the width and height that each name of the option `size` stands for. */
+/** Returns width and height for each value of the option `size`. */
 export function sizesOf({
   source: { prototypes, isMapOfRow = false },
   inputSize,
@@ -35,7 +37,7 @@ export function sizesOf({
   };
 }
 
-/** Returns boxes and coefficients of a row. */
+/** Returns the box and coefficients of a row. */
 export function inputOf(scene: Scene, detections: Detections, row: number): MaskInput {
   const { boxes } = detections;
   const b = 4 * row;
@@ -45,13 +47,15 @@ export function inputOf(scene: Scene, detections: Detections, row: number): Mask
   };
 }
 
-/** Returns a box of the frame in the upright image, and in the network's input. Turns `imageBox` in place. */
+/**
+ * Returns a box of the frame as a box in the upright image, and as a box in the network's input. Overwrites `imageBox`.
+ */
 export function boxesOf(imageBox: number[], placement: Placement): Pick<MaskInput, "imageBox" | "inputBox"> {
   turnBoxes(imageBox, 1, placement.frame?.rotation ?? 0);
   return { imageBox, inputBox: inputBoxOf(imageBox, placement) };
 }
 
-/** Returns a box of the upright image as a box of the network's input, both normalised. */
+/** Converts a box of the upright image to a box of the network's input, both normalised. */
 const inputBoxOf = (
   [x1, y1, x2, y2]: readonly number[],
   { scale: [scaleX, scaleY], shift: [shiftX, shiftY] }: Placement,
@@ -78,7 +82,7 @@ export function maskIn(scene: Scene, detections: Detections, i: number, options?
   );
 }
 
-/** Returns the row of an index. Negative indices count from the end. Throws a RangeError for one out of range. */
+/** Returns the row for an index. Negative indices count from the end. Throws a RangeError if there is no such row. */
 export function rowAt({ length }: Detections, i: number): number {
   const row = i < 0 ? length + i : i;
   if (!(Number.isInteger(row) && row >= 0 && row < length))
@@ -93,12 +97,12 @@ export function rowAt({ length }: Detections, i: number): number {
   return row;
 }
 
-/** Largest count of a mask's pixels: 32,768 x 32,768. */
+/** Largest allowed count of a mask's pixels: 32,768 x 32,768. */
 const MOST_PIXELS = 2 ** 30;
 
 const NO_PIXELS = /* @__PURE__ */ new Uint8Array(0);
 
-/** Returns the options for the upright image. Prototypes and input are upright already. */
+/** Returns the options for the upright image. Prototypes and input are already upright. */
 export function uprightWanted<W extends Pick<Wanted, "picture" | "size">>(
   wanted: W,
   { frame }: Placement,
@@ -107,7 +111,7 @@ export function uprightWanted<W extends Pick<Wanted, "picture" | "size">>(
   return { ...wanted, size: turnedSize(wanted.size, frame.rotation) };
 }
 
-/** Makes one mask, in its own memory. */
+/** Makes one mask with its own memory. */
 export function maskOfInput(
   source: MaskSource,
   placement: Placement,
@@ -119,7 +123,7 @@ export function maskOfInput(
   return upright === wanted ? mask : turnMaskBack(mask, placement.frame?.rotation ?? 0);
 }
 
-/** Returns a mask of the upright image as a mask of the frame. */
+/** Turns a mask of the upright image into a mask of the frame. */
 export function turnMaskBack(mask: PixelMask, rotation: QuarterTurns): PixelMask {
   const { x, y, width, height, size, data } = mask;
   const turns = turnsBack(rotation);
@@ -131,7 +135,7 @@ export function turnMaskBack(mask: PixelMask, rotation: QuarterTurns): PixelMask
         : [y, size[0] - x - width];
   const [turnedWidth, turnedHeight] = turnedSize([width, height], turns);
   const turned = turnPicture(data, [width, height], turns);
-  // An empty mask is at 0, 0, turned or not.
+  // An empty mask is always at 0, 0.
   return data.length === 0
     ? new PixelMask(x, y, width, height, turnedSize(size, turns), data)
     : new PixelMask(left, top, turnedWidth, turnedHeight, turnedSize(size, turns), turned);
@@ -152,7 +156,7 @@ function uprightMask(source: MaskSource, placement: Placement, input: MaskInput,
         RangeError,
       );
     return ({ u8, at }, _, first, rows) => {
-      // Most masks are a single strip. A copy of it takes less time than an array of zeros to write to.
+      // Most masks are a single strip. Copying the strip takes less time than writing to an array of zeros.
       if (rows === height) data = u8.slice(at.strip, at.strip + rows * width);
       else {
         if (first === top) data = new Uint8Array(width * height);

@@ -16,16 +16,16 @@ import { type OverImageOptions, placeOverImage } from "./over-image.ts";
 
 /** Options of `classMap`. */
 export interface ClassMapOptions extends OverImageOptions {
-  /** Number of classes. Needed where the shape can be read as NCHW and as NHWC. Default: that of the labels. */
+  /** Class count. Needed if the shape can be NCHW or NHWC. Default: the count of the labels. */
   readonly classes?: number;
   /** Name of each class. With `background`, the list may begin with class 1, since class 0 needs no name. */
   readonly labels?: readonly string[];
   /**
-   * True if the tensor holds class ids, because the network took the argmax itself. Default: true for one channel of
-   * integers without a scale.
+   * True if the tensor holds class ids: the network took the argmax. Default: true for a single integer channel without
+   * a scale.
    */
   readonly ids?: boolean;
-  /** For a single channel of scores: pixels with a larger score get class 0, the others no class. */
+  /** For a single channel of scores: pixels with a larger score get class 0. The others get no class. */
   readonly threshold?: number;
   /** True if class 0 is the background: its pixels get no class. Default false. */
   readonly background?: boolean;
@@ -35,14 +35,14 @@ export interface ClassMapOptions extends OverImageOptions {
 export interface ClassMap {
   readonly width: number;
   readonly height: number;
-  /** Number of classes of the network. */
+  /** Class count of the network. */
   readonly classes: number;
   /** Names of the classes, by class id; null if the options have none. */
   readonly labels: readonly string[] | null;
   /**
-   * Class id of each pixel: the one with the highest score, the first of several. Uint16Array from 256 classes on. The
-   * largest number, 255 or 65535, stands for no class: the background, or a part of the image that the network did not
-   * see.
+   * Class id of each pixel: the class with the highest score, or the first of several. Uint16Array if there are 256
+   * classes or more. The largest value, 255 or 65535, stands for no class: the background, or a part of the image that
+   * the network did not see.
    */
   readonly data: Uint8Array | Uint16Array;
 }
@@ -99,8 +99,8 @@ export function classMap(tensor: TensorInput, options: ClassMapOptions = {}): Cl
 }
 
 /**
- * Returns a name for each class. If only the background's name is missing and class 0 is stated to be it, the names
- * move up by one. If nobody states that, it is unclear which class has no name.
+ * Returns a name for each class. If one name is missing and class 0 is stated to be the background, the names begin at
+ * class 1. Without that statement, nothing shows which class lacks a name.
  */
 function namesFor(labels: readonly string[], classes: number, background: boolean): readonly string[] {
   if (labels.length !== classes - 1) return labels;
@@ -126,7 +126,7 @@ const noClass = (data: Ids): number => (data.BYTES_PER_ELEMENT === 1 ? 255 : 655
 const idsFor = (classes: number, pixels: number): Ids =>
   classes > 255 ? new Uint16Array(pixels) : new Uint8Array(pixels);
 
-/** Returns height and width of a tensor with one channel, null for others. */
+/** Returns height and width of a tensor with one channel. Returns null for other tensors. */
 function oneChannelOf({ dims }: TensorSpec): readonly [height: number, width: number] | null {
   const count = dims.reduce((n, d) => n * d, 1);
   const [h, w] = dims.length === 4 && dims[3] === 1 ? dims.slice(1, 3) : dims.slice(-2);
@@ -174,7 +174,7 @@ function readSingle(
   return { width, height, classes: count, data: map };
 }
 
-/** Returns the best class of each pixel. */
+/** Returns the class with the highest score for each pixel. */
 function argmaxOf(
   spec: TensorSpec,
   tensor: TensorInput,
@@ -217,8 +217,8 @@ function argmaxOf(
 }
 
 /**
- * Writes the argmax over planes. The loop over classes is the outer one, so that memory is read in order. Returns the
- * count of pixels without a score.
+ * Writes the argmax over planes. The outer loop goes over classes, so that memory is read in order. Returns the count
+ * of pixels without a score.
  */
 function argmaxOverPlanes(
   values: ArrayLike<number>,
@@ -240,7 +240,7 @@ function argmaxOverPlanes(
   return lost;
 }
 
-/** Writes the argmax over pixels whose scores are neighbours in memory. Returns the count of pixels without a score. */
+/** Writes the argmax over pixels whose scores are adjacent in memory. Returns the count of pixels without a score. */
 function argmaxOverPixels(
   values: ArrayLike<number>,
   ids: Uint8Array | Uint16Array,
@@ -264,7 +264,7 @@ function argmaxOverPixels(
   return lost;
 }
 
-/** Returns the class ids of the upright image: each pixel takes the id of the cell in which its centre lies. */
+/** Returns the class ids of the upright image. Each pixel gets the class id of the cell in which its centre lies. */
 function nearestOver(ids: Ids, w: number, xAxis: Axis, yAxis: Axis): Ids {
   const { pixels: width } = xAxis;
   const count = width * yAxis.pixels;

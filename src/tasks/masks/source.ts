@@ -12,13 +12,13 @@ export interface Prototypes {
   readonly count: number;
   readonly width: number;
   readonly height: number;
-  /** Bytes from a row to the next. */
+  /** Bytes from one row to the next. */
   readonly row: number;
-  /** Bytes from a column to the next. */
+  /** Bytes from one column to the next. */
   readonly column: number;
-  /** Bytes from a prototype to the next. */
+  /** Bytes from one prototype to the next. */
   readonly plane: number;
-  /** real = (raw - zeroPoint) * scale; 1 and 0 for floats. */
+  /** Scale of quantised values: real = (raw - zeroPoint) * scale. 1 for floats, with a zero point of 0. */
   readonly scale: number;
   readonly zeroPoint: number;
 }
@@ -38,7 +38,10 @@ export const PROTOTYPE_TYPES: {
 export const prototypeBytes = ({ type, count, width, height }: Prototypes): number =>
   count * width * height * PROTOTYPE_TYPES[type].bytes;
 
-/** A decoder's memory with the prototypes in it, scratch that is free between frames, and an engine over the memory. */
+/**
+ * A decoder's memory that holds the prototypes, with scratch that is free between frames, and an engine for this
+ * memory.
+ */
 export interface MaskMemory {
   readonly engine: MasksEngine;
   readonly i32: Int32Array;
@@ -51,13 +54,15 @@ export interface MaskMemory {
   readonly freeEnd: number;
 }
 
-/** The prototypes of an image: layout, location, and the engine for their masks. */
+/** The prototypes of an image: layout, location, and the engine that makes masks from them. */
 export interface MaskSource {
   readonly engine: EngineName | "auto";
   readonly prototypes: Prototypes;
-  /** True if the source is the map of logits of one row, which its box does not cut unless a rule is named. */
+  /**
+   * True if the source is the map of logits of one row. The box does not cut this map unless the caller names a rule.
+   */
   readonly isMapOfRow?: boolean;
-  /** Location of the prototypes: a decoder's memory, or bytes that `writeValues` copies into the space if needed. */
+  /** Location of the prototypes: a decoder's memory, or bytes that `writeValues` copies into the space when needed. */
   readonly place: MaskMemory | { readonly bytes: Uint8Array };
   /** Called if a value of a mask is NaN or infinite. Adds a note, or throws. */
   readonly reportNaN: (coefficients: Float32Array) => void;
@@ -104,7 +109,7 @@ export function writeValues(
     space.engine.product(space.job);
     return;
   }
-  // Make the values in the decoder's memory, as many rows at a time as its scratch holds, and copy them to the space.
+  // Calculate the values in the decoder's memory, as many rows at a time as the scratch holds. Copy them to the space.
   const { engine, i32, f32, at, free, freeEnd } = place;
   const values = align(free + 4 * M.MASK_JOB_WORDS);
   const logits = align(values + 4 * coefficients.length);
@@ -134,12 +139,12 @@ export function writeValues(
 
 const align = (address: number): number => Math.ceil(address / 16) * 16;
 
-/** True if the scratch holds the job, the coefficients and at least one row of values. */
+/** True if the scratch has room for the job, the coefficients and at least one row of values. */
 export const hasRoom = ({ free, freeEnd }: MaskMemory, { count, width }: Prototypes): boolean =>
   align(align(free + 4 * M.MASK_JOB_WORDS) + 4 * count) + 4 * width <= freeEnd;
 
 /**
- * Writes the words of a `product` job (core/masks-abi.ts), and its coefficients to the address `at`. Callers list the
+ * Writes the words of a `product` job (core/masks-abi.ts), and the coefficients to the address `at`. Callers list the
  * fields of `window`: a spread takes a microsecond, a tenth of the time of a small mask.
  */
 function writeJob(
@@ -160,7 +165,7 @@ function writeJob(
 ): void {
   const w = job >> 2;
   const { scale } = prototypes;
-  // Multiply the coefficients by the scale of the prototypes: once for each coefficient, not once for each pixel.
+  // Multiply the scale of the prototypes into the coefficients: once per coefficient, not once per pixel.
   for (let i = 0; i < coefficients.length; i++) f32[(at >> 2) + i] = coefficients[i] * Math.fround(scale);
   i32[w + M.M_TYPE] = PROTOTYPE_TYPES[prototypes.type].code;
   i32[w + M.M_PROTOTYPES] = window.first;

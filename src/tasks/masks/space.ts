@@ -1,5 +1,6 @@
 /**
- * A space: memory in which masks are made, one per engine. All decoders share it, since finished masks are copied out.
+ * A space: memory in which masks are made, one space per engine. All decoders share it, since finished masks are copied
+ * out of it.
  */
 import * as M from "../../core/masks-abi.ts";
 import { checkSize } from "../../core/memory.ts";
@@ -8,24 +9,24 @@ import { makeMasksEngine } from "../../engine/masks-engine.ts";
 import type { MasksEngine } from "../../engine/masks.ts";
 import { type Axis, type Table, fillBilinear, fillNearest } from "./axis.ts";
 
-/** Sizes that a space must have room for. */
+/** Sizes for which a space must have room. */
 export interface Needs {
-  /** Bytes of the prototypes; 0 if they are in a decoder's memory. */
+  /** Byte length of the prototypes; 0 if the prototypes are in a decoder's memory. */
   readonly prototypes: number;
   readonly coefficients: number;
   /** Count of the pixels of a prototype. */
   readonly cells: number;
   /** Width and height of the picture. */
   readonly size: readonly [number, number];
-  /** Pixels of a label map. */
+  /** Pixel count of a label map. */
   readonly map: number;
 }
 
 /** Bytes of a strip. Masks are made in strips, so that a strip is still in the L1 cache when it is copied out. */
 export const STRIP_BYTES = 1 << 15;
-/** Address of the job (core/masks-abi.ts), the first thing in a space. */
+/** Address of the job (core/masks-abi.ts), which comes first in a space. */
 const JOB = 16;
-/** Spare bytes after each table and buffer, since vector instructions write past the last element. */
+/** Spare bytes after each table and buffer, because vector instructions write past the last element. */
 const SLACK = 64;
 
 /** Addresses in a space. */
@@ -53,7 +54,7 @@ export class MaskSpace {
   /** `place` of the prototypes that are in the space now. */
   held: object | null = null;
   readonly #room: Needs;
-  /** Bytes of one array of the resize table of columns, and of rows. A table has four arrays. */
+  /** Bytes of one array of each resize table: of the columns, of the rows. A table consists of four arrays. */
   readonly #arrayBytes: readonly [number, number];
   /** Interpolation and axes for which the tables are filled. */
   #resize: "nearest" | "bilinear" | null = null;
@@ -76,9 +77,9 @@ export class MaskSpace {
       logits: take(4 * room.cells),
       columns: take(4 * this.#arrayBytes[0]),
       rows: take(4 * this.#arrayBytes[1]),
-      // Two rows of f32, each with room for a vector past its end.
+      // Two rows of f32. Each has room for a vector past its end.
       scratch: take(2 * (this.#arrayBytes[0] + SLACK)),
-      // A strip has at least one row, so it may exceed STRIP_BYTES. A mask at prototype size is one strip.
+      // A strip has at least one row, so a strip may exceed STRIP_BYTES. A mask at prototype size is one strip.
       strip: take(Math.max(STRIP_BYTES + width, room.cells)),
       map: take(2 * room.map),
       prototypes: take(room.prototypes),
@@ -111,7 +112,7 @@ export class MaskSpace {
     );
   }
 
-  /** Returns the sizes of this space, enlarged for further needs. */
+  /** Returns the sizes of this space, enlarged to the given needs. */
   enlargedBy(needs: Needs): Needs {
     const room = this.#room;
     return {
@@ -123,7 +124,7 @@ export class MaskSpace {
     };
   }
 
-  /** Fills the resize tables for a picture, unless they hold it already. */
+  /** Fills the resize tables for a picture, unless they are already filled for it. */
   makeTables(resize: "nearest" | "bilinear", axes: readonly [Axis, Axis]): void {
     if (resize === this.#resize && axes.every((axis, k) => isSame(axis, this.#axes[k]))) return;
     const [x, y] = axes;
@@ -134,7 +135,7 @@ export class MaskSpace {
     this.#axes = axes;
   }
 
-  /** Returns the count of rows in a strip of a mask of that width. */
+  /** Returns the row count of a strip for a mask of the given width. */
   stripRows(width: number): number {
     return Math.max(1, Math.floor(STRIP_BYTES / width));
   }
@@ -147,7 +148,7 @@ const isSame = (a: Axis, b: Axis): boolean =>
   a.low === b.low &&
   a.high === b.high;
 
-/** Returns the views of a resize table at an address: four arrays of `bytes` bytes, one after the other. */
+/** Returns the views of a resize table at an address: four adjacent arrays of `bytes` bytes. */
 const tableIn = (buffer: ArrayBuffer, at: number, bytes: number): Table => ({
   near: new Int32Array(buffer, at, bytes >> 2),
   far: new Int32Array(buffer, at + bytes, bytes >> 2),
@@ -157,7 +158,7 @@ const tableIn = (buffer: ArrayBuffer, at: number, bytes: number): Table => ({
 
 const spaces = new Map<EngineName | "auto", MaskSpace>();
 
-/** Returns the space of an engine. Replaces it by a larger one if it lacks room. */
+/** Returns the space of an engine. Replaces the space by a larger one if it is too small. */
 export function spaceFor(wanted: EngineName | "auto", needs: Needs): MaskSpace {
   const before = spaces.get(wanted);
   if (before?.fits(needs)) return before;

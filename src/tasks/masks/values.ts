@@ -11,13 +11,14 @@ export type ValueMapOptions = OverImageOptions;
 
 /** A picture of numbers. */
 export interface ValueMap {
-  /** Width in pixels: that of the frame, or of the map without one. */
+  /** Width in pixels: the width of the frame, or of the map if there is no frame. */
   readonly width: number;
   readonly height: number;
-  /** Value of each pixel, row by row, in the network's own unit. NaN where the network saw nothing of the image. */
+  /** Value of each pixel, row by row, in the network's own unit. NaN where the network saw no part of the image. */
   readonly data: Float32Array;
-  /** Least and largest finite value; NaN if there is none. */
+  /** Smallest finite value; NaN if there is none. */
   readonly min: number;
+  /** Largest finite value; NaN if there is none. */
   readonly max: number;
 }
 
@@ -51,7 +52,7 @@ export function valueMap(tensor: TensorInput, options: ValueMapOptions = {}): Va
   return { ...map, ...rangeOf(map.data) };
 }
 
-/** Returns the least and the largest finite value. */
+/** Returns the smallest and the largest finite value. */
 function rangeOf(values: Float32Array): { readonly min: number; readonly max: number } {
   let min = Infinity;
   let max = -Infinity;
@@ -75,7 +76,7 @@ const tableOf = (axis: Axis): Table => {
   return table;
 };
 
-/** Returns the values over the upright image. `w`: cells of a row of the map. */
+/** Returns the values over the upright image. `w`: count of cells in a row of the map. */
 function resizeOver(values: Float32Array, w: number, xAxis: Axis, yAxis: Axis): Float32Array {
   const { pixels: width } = xAxis;
   const columns = tableOf(xAxis);
@@ -96,6 +97,6 @@ function resizeOver(values: Float32Array, w: number, xAxis: Axis, yAxis: Axis): 
   return data;
 }
 
-/** Returns a weighted sum. Ignores a value of weight 0, even NaN. */
+/** Returns a weighted sum. Ignores a value whose weight is 0, even NaN. */
 const mix = (a: number, b: number, weightA: number, weightB: number): number =>
   weightB === 0 ? a * weightA : weightA === 0 ? b * weightB : a * weightA + b * weightB;

@@ -1,4 +1,4 @@
-/** Makes oriented boxes from the candidates of a frame: reads angles, suppresses, and writes boxes and corners. */
+/** Makes oriented boxes from the candidates of a frame: reads the angles, suppresses, and writes boxes and corners. */
 import { refuseFor } from "../../core/errors.ts";
 import * as A from "../../core/abi.ts";
 import { exp } from "../../core/elementary.ts";
@@ -14,7 +14,7 @@ import { cornersInto, fitInto, regulariseInto, rotateCentreInto, turnAngleBack }
 import { ORIENTED_NMS, type OrientedPlan, type OrientedTask, orientedHeadOf } from "./plan.ts";
 import { ORIENTED_ROWS } from "./rows.ts";
 
-/** Radians by which an angle may exceed its range without a note, since f16 and quantised angles are rounded. */
+/** Radians by which an angle may exceed its range without a note: f16 and quantised angles are rounded. */
 const SLACK = 1e-3;
 
 /** Attaches the task of a plan. */
@@ -30,7 +30,7 @@ export function attachPlan(work: TaskWork): AfterImageOfTask {
   });
 }
 
-/** Adds the columns of angles and corners to the detections of a plan. Returns the function that fills all columns. */
+/** Adds columns for angles and corners to the detections of a plan. Returns the function that fills all columns. */
 export function attachOriented(work: TaskMemory, task: OrientedTask): AfterImageOfTask {
   const { detections } = work;
   const rows = detections[0].scores.length;
@@ -50,14 +50,14 @@ const greater = (a: number, b: number): number => (a > b ? a : b);
 
 /** The facts about a head that the loop over candidates needs. */
 interface HeadCells {
-  /** Source of the head's first cell. */
+  /** Source index of the head's first cell. */
   readonly first: number;
   readonly extra: Column;
-  /** Words from an angle to the next if angles are f32. 0 for other types, which go through `readChannels`. */
+  /** Step from one angle to the next, in words, if angles are f32. 0 for other types: `readChannels` reads those. */
   readonly step: number;
   /** Word address of the first angle of the current image. */
   start: number;
-  /** True for heads with distances: the angle also rotates the vector from the cell to the centre of the box. */
+  /** True for heads with distances: the angle also rotates the vector from the cell to the box centre. */
   readonly rotatesCentre: boolean;
   readonly gridWidth: number;
   readonly bias: number;
@@ -65,7 +65,7 @@ interface HeadCells {
   readonly cell: readonly [number, number];
 }
 
-/** Makes the oriented boxes of one plan. Its arrays grow with the longest list of candidates and are reused. */
+/** Makes the oriented boxes of one plan. The arrays grow with the longest list of candidates, and are reused. */
 class OrientedMaker {
   readonly #work: TaskMemory;
   readonly #task: OrientedTask;
@@ -74,11 +74,11 @@ class OrientedMaker {
   readonly #input: readonly [number, number];
   /** Rows of the candidate columns, best first. */
   #order = new Int32Array(0);
-  /** Boxes of the candidates in that order, in pixels of the input, and their class ids. */
+  /** Boxes and class ids of the candidates in that order. Boxes are in pixels of the input. */
   #boxes = new Float64Array(0);
   #classIds = new Int32Array(0);
   readonly #angle = new Float64Array(1);
-  /** Angle in radians below which, or above `#maxAngle`, a note is added. */
+  /** Smallest angle, in radians, without a note. `#maxAngle` is the largest one. */
   readonly #minAngle: number;
   readonly #maxAngle: number;
   /** Boxes and corners of the detections. */
@@ -132,9 +132,9 @@ class OrientedMaker {
   }
 
   /**
-   * Reads the candidates into `#boxes`, best first. Returns the count of those with a finite angle.
+   * Reads the candidates into `#boxes`, best first. Returns the count of candidates with a finite angle.
    *
-   * The loop here and the first one of `#readAngles` call nothing: V8 would load the addresses of all arrays again
+   * This loop and the first loop of `#readAngles` call no function: V8 would load the addresses of all arrays again
    * after each call, which took twice as long.
    */
   #read(image: number, plan: number): number {
@@ -170,7 +170,10 @@ class OrientedMaker {
     return count;
   }
 
-  /** Reads the angles into `#boxes`. Drops candidates whose angle is not finite from `#order`. Returns their count. */
+  /**
+   * Reads the angles into `#boxes`. Removes candidates from `#order` if their angle is not finite. Returns the count of
+   * those left.
+   */
   #readAngles(image: number, plan: number, ordered: number): number {
     const { i32, f32 } = this.#work.memory;
     const { layout } = this.#work;
@@ -205,7 +208,7 @@ class OrientedMaker {
       order[count++] = order[i];
     }
     if (count < ordered && !this.#hasToldLost) {
-      // Add the note once: a decoder drops repeated texts, but this text contains a count.
+      // Add this note once. A decoder drops repeated notes by their text, but this text contains a count.
       this.#hasToldLost = true;
       this.#work.note(
         `${ordered - count} boxes have an angle that is NaN or infinite, and are dropped: has the network overflowed?`,
@@ -214,7 +217,7 @@ class OrientedMaker {
     return count;
   }
 
-  /** Rotates the boxes of heads with distances around their cells. */
+  /** Rotates the boxes of heads with distances around the centres of their cells. */
   #rotateCentres(count: number, sources: number): void {
     const { i32 } = this.#work.memory;
     const { heads } = this.#task;
@@ -232,7 +235,7 @@ class OrientedMaker {
   }
 
   /**
-   * Returns the angle of a cell, NaN if it is not finite. Notes an angle in radians that is out of range.
+   * Returns the angle of a cell, NaN if the angle is not finite. Adds a note for an angle in radians out of range.
    * @throws TensorError if a value that should be the result of a sigmoid is outside 0..1
    */
   #angleOf({ extra, step, start }: HeadCells, image: number, cell: number): number {
@@ -258,7 +261,7 @@ class OrientedMaker {
   #noteRange(angle: number): void {
     const { range } = this.#task;
     const told = "an angle in radians lies outside";
-    // Add the note once: a decoder drops repeated texts, but this text contains an angle.
+    // Add this note once. A decoder drops repeated notes by their text, but this text contains an angle.
     if (this.#hasToldRange) return;
     this.#hasToldRange = true;
     this.#work.note(
@@ -269,14 +272,14 @@ class OrientedMaker {
   #hasToldRange = false;
   #hasToldLost = false;
 
-  /** Writes the rows of the candidates to `#order`, best first. Returns their count, at most P_ORDERED. */
+  /** Writes the rows of the candidates to `#order`, best first. Returns the count of these rows, at most P_ORDERED. */
   #sort(plan: number): number {
     const { i32, f32 } = this.#work.memory;
     const all = i32[plan + A.P_CANDIDATES];
     const ordered = Math.min(all, i32[plan + A.P_ORDERED]);
     if (this.#order.length < all) this.#order = new Int32Array(all);
     const order = i32[plan + A.P_ORDER] >> 2;
-    // Use the kernel's order if it reaches far enough. Of many candidates the kernel sorts only the first.
+    // Use the kernel's order if it has enough rows. The kernel sorts only the best of many candidates.
     if (i32[plan + A.P_SORTED] >= ordered) {
       for (let i = 0; i < ordered; i++) this.#order[i] = i32[order + i];
       return ordered;
@@ -288,8 +291,8 @@ class OrientedMaker {
   }
 
   /**
-   * Writes the rows of the detections, in the coordinates of the frame. V8 inlines every call in its loops, for the
-   * reason given at `#read`.
+   * Writes the rows of the detections, in the coordinates of the frame. V8 must inline every call in these loops, for
+   * the reason given at `#read`.
    * @param kept indices among the candidates; null: the first ones
    */
   #write(detections: Detections, count: number, kept: Int32Array | null, plan: number, frame?: Frame): void {
@@ -343,8 +346,9 @@ class OrientedMaker {
   }
 
   /**
-   * Maps the corners from the network's input to a stretched frame, 0..1. Stretching makes a parallelogram of a
-   * rectangle, so this fits the smallest rectangle around it and takes its angle.
+   * Maps the corners from the network's input to a stretched frame, 0..1. Stretching turns a rectangle into a
+   * parallelogram. This function fits the smallest rectangle around the parallelogram, and takes the angle of that
+   * rectangle.
    */
   #unstretch({ width, height }: Frame, count: number): void {
     const at = this.#corners;

@@ -19,16 +19,16 @@ const cosSin = /* @__PURE__ */ new Float64Array(2);
 
 /** Returns the remainder in [0, by), as Python's `%`. */
 const modulo = (value: number, by: number): number => {
-  // Avoid `%`, which takes as long as a cosine: most angles are in range already.
+  // Avoid `%`, which takes as long as a cosine. Most angles are already in range.
   if (value >= 0 && value < by) return value;
   const rest = value > -by && value < by ? value : value % by;
-  // Return 0 for a tiny negative rest: `rest + by` would round to `by`, which is out of range.
+  // Return 0 for a tiny negative remainder: `rest + by` would be rounded to `by`, which is out of range.
   return rest < 0 ? (rest + by < by ? rest + by : 0) : rest;
 };
 
 /**
- * Writes an equal box with an angle in [0, pi/2), as Ultralytics reports boxes. The height may then be the longer side.
- * `box` and `to` may be the same.
+ * Writes an equal box whose angle is in [0, pi/2), as Ultralytics reports boxes. The height may then be the longer
+ * side. `box` and `to` may be the same array.
  */
 export function regulariseInto(box: ArrayLike<number>, from: number, to: Float64Array, at: number): void {
   const half = modulo(box[from + 4], Math.PI);
@@ -44,8 +44,8 @@ export function regulariseInto(box: ArrayLike<number>, from: number, to: Float64
 }
 
 /**
- * Writes the four corners of a box: x, y of each. With u along the width and v along the height, they are c + u + v,
- * c + u - v, c - u - v and c - u + v.
+ * Writes the four corners of a box: x, y of each corner. With u along the width and v along the height, the corners are
+ * c + u + v, c + u - v, c - u - v and c - u + v.
  */
 export function cornersInto(box: ArrayLike<number>, from: number, to: Float64Array, at: number): void {
   const x = box[from];
@@ -68,8 +68,8 @@ export function cornersInto(box: ArrayLike<number>, from: number, to: Float64Arr
 }
 
 /**
- * Writes the smallest rectangle around a parallelogram with corners in the order of `cornersInto`. One side of the
- * smallest rectangle lies along the longer side of the parallelogram.
+ * Writes the smallest rectangle around a parallelogram with corners in the order of `cornersInto`. One side of this
+ * rectangle lies along the longer side of the parallelogram.
  */
 export function fitInto(corners: ArrayLike<number>, from: number, to: Float64Array, at: number): void {
   const ux = (corners[from] - corners[from + 6] + corners[from + 2] - corners[from + 4]) / 2;
@@ -95,7 +95,7 @@ export function fitInto(corners: ArrayLike<number>, from: number, to: Float64Arr
 
 /**
  * Writes the oriented box of a cell whose distances left, top, right and bottom are measured along the box's own axes.
- * `box` is the box that these distances make at angle 0, followed by its angle. Rotates its centre around the cell.
+ * `box` holds the box that these distances give at angle 0, and then the angle. Rotates the box centre around the cell.
  */
 export function rotateCentreInto(
   box: ArrayLike<number>,
@@ -118,12 +118,12 @@ export function rotateCentreInto(
   to[at + 4] = angle;
 }
 
-/** Corners of one box, while their order changes. */
+/** Corners of one box while they change places. */
 const ordered = /* @__PURE__ */ new Float64Array(8);
 
 /**
- * Changes the angle of a box of an upright picture to that in the picture before its turn, and puts the corners into
- * the order that `cornersInto` would give them there. The corners themselves are turned by `turnBack`.
+ * Changes the angle of a box in an upright picture to the angle in the picture before rotation. Puts the corners into
+ * the order in which `cornersInto` would write them there. `turnBack` turns the corners themselves.
  * @param isRegular the angle is in [0, pi/2), and stays there: width and height change places
  * @param range the angle stays in this range of half a turn, if there is one
  */
@@ -139,7 +139,7 @@ export function turnAngleBack(
   let shift = isRegular ? rotation : 0;
   if (!isRegular) {
     let angle = box[at + 4] - rotation * QUARTER;
-    // Half a turn more shows the same box, and begins with the opposite corner.
+    // An angle that differs by half a turn is the same box. The corners then begin at the opposite corner.
     for (; range && angle < range[0]; angle += Math.PI) shift += 2;
     box[at + 4] = angle;
   }
@@ -162,7 +162,7 @@ function checkNumbers(list: unknown, length: number, name: string, expected: str
 
 const BOX = "[cx, cy, width, height, angle]";
 
-/** Throws a RangeError for a wrong box: negative sides, or an angle in degrees. */
+/** Throws a RangeError for an invalid box: negative sides, or an angle in degrees. */
 function checkBox(box: OrientedBox): void {
   checkNumbers(box, 5, "box", BOX);
   const [, , width, height, angle] = box;
@@ -174,7 +174,7 @@ function checkBox(box: OrientedBox): void {
 const asBox = (values: Float64Array): OrientedBox => Array.from(values) as unknown as OrientedBox;
 
 /**
- * Returns an equal box with an angle in [0, pi/2), as Ultralytics reports boxes.
+ * Returns an equal box whose angle is in [0, pi/2), as Ultralytics reports boxes.
  * @throws RangeError for negative sides, and for an angle that is a whole number beyond two turns: it is in degrees
  * @example
  * import { regularise } from "boxwright";
@@ -190,7 +190,8 @@ export function regularise(box: OrientedBox): OrientedBox {
 }
 
 /**
- * Returns the four corners of a box in order around it, x and y of each. Width and height have to be in one unit.
+ * Returns the four corners of a box in order around the box, x and y of each corner. Width and height must have the
+ * same unit.
  * @throws RangeError as `regularise` does
  * @example
  * import { cornersOf } from "boxwright";
@@ -204,15 +205,15 @@ export function cornersOf(box: OrientedBox): [x: number, y: number][] {
   return [0, 2, 4, 6].map((k) => [to[k], to[k + 1]]);
 }
 
-/** Fraction of the longest edge's square below which a turn is only rounding, in a box without height. */
+/** A turn in a box without height is only rounding if it is below this fraction of the longest edge's square. */
 const LEAST_TURN = 1e-4;
 
-/** Returns four corners in an order around them. Exchanges two corners of a path that crosses itself, like "Z". */
+/** Returns four corners in an order around the box. Exchanges two corners of a path that crosses itself, like "Z". */
 function inOrder(corners: readonly number[]): readonly number[] {
   const [a, b, c, d] = [0, 2, 4, 6].map((k) => [corners[k], corners[k + 1]]);
   const all = [a, b, c, d];
   const edges = all.map(([x, y], k) => [all[(k + 1) & 3][0] - x, all[(k + 1) & 3][1] - y]);
-  /** Cross products of the edges that meet at each corner: positive if the walk turns from x towards y. */
+  /** Cross products of the edges that meet at each corner. A product is positive if the path turns from x towards y. */
   const turns = edges.map(([x, y], k) => edges[(k + 3) & 3][0] * y - edges[(k + 3) & 3][1] * x);
   const longest = Math.max(...edges.map(([x, y]) => x * x + y * y));
   const signs = turns.map((t) => (Math.abs(t) > LEAST_TURN * longest ? Math.sign(t) : 0)).join();
@@ -222,9 +223,9 @@ function inOrder(corners: readonly number[]): readonly number[] {
 }
 
 /**
- * Returns the smallest rectangle around the four corners of a rectangle that a stretch has made a parallelogram. If
- * they still form a rectangle, returns that rectangle. Corners in another order than that of `cornersOf` may exchange
- * its width and height.
+ * Returns the smallest rectangle around the four corners of a rectangle that a stretch turned into a parallelogram. If
+ * the corners still form a rectangle, returns that rectangle. If the corners are not in the order of `cornersOf`, width
+ * and height of the result may be exchanged.
  * @example
  * import { cornersOf, fitCorners } from "boxwright";
  *

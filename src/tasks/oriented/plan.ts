@@ -1,37 +1,37 @@
-/** The part of a plan about oriented boxes. Plain data. */
+/** The part of a plan for oriented boxes. Plain data. */
 import type { TaskFields } from "../../config/types.ts";
 import type { Rules } from "../../core/rules.ts";
 import type { Column } from "../../heads/channels.ts";
 import type { Head, TaskPlan } from "../../heads/head.ts";
 
 /**
- * Content v of the angle channel. "radians": v is the angle. "logits": angle = (sigmoid(v) - 0.25) pi. "fractions":
- * angle = (v - 0.25) pi.
+ * Meaning of the value v in the angle channel. "radians": v is the angle. "logits": angle = (sigmoid(v) - 0.25) pi.
+ * "fractions": angle = (v - 0.25) pi.
  */
 export type AngleForm = NonNullable<TaskFields["angleForm"]>;
 
 /** Range of angles that are (sigmoid - 0.25) pi. */
 export const SIGMOID_RANGE = [-Math.PI / 4, (3 * Math.PI) / 4] as const;
 
-/** Methods of suppression for oriented boxes, by the name that the option `orientedSuppression` takes. */
+/** Methods of suppression for oriented boxes, by the names that the option `orientedSuppression` accepts. */
 export const ORIENTED_NMS = {
-  /** ProbIoU, and a suppressed box suppresses too. */
+  /** ProbIoU. Suppressed boxes also suppress others. */
   ultralytics: { iou: "probiou", method: "fast", orEqual: true },
-  /** ProbIoU, greedily: @ultralytics/yolo, and most ports. */
+  /** ProbIoU, greedily: as @ultralytics/yolo and most ports do. */
   probiou: { iou: "probiou", method: "hard", orEqual: false },
-  /** The IoU of the polygons, greedily: OpenCV's NMSBoxesRotated. */
+  /** IoU of the polygons, greedily: as OpenCV's NMSBoxesRotated does. */
   opencv: { iou: "polygon", method: "hard", orEqual: false },
 } as const satisfies Record<NonNullable<TaskFields["orientedSuppression"]>, object>;
 export type OrientedNms = keyof typeof ORIENTED_NMS;
 
 export interface OrientedPlan extends TaskPlan {
   readonly angle: AngleForm;
-  /** Range of the network's angles in radians; `null`: any angle up to two turns. An angle outside gets a note. */
+  /** Range of the network's angles in radians. An angle outside gets a note. `null`: up to two turns are allowed. */
   readonly range: readonly [number, number] | null;
-  /** True: angles of detections are in [0, pi/2). False: they are those of the network. */
+  /** True: angles of detections are converted to [0, pi/2). False: detections have the network's angles. */
   readonly regular: boolean;
   readonly suppression: OrientedNms;
-  /** True: an overlap equal to the threshold suppresses too. */
+  /** True: an overlap equal to the threshold also suppresses. */
   readonly orEqual: boolean;
 }
 
@@ -39,9 +39,9 @@ export interface OrientedPlan extends TaskPlan {
 export interface OrientedHead extends Pick<Head, "cells" | "gridWidth"> {
   /** Column of the angles. */
   readonly extra: Column;
-  /** True for heads with distances: the angle also rotates the vector from the cell to the centre of the box. */
+  /** True for heads with distances: the angle also rotates the vector from the cell to the box centre. */
   readonly rotatesCentre: boolean;
-  /** Position of a cell's centre, in cells from its corner. */
+  /** Position of a cell's centre, in cells from the cell's upper left corner. */
   readonly bias: number;
   /** Width and height of a cell in pixels of the input. */
   readonly cell: readonly [number, number];
@@ -60,13 +60,13 @@ export const orientedHeadOf = (
   cell: [unit[0] * width, unit[1] * height],
 });
 
-/** Facts that `attachOriented` needs. A plan file contains them too. */
+/** Facts that `attachOriented` needs. Plan files contain the same facts. */
 export interface OrientedTask extends Pick<
   OrientedPlan,
   "about" | "angle" | "range" | "regular" | "suppression" | "orEqual"
 > {
   readonly nms: Rules["suppress"];
-  /** Returns the current IoU threshold, which may change from frame to frame. */
+  /** Returns the current IoU threshold. Each frame may have another one. */
   readonly iouThreshold: () => number;
   readonly heads: readonly OrientedHead[];
 }

@@ -11,7 +11,7 @@ import type { TaskConfig } from "../../config/types.ts";
 import type { Rules } from "../../core/rules.ts";
 import { type AngleForm, ORIENTED_NMS, type OrientedPlan, SIGMOID_RANGE } from "./plan.ts";
 
-/** A query with some fields of the config. */
+/** A query of a config that states the task. */
 type Query = HeadQuery & { readonly task: TaskConfig | null; readonly rules?: Partial<Rules> };
 
 /** Returns every interpretation of the tensors as oriented boxes. Throws if there is none. */
@@ -36,8 +36,8 @@ export function readOriented(query: HeadQuery, specs: Specs): readonly Interpret
 }
 
 /**
- * Returns the interpretations of the boxes. Reads finished lists of detections as centres: exporters write cx cy w h
- * for oriented boxes, and corners only for upright ones. Drops other readings with corners.
+ * Returns the interpretations of the boxes. Reads finished lists as boxes with centres: for oriented boxes, exporters
+ * write cx cy w h. Drops other readings with corners.
  */
 function interpretBoxes(query: HeadQuery, specs: Specs): Interpretation[] {
   const asCentres = (head: HeadDraft): HeadDraft => ({ ...head, kind: "centre" });
@@ -54,7 +54,7 @@ function interpretBoxes(query: HeadQuery, specs: Specs): Interpretation[] {
 function planOf(query: Query, interpretation: Interpretation): OrientedPlan {
   const { task, traits, rules } = query;
   const { heads } = interpretation;
-  // All feature maps share one tensor of angles. Exporters differ in how far they decode it.
+  // Some exporters write the angles of all feature maps as one tensor. They differ in how far they decode the angles.
   const hasJoinedAngles =
     heads.length > 1 &&
     heads.every(({ extra, box }) => extra?.tensor === heads[0].extra?.tensor && extra?.tensor !== box.tensor);

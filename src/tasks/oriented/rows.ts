@@ -1,4 +1,4 @@
-/** Adds angles and corners to detections: to the objects of their rows, to copies, and to detections of a packet. */
+/** Adds angles and corners to detections: to the objects for rows, to copies, and to detections from a packet. */
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import {
@@ -11,7 +11,7 @@ import {
 } from "../../decode/detections.ts";
 import type { KnownTask } from "../../decode/records.ts";
 
-/** Writes angle and corners to the object of a row, and copies both columns. */
+/** Writes angle and corners to the object of a row, and copies the columns of both. */
 export const ORIENTED_ROWS: TaskFunctions = {
   row: ({ angles, corners }, row, d) => {
     if (!angles || !corners) return;
@@ -33,7 +33,7 @@ const isPoint = (p: Partial<Point> | null): boolean =>
   p !== null && Number.isFinite(p.x) && Number.isFinite(p.y);
 
 /**
- * Adds the angles and corners of the records of a packet to the detections that were made of these records.
+ * Adds the angles and corners in the records of a packet to the detections made from these records.
  * @param task task of the packet; decides for a frame without detections, in which no record shows the task
  * @throws RangeError if some records lack an angle or corners
  */

@@ -1,4 +1,4 @@
-/** Makes detections of FOMO's cells above the threshold, for decoders of configs and plan files. */
+/** Makes detections of the cells of FOMO that are above the threshold, for decoders made from configs or plan files. */
 import * as A from "../../core/abi.ts";
 import type { Rules } from "../../core/rules.ts";
 import { setLength } from "../../decode/detections.ts";
@@ -13,7 +13,7 @@ export interface CellTask {
   readonly gridWidth: number;
   /** Width and height of a cell, normalised. */
   readonly unit: readonly [number, number];
-  /** Most candidates of an image. */
+  /** Largest number of candidates in an image. */
   readonly capacity: number;
   readonly clamp: Rules["clamp"];
 }

@@ -1,6 +1,6 @@
 /**
- * Makes detections of the candidates of a frame: keeps the peaks, suppresses, and adds points. The kernel has found
- * every class of every cell that passes, unsorted (rules `multiLabel`, `suppress: "none"`).
+ * Makes detections from the candidates of a frame: keeps the peaks, suppresses, and adds points. The candidates are all
+ * classes of all cells above the threshold. They are unsorted (rules `multiLabel`, `suppress: "none"`).
  */
 import * as A from "../../core/abi.ts";
 import { placeInFrame } from "../../decode/frame.ts";
@@ -25,19 +25,19 @@ export function attachPeaks(work: TaskWork): AfterImageOfTask {
         POSE_ROWS,
       );
   const maker = new PeakMaker(work, task);
-  // A block is a byte address, `make` takes a word address.
+  // A block is a byte address, but `make` takes a word address.
   return (image, block) => maker.make(image, block >> 2);
 }
 
-/** Largest centre offset in cells that is plausible. Trained offsets lie in 0..1. */
+/** Largest plausible offset of a centre, in cells. Trained offsets lie in 0..1. */
 const FARTHEST_OFFSET = 1.5;
 
-/** The candidates of a frame. Its arrays grow with the longest list and are reused. */
+/** The candidates of a frame. The arrays grow with the longest list, and are reused. */
 class Candidates {
-  /** Rows of the kernel's columns. */
+  /** Rows in the kernel's columns. */
   row = new Int32Array(0);
   cell = new Int32Array(0);
-  /** Raw scores, the key for sorting, since two sigmoids can round to one f32. */
+  /** Raw scores, by which candidates are sorted: two sigmoids may be rounded to the same f32. */
   raw = new Float64Array(0);
   count = 0;
 
@@ -67,7 +67,7 @@ class PeakMaker {
   }
 
   /**
-   * Keeps the peaks, best first, and suppresses if the rules say so.
+   * Keeps the peaks, best first. Suppresses if the rules say so.
    * @param plan word address of the image's plan block
    */
   make(image: number, plan: number): void {
@@ -121,7 +121,7 @@ class PeakMaker {
     setLength(detections, length);
   }
 
-  /** Returns the candidates that no neighbour of their class exceeds, as indices of `#candidates`, best first. */
+  /** Returns the candidates that no neighbour of the same class exceeds, as indices of `#candidates`, best first. */
   #sortedPeaks(image: number, plan: number): Int32Array {
     const { i32 } = this.#work.memory;
     const { score } = this.#head;
@@ -152,7 +152,7 @@ class PeakMaker {
     return this.#value[0];
   }
 
-  /** True if a value is the largest among its 3 x 3 cells. Two equal neighbours are both peaks. */
+  /** True if a value is the largest among the 3 x 3 cells around it. Two equal neighbours are both peaks. */
   #isPeak(column: Column, image: number, cell: number, value: number): boolean {
     const { gridWidth } = this.#head;
     const { height } = this.#task;
@@ -164,7 +164,7 @@ class PeakMaker {
     return true;
   }
 
-  /** True if a better box covers this one. Boxes are normalised. Compares at most `maxDetections` boxes. */
+  /** True if a better box overlaps this box too much. Boxes are normalised. Compares at most `maxDetections` boxes. */
   #isSuppressed(box: readonly number[], classId: number, kept: readonly number[][], plan: number): boolean {
     const { suppress, iouGate, pixelOffset } = this.#task.rules ?? this.#work.plan.rules;
     if (suppress === "none") return false;
@@ -183,18 +183,21 @@ class PeakMaker {
     });
   }
 
-  /** Writes a box of the network's input to a row, in the coordinates of the frame. */
+  /** Converts a box of the network's input to the coordinates of the frame, and writes it to a row. */
   #writeBox(detections: Detections, row: number, plan: number, box: readonly number[]): void {
     for (let k = 0; k < 4; k++) detections.boxes[4 * row + k] = this.#inFrame(box[k], k & 1, plan);
   }
 
-  /** Returns a coordinate in the frame, with the clamp that the config states. */
+  /** Converts a coordinate to the frame. Clamps it as the config states. */
   #inFrame(x: number, axis: number, plan: number): number {
     const { clamp } = this.#task.rules ?? this.#work.plan.rules;
     return placeInFrame(x, axis, clamp, this.#work.memory.f32, plan);
   }
 
-  /** Writes the points of a cell to a row: all x first, then all y, in cells from the cell's left upper corner. */
+  /**
+   * Writes the points of a cell to a row. The cell holds x of all points, then y of all points, in cells from the
+   * cell's upper left corner.
+   */
   #placePoints(detections: Detections, row: number, image: number, cell: number, plan: number): void {
     const { points: count } = this.#task;
     const { extra, unit, gridWidth } = this.#head;

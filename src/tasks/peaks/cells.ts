@@ -1,18 +1,17 @@
 /**
- * Groups touching cells into boxes, for networks that mark the centres of objects on a coarse map. Two published
- * rules, by name:
+ * Groups touching cells into boxes, for networks that mark the centres of objects on a coarse map. Two published rules:
  *
  * - `edge-impulse`: the cubes of Edge Impulse's C++ SDK (`ei_cube_check_overlap`, `ei_handle_cube` and
  *   `fill_result_struct_from_cubes` of `ei_fill_result_struct.h`). A cell joins the first cube of its class that it
- *   touches. A cube that grows to the left or upwards moves and keeps its width and height.
- * - `enclosing`: the box around all cells of a class that touch each other by an edge or a corner.
+ *   touches. A cube that grows to the left or upwards moves, but keeps its width and height.
+ * - `enclosing`: the box around all cells of a class that touch each other at an edge or a corner.
  */
 
 /** Names of the rules. */
 export const CELL_GROUPS = ["edge-impulse", "enclosing"] as const;
 export type CellGroups = (typeof CELL_GROUPS)[number];
 
-/** Cells above the threshold, in the map's rows from top to bottom. The classes of a cell are in order. */
+/** Cells above the threshold, in rows from top to bottom. Classes of one cell are adjacent, in order. */
 export interface Cells {
   readonly x: Int32Array;
   readonly y: Int32Array;
@@ -22,7 +21,7 @@ export interface Cells {
   count: number;
 }
 
-/** A box of cells. `first` is the index of the cell from which the box grew. */
+/** A box around cells. `first` is the index of the first cell in the box. */
 export interface CellBox {
   x: number;
   y: number;
@@ -33,10 +32,10 @@ export interface CellBox {
   first: number;
 }
 
-/** Most cubes of the rule "edge-impulse": each cell is compared with each cube of its class. */
+/** Largest number of cubes for the rule "edge-impulse": each cell is compared with every cube of its class. */
 export const MOST_CUBES = 4096;
 
-/** Returns the boxes of the cells, in the order in which they began. */
+/** Returns the boxes around the cells. A box comes before those that were begun later. */
 export const groupCells = (cells: Cells, groups: CellGroups): CellBox[] =>
   groups === "edge-impulse" ? cubesOf(cells) : enclosingBoxes(cells);
 
@@ -51,8 +50,8 @@ const boxOf = ({ x, y, classIds, scores }: Cells, i: number): CellBox => ({
 });
 
 /**
- * Merges a part into a cube if they touch. Returns false if not. Left and upper edges move first, so that the
- * comparison of right and lower edges uses the moved ones, as in the source.
+ * Merges a part into a cube if both touch. Returns false if they do not. Moves the left and upper edges first, so that
+ * the moved edges are used when right and lower edges are compared. The source does so too.
  */
 function takeUp(cube: CellBox, x: number, y: number, width: number, height: number, score: number): boolean {
   if (cube.x + cube.width < x || cube.y + cube.height < y || cube.x > x + width || cube.y > y + height)
@@ -66,14 +65,17 @@ function takeUp(cube: CellBox, x: number, y: number, width: number, height: numb
 }
 
 /**
- * The cubes that later parts can still touch, by class, in the order in which they began. A part is a cell, or a cube
- * of the first pass. Parts come row by row, so no later part touches a cube that ends two rows above the present one or
- * higher. Comparing with all cubes instead takes seconds for 30,000 cells of which no two touch.
+ * The cubes of each class that later parts may touch, in the order in which the cubes began. A part is a cell, or a
+ * cube of the first pass. Parts come row by row, so no later part touches a cube that ends two rows or more above the
+ * current row. Comparing with all cubes takes seconds if 30,000 cells do not touch.
  */
 class OpenCubes {
   readonly #byClass = new Map<number, CellBox[]>();
 
-  /** Merges a part into the first cube that it touches. Returns false if it touches none. Drops cubes out of reach. */
+  /**
+   * Merges a part into the first cube that it touches. Returns false if it touches none. Removes cubes that are out of
+   * reach.
+   */
   takeUp({ x, y, width, height, classId, score }: Omit<CellBox, "first">): boolean {
     const open = this.#byClass.get(classId);
     if (!open) return false;
@@ -82,7 +84,7 @@ class OpenCubes {
       const cube = open[i];
       if (cube.y + cube.height < y) continue;
       if (takeUp(cube, x, y, width, height, score)) {
-        // Close the gap of the dropped cubes. The next part checks the cubes after this one.
+        // Close the gap that removed cubes left. The next part checks the cubes after this one.
         if (left < i) open.splice(left, i - left);
         return true;
       }
@@ -99,7 +101,10 @@ class OpenCubes {
   }
 }
 
-/** Returns the cubes of the SDK. In its second pass earlier cubes grow further, after their results were copied. */
+/**
+ * Returns the cubes of the SDK. In the second pass, earlier cubes may grow further, but their results are already
+ * copied.
+ */
 function cubesOf(cells: Cells): CellBox[] {
   const cubes: CellBox[] = [];
   const open = new OpenCubes();
@@ -119,7 +124,10 @@ function cubesOf(cells: Cells): CellBox[] {
   return results;
 }
 
-/** Returns the box around each group of cells of a class that touch. Joins each cell with its neighbours before it. */
+/**
+ * Returns the box around each group of touching cells of a class. Joins each cell with its neighbours above and to the
+ * left.
+ */
 function enclosingBoxes(cells: Cells): CellBox[] {
   const { x, y, classIds, scores, count } = cells;
   const parent = Int32Array.from({ length: count }, (_, i) => i);
@@ -129,8 +137,8 @@ function enclosingBoxes(cells: Cells): CellBox[] {
     while (parent[i] !== root) [parent[i], i] = [root, parent[i]];
     return root;
   };
-  // `above` and `here` hold the last and the current row: the cell's index + 1 for each class and column, or 0. Rows
-  // have a spare column at each end.
+  // `above` and `here` hold the last row and the current row: the cell's index + 1 for each class and column, or 0.
+  // Rows have a spare column at each end.
   let [across, classes] = [0, 0];
   for (let i = 0; i < count; i++) {
     across = Math.max(across, x[i] + 3);
@@ -150,7 +158,7 @@ function enclosingBoxes(cells: Cells): CellBox[] {
     for (const other of [above[at - 1], above[at], above[at + 1], here[at - 1]]) {
       if (other === 0) continue;
       const [a, b] = [rootOf(other - 1), rootOf(i)];
-      // Keep the smaller index, which is the cell that began the group.
+      // Keep the smaller index. It belongs to the first cell of the group.
       parent[Math.max(a, b)] = Math.min(a, b);
     }
   }

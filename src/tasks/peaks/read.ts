@@ -11,7 +11,7 @@ import type { HeadDraft, Interpretation, Specs } from "../../heads/head.ts";
 import type { HeadQuery } from "../../heads/query.ts";
 import type { PeakPlan } from "./plan.ts";
 
-/** A tensor read as a map of some channels. */
+/** A tensor that is read as a map of some channels. */
 interface MapView extends TensorView {
   /** Count of the channels. */
   readonly channels: number;
@@ -26,11 +26,11 @@ export function readPeaks(query: HeadQuery, specs: Specs): readonly Interpretati
     const views = specs.flatMap((spec, index) => viewsIn(spec, index, order));
     return FORMS[form].read(query, views).filter((one) => isOfInput(query, one));
   });
-  // Refuse a map that is as wide as it has channels: it fits both orders, so the order must be stated.
+  // Refuse a map that is as wide as it has channels: both orders fit, so the order must be stated.
   return interpretations.length > 0 ? interpretations : refuseMaps(query, specs, form);
 }
 
-/** Returns the family's facts about its maps. A config may state the task with another family, which has none. */
+/** Returns the family's facts about maps. A config may combine this task with a family that has no such facts. */
 const factsOf = ({ traits, family }: HeadQuery): NonNullable<FamilyTraits["peaks"]> =>
   traits.peaks ??
   refuseFor(
@@ -42,7 +42,7 @@ const factsOf = ({ traits, family }: HeadQuery): NonNullable<FamilyTraits["peaks
 
 const PEAK_FAMILIES = /* @__PURE__ */ FAMILIES.filter((family) => TRAITS[family].peaks);
 
-/** Returns the map of a tensor in a storage order. Three dims are a map without a batch. */
+/** Returns the map in a tensor, for one storage order. Three dims are a map without a batch. */
 function viewsIn(spec: TensorSpec, index: number, order: (typeof ORDERS)[number]): MapView[] {
   const { dims } = spec;
   if (dims.length < 3 || dims.length > 4) return [];
@@ -53,13 +53,13 @@ function viewsIn(spec: TensorSpec, index: number, order: (typeof ORDERS)[number]
     .map((view) => ({ ...view, index, spec, channels }));
 }
 
-/** True if maps have the same cells and batch. */
+/** True if all maps have the same cells and the same batch. */
 const areAlike = (first: MapView, ...others: readonly MapView[]): boolean =>
   others.every(({ w, h, batch }) => w === first.w && h === first.h && batch === first.batch);
 
 /**
- * True if a map fits the network's input: as many cells as its stride gives, or the input's aspect ratio. A map of the
- * transposed input does not fit.
+ * True if a map fits the network's input: the stride gives as many cells, or the aspect ratio is the input's. A map of
+ * the transposed input does not fit.
  */
 function isOfInput(query: HeadQuery, { heads: [head] }: Interpretation): boolean {
   const { inputSize } = query;
@@ -71,7 +71,7 @@ function isOfInput(query: HeadQuery, { heads: [head] }: Interpretation): boolean
   return Math.abs(size[0] * inputSize[1] - size[1] * inputSize[0]) < Math.max(...inputSize);
 }
 
-/** Returns the size of a cell, normalised. */
+/** Returns the size of one cell, normalised. */
 function unitOf(
   { inputSize }: HeadQuery,
   { w, h }: MapView,
@@ -83,7 +83,7 @@ function unitOf(
 interface Form {
   /** Returns every reading of the maps. */
   readonly read: (query: HeadQuery, views: readonly MapView[]) => Interpretation[];
-  /** Returns the shapes of the form, for an error. */
+  /** Returns the shapes of the form for an error. */
   readonly expected: (query: HeadQuery) => string;
 }
 
@@ -96,7 +96,7 @@ const withTask = (
   task: {
     name: "peaks",
     tensors: [],
-    // Plan files group cells. They have no code that finds peaks among neighbouring cells.
+    // Plan files can group cells, but have no code that finds peaks among neighbouring cells.
     ...(task.form !== "cells" && { notInFiles: true }),
     ...task,
   } as PeakPlan,
@@ -112,7 +112,7 @@ const cells: Form = {
           name: "cell-classes",
           title: "background and classes of each cell",
           usual: query.traits.raw,
-          // State box channels that are not used: the task makes boxes from the positions of cells.
+          // These box channels are not used: the task makes boxes from the positions of cells.
           fields: (match, logits) => ({
             classes: view.channels - 1,
             score: beside(match.score, 1),
@@ -148,18 +148,21 @@ const cells: Form = {
   },
 };
 
-/** Names of CenterNet's maps, as its own code and most ports write them. */
+/** Names of CenterNet's maps in its own code and in most ports. */
 const HEAT_NAME = /^(hm|heat)|heat[-_]?map|[-_]hm$/i;
 const SIZE_NAME = /^wh$|[-_]wh$|size/i;
 const OFFSET_NAME = /^reg$|[-_]reg$|off/i;
 
-/** Returns the maps that a role names, else those whose names match, else `null`. */
+/** Returns the maps that a role names, else those with matching names. Returns `null` if there are none. */
 function named(views: readonly MapView[], name: string | undefined, usual: RegExp): MapView | null {
   const maps = views.filter(({ spec }) => (name === undefined ? usual.test(spec.name) : spec.name === name));
   return maps.length === 1 ? maps[0] : null;
 }
 
-/** Reads CenterNet: a map of classes, one of widths and heights, and one of offsets in the order of its own export. */
+/**
+ * Reads CenterNet: a map of classes, a map of widths and heights, and a map of offsets, in the order of CenterNet's own
+ * export.
+ */
 const centres: Form = {
   read: (query, views) => {
     const { roles } = query;
@@ -180,7 +183,7 @@ const centres: Form = {
       fields: ({ box }) => ({
         classes: hm.channels,
         boxChannels: [0, 0, 0, box.channel],
-        // The task adds the offset, which has a tensor of its own.
+        // The task adds the offset, which is in a separate tensor.
         xyScale: 0,
         xyBias: reg ? 0 : 0.5,
         size: unitOf(query, wh, 4),
@@ -207,7 +210,7 @@ const centres: Form = {
     'names or roles: {scores: "hm", boxes: ["wh", "reg"]}',
 };
 
-/** Points of a face. */
+/** Count of the points of a face. */
 const FACE_POINTS = 5;
 
 /** Reads face_det_lite: scores, distances to the four sides, and five points. */

@@ -1,6 +1,6 @@
 /**
- * Reads networks of faces that give maps of boxes, scores and points for each level, with two anchors per cell. These
- * are SCRFD and RetinaFace for accelerators, without the layers that turn maps into rows.
+ * Reads face networks that output maps of boxes, scores and points for each level, with two anchors per cell. These are
+ * SCRFD and RetinaFace for accelerators, without the layers that convert maps to rows.
  */
 import { POINT_FACTS } from "../../core/pose-families.ts";
 import type { PointShape } from "../../core/keypoints.ts";
@@ -13,7 +13,7 @@ import type { HeadQuery } from "../../heads/query.ts";
 import { type Grid, gridsOf } from "../../shapes/grids.ts";
 import type { Formed } from "./form.ts";
 
-/** Anchors of a cell. */
+/** Count of anchors per cell. */
 const ANCHORS = 2;
 
 /** One anchor of a map, with the channels of its points. */
@@ -31,7 +31,10 @@ interface Level {
   readonly points: Column;
 }
 
-/** Returns the maps of a level in one storage order; `null` if one is missing, or if two tensors fit. */
+/**
+ * Returns the maps of a level in one storage order. Returns `null` if a map is missing, or if several tensors fit one
+ * map.
+ */
 function levelOf(specs: Specs, grid: Grid, counts: readonly number[], isLast: boolean): Level | null {
   const found = counts.map((count) =>
     specs.flatMap((spec, index): TensorView[] =>
@@ -45,7 +48,9 @@ function levelOf(specs: Specs, grid: Grid, counts: readonly number[], isLast: bo
   return { match: matchOfViews(boxes, [scores]), points: columnOf(points) };
 }
 
-/** Returns the interpretation of the maps, with a head for each anchor of a level; none if a level lacks a map. */
+/**
+ * Returns the interpretation of the maps, with a head for each anchor of a level. Finds nothing if a level lacks a map.
+ */
 function readMaps(
   query: HeadQuery,
   specs: Specs,
@@ -85,10 +90,10 @@ function readMaps(
   });
 }
 
-/** Values of the five points of a face. */
+/** Count of values of a face's five points. */
 const POINTS = 10;
 
-/** Reads SCRFD's maps. Distances and points begin in the upper left corner of the cell. */
+/** Reads SCRFD's maps. Distances and points are measured from the upper left corner of the cell. */
 export const scrfdMaps = (query: HeadQuery, specs: Specs, shape: PointShape): Formed[] =>
   readMaps(query, specs, 1, {
     name: "anchor-grid",

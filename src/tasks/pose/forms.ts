@@ -1,5 +1,5 @@
 /**
- * Reads the forms of tensors that only pose and face networks have. A form is one layout of boxes, scores and points
+ * Reads tensor forms that only pose and face networks have. A form is one way to distribute boxes, scores and points
  * over tensors. `read.ts` reads the other networks, whose boxes have the layout of a detector without points.
  */
 import { interpret } from "../../heads/interpret.ts";
@@ -32,7 +32,7 @@ const withPoints = (
 /** Returns the query with a class count: the stated one, else 1. */
 const withClassCount = (query: HeadQuery): CountedQuery => ({ ...query, classes: query.classes ?? 1 });
 
-/** Reads BlazeFace and MediaPipe's palms: points follow the four box channels, as offsets from the prior. */
+/** Reads BlazeFace and MediaPipe's palms. The points follow the four box channels, as offsets from the prior. */
 const afterBoxes: Form = {
   read: (query, specs, [count]) =>
     interpret(query, specs).flatMap((interpretation): Formed[] => {
@@ -99,10 +99,10 @@ function faceMaps(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
     { ...withClassCount(query), traits },
     specs.map((spec) => ({ ...spec, extra: points })),
   );
-  // Drop readings without a class channel (rule "objectness"): this network has one, even for a single class.
+  // Drop readings without a class channel (rule "objectness"): this network has a class channel even for one class.
   const whole = interpretations.filter(({ heads: [{ rule }] }) => rule !== "objectness");
   return whole.map(({ heads, ...reading }) => ({
-    // Move the points: `interpret` took the channels after objectness, where they are, for classes.
+    // Correct the points: `interpret` took the channels after the objectness, which are the points, for classes.
     interpretation: {
       ...reading,
       heads: heads.map((head) => ({
@@ -123,14 +123,14 @@ interface Level {
   readonly grid: Grid;
   readonly scores: readonly Column[];
   readonly boxes: Column;
-  /** Column of the points. Absent if the network has boxes only. */
+  /** Column of the points. Absent if the network outputs only boxes. */
   readonly points?: Column;
   readonly match: TensorMatch;
 }
 
 /**
- * Returns the tensors of each level: one of boxes, one of points, and `scores` tensors of one channel. Each has
- * `anchors` rows for a cell. Returns `null` if a level lacks one of these tensors, or if more tensors fit.
+ * Returns the tensors of each level: one of boxes, one of points, and `scores` tensors of one channel. Each tensor has
+ * `anchors` rows per cell. Returns `null` if a level lacks one of these tensors, or if further tensors fit.
  * @param points channel count of the points of a row; `null` for a network without points
  */
 function levelsOf(
@@ -147,7 +147,7 @@ function levelsOf(
             .filter(({ cells, layout }) => cells === grid.cells * anchors && layout === "rows")
             .map((view) => ({ ...view, index, spec })),
         ),
-        // Prefer tensors whose last dimension is the channel count: one row of 4 has the size of four rows of 1.
+        // Prefer tensors whose last dimension is the channel count: one row of 4 is as large as four rows of 1.
         ({ spec: { dims } }) => dims[dims.length - 1] === channels,
       );
     const scoreViews = viewsOf(1).filter(({ batch }, _, all) => batch === all[0].batch);
@@ -164,8 +164,8 @@ function levelsOf(
 }
 
 /**
- * Reads SCRFD: for each level rows of scores, of distances and of points. A cell has one row or two in succession. The
- * networks whose names lack "kps" have no points.
+ * Reads SCRFD: for each level, rows of scores, of distances and of points. A cell has one row, or two adjacent rows.
+ * Networks without "kps" in their name have no points.
  */
 const anchorRows: Form = {
   read: (query, specs, shape) => {
@@ -181,7 +181,7 @@ const anchorRows: Form = {
     `[1,2,h,w] + [1,8,h,w] + [1,${2 * volumeOf(shape)},h,w]`,
 };
 
-/** Reads SCRFD with `anchors` rows for each cell, and points of `points` channels; `null` for none. */
+/** Reads SCRFD with `anchors` rows per cell, and `points` channels of points; `null`: no points. */
 function anchorLevels(
   query: HeadQuery,
   specs: Specs,
@@ -238,7 +238,7 @@ const yunet: Form = {
   },
 };
 
-/** Reads YuNet from 2023 on: for each level rows of class, objectness, box and points, one row for each cell. */
+/** Reads YuNet since 2023: for each level, rows of class, objectness, box and points, one row per cell. */
 function pointRows(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
   const levels = levelsOf(query, specs, volumeOf(shape), { anchors: 1, scores: 2 });
   if (!levels) return [];
@@ -261,14 +261,14 @@ function pointRows(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] 
 }
 
 /**
- * Factors of YuNet of 2022 on the offsets from priors. Width and height have different ones: OpenCV's face_detect.cpp
- * of 2022.
+ * Factors of YuNet of 2022 on the offsets from priors, different for width and height: OpenCV's face_detect.cpp of
+ * 2022.
  */
 const YUNET_VARIANCES = [0.1, 0.1, 0.1, 0.2] as const;
 
 /**
- * Reads YuNet of 2022: box and points, background and face, and the predicted IoU of each prior. The score is the root
- * of face score x IoU, with the IoU clamped to 0..1.
+ * Reads YuNet of 2022: for each prior, box and points, scores of background and face, and the predicted IoU. The score
+ * is the root of face score x IoU, with the IoU clamped to 0..1.
  */
 function facePriors(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
   if (!query.inputSize) return [];
@@ -302,7 +302,7 @@ function facePriors(query: HeadQuery, specs: Specs, shape: PointShape): Formed[]
   }));
 }
 
-/** Reads MoveNet's [1,1,17,3]: y, x, confidence of each point of the only person, and no box. */
+/** Reads MoveNet's [1,1,17,3]: y, x, confidence of each point. There is one person and no box. */
 const onePose: Form = {
   read: (query, specs, shape) => {
     const points = volumeOf(shape);
@@ -310,7 +310,7 @@ const onePose: Form = {
     const hasPose = ({ dims }: TensorSpec): boolean =>
       dims.slice(-2).join() === `${count},${values}` && volume(dims) === dims[0] * points;
     return readPoses(query, specs, shape, {
-      // A head needs a box and a score. Point both at the first keypoint, until points.ts replaces them (`fillOne`).
+      // A head needs a box and a score. Both point at the first keypoint until points.ts replaces them (`fillOne`).
       channels: points,
       at: { box: 0, score: 2 },
       fields: { kind: "centre", boxChannels: [1, 0, 2, 2] },
@@ -321,7 +321,9 @@ const onePose: Form = {
   expected: (_, [count, values]) => `[1,1,${count},${values}]`,
 };
 
-/** Reads MoveNet's [1,6,56]: y, x, confidence of each point, y1, x1, y2, x2 of the box, and the person's score. */
+/**
+ * Reads MoveNet's [1,6,56]: y, x, confidence of each point, then y1, x1, y2, x2 of the box, then the person's score.
+ */
 const manyPoses: Form = {
   read: (query, specs, shape) => {
     const points = volumeOf(shape);
@@ -336,7 +338,7 @@ const manyPoses: Form = {
 };
 
 /**
- * Reads rows of decoded poses, y before x, in one tensor.
+ * Reads rows of decoded poses in one tensor, with y before x.
  * @param layout channel count of a row, the channels at which box and score begin, fields of the head, and `specOf`,
  * which returns the spec of a tensor with rows as its last dimensions
  */
@@ -377,7 +379,7 @@ function readPoses(
 
 /**
  * Reads RTMO as mmdeploy exports it: [1,N,5] has corners in pixels of the input and the score, [1,N,K,3] the points.
- * Suppression is done.
+ * Boxes are already suppressed.
  */
 const boxesAndPoints: Form = {
   read: (query, specs, [count, values]) => {

@@ -1,4 +1,4 @@
-/** The score of a detection of RF-DETR together with the covariances of its keypoints. */
+/** Fuses the score of a detection of RF-DETR with the covariances of its keypoints. */
 import { POINT_CHANNELS } from "./plan.ts";
 import { KEYPOINT_WIDTH } from "./rows.ts";
 
@@ -6,8 +6,8 @@ import { KEYPOINT_WIDTH } from "./rows.ts";
 const TRACE_ALPHA = 0.2;
 
 /**
- * Returns the score that `predict()` of rf-detr gives: sigmoid(ln score - 0.2 ln t). t is the mean trace of the points'
- * covariances, weighted by their confidences.
+ * Returns the score that `predict()` of rf-detr gives: sigmoid(ln score - 0.2 ln t). t is the mean trace of the
+ * covariances of the points, weighted by the points' confidences.
  * @param raw channels of all points of the row
  * @param count points of the row
  * @param keypoints x, y and confidence of the points of all rows

@@ -1,4 +1,4 @@
-/** The part of a plan about keypoints. Plain data. */
+/** The part of a plan for keypoints. Plain data. */
 import type { Edges } from "../../core/keypoints.ts";
 import type { Rules } from "../../core/rules.ts";
 import type { Column } from "../../heads/channels.ts";
@@ -7,7 +7,7 @@ import type { Plan } from "../../plan/plan.ts";
 
 /**
  * How channels become x and y of the network's input.
- * - `decoded`: the network finished them, in the unit that `normalised` says
+ * - `decoded`: the network decoded the points. The field `normalised` states the unit
  * - `grid`: x = (factor * raw + column + offset) cells, or, with `byAnchor`, raw * anchor width + column cells
  * - `prior`: x = centre of the prior + raw * variance * width of the prior
  */
@@ -16,31 +16,31 @@ export type PointRule = "decoded" | "grid" | "prior";
 /** Facts about points that depend on the form of the tensors. */
 export interface PointReading {
   readonly rule: PointRule;
-  /** True if confidences are raw, before the sigmoid. */
+  /** True if confidences are raw: the sigmoid is not yet applied. */
   readonly logits: boolean;
-  /** True if the rule `grid` multiplies raw values by the size of the head's anchor, not by that of a cell. */
+  /** True if the rule `grid` multiplies raw values by the size of the anchor, false by the size of the cell. */
   readonly byAnchor?: boolean;
-  /** True if y stands before x. */
+  /** True if y comes before x. */
   readonly yFirst?: boolean;
   /** True if the network outputs one pose and no box. */
   readonly alone?: boolean;
-  /** True if the score is the square root of objectness x class score. The kernel computes the product only. */
+  /** True if the score is the square root of objectness x class score. The kernel calculates only the product. */
   readonly root?: boolean;
-  /** True if points that are read as decoded may be raw: a single tensor has all points, while boxes come as maps. */
+  /** True if points that are read as decoded may be raw: one tensor holds all points, but the boxes are maps. */
   readonly mayBeRaw?: boolean;
-  /** Set if a query has points for each class. Absent: a row has one set of points. */
+  /** Set if a query has points for each class. Absent if a row has one set of points. */
   readonly slots?: PointSlots;
 }
 
-/** Points of a query, class by class. Each point has `POINT_CHANNELS` channels. */
+/** The points of a query, class by class. Each point has `POINT_CHANNELS` channels. */
 export interface PointSlots {
-  /** Class id whose points come first. */
+  /** Id of the class whose points come first. */
   readonly firstClass: number;
 }
 
 /**
- * Channels of a point of RF-DETR: x, y, findable, visible, log l11, l21, log l22 of a Cholesky factor of the precision,
- * and a part of the class score.
+ * Count of channels of a point of RF-DETR: x, y, findable, visible, then log l11, l21, log l22, and a part of the class
+ * score. The l values are a Cholesky factor of the precision matrix.
  */
 export const POINT_CHANNELS = 8;
 
@@ -59,15 +59,15 @@ export interface PointFacts extends PointReading {
 }
 
 export interface PosePlan extends TaskPlan, PointFacts {
-  /** Factor of the rule `grid`. */
+  /** The number `factor` in the rule `grid`. */
   readonly factor: number;
-  /** Offset of the rule `grid`, in cells. */
+  /** The number `offset` in the rule `grid`, in cells. */
   readonly offset: number;
 }
 
 /**
- * The channels of a head's points, and the numbers that turn them into 0..1 of the network's input. With a cell at
- * `column` and a raw x:
+ * The channels of a head's points, and the numbers that convert them to 0..1 of the network's input. For a cell at
+ * `column` and a raw x, the result is:
  * - `decoded`: raw * scale
  * - `grid`: raw * scale + (column + add) * unit
  * - `prior`: raw * (scale * width of the prior) + centre of the prior
@@ -75,20 +75,20 @@ export interface PosePlan extends TaskPlan, PointFacts {
 export interface PointHead extends Pick<Head, "cells" | "gridWidth"> {
   readonly extra: Column;
   readonly scale: readonly [x: number, y: number];
-  /** Width and height of a cell; 0 for other rules than `grid`. */
+  /** Width and height of a cell for the rule `grid`; 0 for other rules. */
   readonly unit: readonly [x: number, y: number];
   readonly add: number;
-  /** Rows of cx cy w h, one for each cell; `null` for other rules than `prior`. */
+  /** Rows of cx cy w h, one per cell, for the rule `prior`; `null` for other rules. */
   readonly priors: Float32Array | null;
 }
 
-/** Facts that `attachPoints` needs. A plan file contains them too. */
+/** Facts that `attachPoints` needs. Plan files contain the same facts. */
 export interface PointTask extends PointFacts {
   readonly clamp: Rules["clamp"];
   readonly heads: readonly PointHead[];
 }
 
-/** Returns the numbers of a head of a plan. */
+/** Returns the numbers for a head of a plan. */
 export function pointHeadOf({ inputSize }: Plan, pose: PosePlan, head: Head): PointHead {
   const { cells, gridWidth, priors, variances, unit, size } = head;
   const { rule, factor, offset, normalised, byAnchor } = pose;

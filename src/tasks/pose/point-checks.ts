@@ -1,4 +1,4 @@
-/** Notices keypoints in another unit or form than the config states, and values that are none. */
+/** Finds keypoints in another unit or form than the config states, and values that cannot be keypoints. */
 import { refuseFor } from "../../core/errors.ts";
 import * as A from "../../core/abi.ts";
 import type { Detections } from "../../decode/detections.ts";
@@ -6,28 +6,29 @@ import type { TaskMemory } from "../../decode/tasks.ts";
 import type { PointTask } from "./plan.ts";
 import { KEYPOINT_WIDTH as WIDTH } from "./rows.ts";
 
-/** Amount by which confidences may lie outside 0..1: a step of a quantised tensor. */
+/** Amount by which confidences may leave 0..1: one step of a quantised tensor. */
 const SLACK = 0.02;
 
-/** Fewest points for a conclusion. Fewer may all lie in the corner of the input. */
+/** Smallest count of points for a conclusion. Fewer points may all lie in the corner of the input by chance. */
 const FEW = 4;
-/** Pixels from the corner within which points in 0..1 lie if they are taken for pixels. */
+/** Points in 0..1 lie within this many pixels of the corner if they are taken for pixels. */
 const CORNER = 2;
-/** Pixels that only a box outside the corner reaches. */
+/** Only a box outside the corner reaches this coordinate, in pixels. */
 const BEYOND = 16;
-/** Image sizes beyond which most points in 0..1 must really be pixels. */
+/** Most points in 0..1 must really be pixels if their coordinates are above this value. */
 const AWAY = 2;
-/** Normalised coordinate above which a point is in pixels, or invented by the network. */
+/** A single normalised coordinate above this value is in pixels, or invented by the network. */
 const FAR = 16;
 
-/** Fraction of decoded points that lie in or near their box at least. Of raw points hardly any does. */
+/** Smallest fraction of decoded points that lie in or near their box. Hardly any raw point does. */
 const IN_BOXES = 0.2;
 /** Largest distance of a raw point from its cell, in strides. */
 const MOST_STRIDES = 64;
 
 /**
- * Checks that points are decoded, and not raw: offsets from their cell in strides. The shape of the tensor cannot tell.
- * Only frames with a negative coordinate are judged here, since raw points have some. `checkUnit` judges the others.
+ * Checks that points are decoded, and not raw offsets from their cell in strides. The shape of the tensor cannot show
+ * this. Judges only frames with a negative coordinate, since raw points include negative ones. `checkUnit` judges the
+ * other frames.
  * @throws TensorError if few points lie in their box, or outside of it by at most its width and height
  */
 function checkInBoxes(
@@ -45,7 +46,7 @@ function checkInBoxes(
   for (let row = 0; row < detections.length; row++)
     for (let k = 0; k < plan.count; k++) {
       const at = (row * plan.count + k) * WIDTH;
-      // Skip points at 0, which are missing.
+      // Skip points at 0: they are missing.
       if (keypoints[at] === 0 && keypoints[at + 1] === 0) continue;
       seen++;
       let isNear = true;
@@ -70,8 +71,8 @@ function checkInBoxes(
 }
 
 /**
- * Checks the unit of decoded points, 0..1 across the input, before they are clamped. Boxes have a check of their own:
- * exports exist whose boxes and points differ.
+ * Checks that decoded points have the unit 0..1 of the input, before they are clamped. The unit of boxes is checked
+ * elsewhere: in some exports, boxes and points have different units.
  * @returns true if there were enough points to tell
  * @throws TensorError if most points lie many images away, or all lie in the corner and a box does not
  */
@@ -117,7 +118,7 @@ export function checkUnit(work: TaskMemory, plan: PointTask, detections: Detecti
         ((detections.boxes[at] - f32[p + A.P_SHIFT_X]) / f32[p + A.P_SCALE_X]) * inputSize[axis],
       );
   }
-  // Points at 0 are missing. NaN compares as false.
+  // Ignore points at 0: they are missing. A comparison with NaN is false.
   if (furthest > 0 && furthest <= CORNER && reach > BEYOND)
     refuseFor(
       [{ option: "keypointCoordinates", value: "normalised" }],
@@ -128,11 +129,14 @@ export function checkUnit(work: TaskMemory, plan: PointTask, detections: Detecti
   return true;
 }
 
-/** Sigmoids of 0 and 1. If all confidences lie between, the values were probabilities before. */
+/** Sigmoids of 0 and 1. If all confidences lie between these values, a sigmoid was applied to probabilities. */
 const SIGMOID_OF_0 = 0.5;
 const SIGMOID_OF_1 = 0.731059;
 
-/** Notes keypoints that are not finite, and a sigmoid applied twice. Throws if confidences are no probabilities. */
+/**
+ * Adds a note for keypoints that are not finite, and for a sigmoid that was applied twice. Throws if confidences are no
+ * probabilities.
+ */
 export function noteStrangePoints(work: TaskMemory, plan: PointTask, detections: Detections): void {
   const keypoints = detections.keypoints as Float32Array;
   const end = detections.length * plan.count * WIDTH;
@@ -143,12 +147,12 @@ export function noteStrangePoints(work: TaskMemory, plan: PointTask, detections:
     const x = keypoints[at];
     const y = keypoints[at + 1];
     const confidence = keypoints[at + 2];
-    // `x - x` is NaN for NaN and the infinities, else 0.
+    // `x - x` is NaN for NaN and infinite values, else 0.
     if (x - x !== 0 || y - y !== 0 || confidence - confidence !== 0) lost++;
     if (confidence < least) least = confidence;
     if (confidence > most) most = confidence;
   }
-  // Give no count, since each count would be a separate note.
+  // State no count: each count would make a new note.
   if (lost > 0) work.note("keypoints are NaN or infinite, and are given as they are");
   if (plan.values === 3 && !plan.logits && (most > 1 + SLACK || least < -SLACK))
     refuseFor(

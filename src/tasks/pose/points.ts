@@ -21,7 +21,9 @@ export function attachPose(work: TaskWork): AfterImageOfTask {
   return attachPoints(work, { ...pose, clamp: plan.rules.clamp, heads });
 }
 
-/** Adds the column of keypoints to the detections of a plan. Returns the function that fills it after each image. */
+/**
+ * Adds a column of keypoints to the detections of a plan. Returns the function that fills the column after each image.
+ */
 export function attachPoints(work: TaskMemory, plan: PointTask): AfterImageOfTask {
   const { count, names, edges } = plan;
   for (const detections of work.detections)
@@ -66,7 +68,9 @@ function fillRows(work: TaskMemory, plan: PointTask, image: number, raw: Float64
   }
 }
 
-/** Argument and result of the exponential in `fillRow`. An array, since V8 may allocate a heap object for a number. */
+/**
+ * Argument and result of the exponential in `fillRow`. In an array, because V8 may allocate a heap object for a number.
+ */
 const power = new Float64Array(1);
 
 /**
@@ -90,7 +94,7 @@ function fillRow(
   const extra = slot === 0 ? head.extra : move(head.extra, slot * count * step);
   readChannels(work, extra, image, cell, count * step, raw);
   const keypoints = detections.keypoints as Float32Array;
-  // Read by index: destructuring makes an iterator, which allocates until V8 optimises it.
+  // Read by index: destructuring creates an iterator, which allocates until V8 optimises it.
   let scaleX = head.scale[0];
   let scaleY = head.scale[1];
   let shiftX = 0;
@@ -118,7 +122,7 @@ function fillRow(
     }
     keypoints[to + 2] = confidence;
   }
-  // Avoid a closure here, which every frame with points would allocate.
+  // Avoid a closure here. It would be allocated for every frame with points.
   if (detections.fusedScores)
     detections.fusedScores[row] = fuseScore(
       detections.scores[row],
@@ -134,7 +138,7 @@ const stepOf = ({ values, slots }: PointTask): number => (slots ? POINT_CHANNELS
 
 /**
  * Maps the keypoints from the network's input to the image of the frame, with the kernel's rules for boxes. Repeats the
- * rule of `placeInFrame` in the loop: a call that V8 does not inline would allocate an object for each fraction.
+ * formula of `placeInFrame`: a call that V8 does not inline would allocate an object for each fraction.
  */
 function placePoints(
   { memory: { f32 } }: TaskMemory,
@@ -176,7 +180,7 @@ function fillOne(
   let sum = 0;
   for (let k = 0; k < plan.count; k++) sum += keypoints[k * WIDTH + 2];
   const score = Math.fround(sum / plan.count);
-  // Compare with the threshold in the head record: `writeThresholds` has combined score threshold and gate in it.
+  // Compare with the threshold in the head record: `writeThresholds` combined the score threshold and the gate there.
   const passes = score >= f32[(i32[(block >> 2) + A.P_HEAD0] >> 2) + A.H_THRESHOLD];
   setLength(detections, passes ? 1 : 0);
   if (!passes) return;

@@ -1,4 +1,4 @@
-/** Reads the keypoints of RF-DETR: points of each class for each query. */
+/** Reads the keypoints of RF-DETR: each query has points for each class. */
 import type { TensorSpec } from "../../core/tensor.ts";
 import { cellsOf } from "../../shapes/grids.ts";
 import { interpret } from "../../heads/interpret.ts";
@@ -6,7 +6,7 @@ import type { HeadQuery } from "../../heads/query.ts";
 import type { Form, Formed } from "./form.ts";
 import { POINT_CHANNELS } from "./plan.ts";
 
-/** [N,Q,S x K,8]: K points for each query and each of S classes. Classes with fewer points are padded. */
+/** Reads [N,Q,S x K,8]: K points for each query and each of S classes. Classes with fewer points are padded. */
 export const queryPoints: Form = {
   read: (query, specs, [count, values]) => {
     if (values !== 3) return [];

@@ -43,8 +43,9 @@ export function readPose(query: HeadQuery, specs: Specs): readonly Interpretatio
 }
 
 /**
- * Returns the query of the boxes alone. Drops the role of the keypoints: `interpret` prefers readings that use every
- * named tensor, and no reading of boxes uses this one. Adds the variances of POINT_FACTS and the priors they need.
+ * Returns the query for the boxes alone. Removes the role of the keypoints: `interpret` prefers readings that use every
+ * named tensor, but no reading of boxes uses the keypoints. Adds the variances of POINT_FACTS and the priors that they
+ * need.
  */
 function withoutPoints(query: HeadQuery): HeadQuery {
   const roles = Object.entries({ ...query.roles, keypoints: undefined }).filter(([, names]) => names);
@@ -63,8 +64,8 @@ function withoutPoints(query: HeadQuery): HeadQuery {
 }
 
 /**
- * Returns a spec with the points in one dimension: [1,17,3,N] becomes [1,51,N], and [1,N,17,3] becomes [1,N,51]. Leaves
- * a tensor whose cells fit the input as it is: [1,2,2,4] may be two points of two values, or 2 x 2 cells of four
+ * Returns a spec with all points in one dimension: [1,17,3,N] becomes [1,51,N], and [1,N,17,3] becomes [1,N,51]. Does
+ * not change a tensor whose cells fit the input: [1,2,2,4] may be two points of two values, or 2 x 2 cells of four
  * channels.
  */
 function flattened(query: HeadQuery, spec: TensorSpec, [count, values]: PointShape): TensorSpec {
@@ -84,7 +85,7 @@ function flattened(query: HeadQuery, spec: TensorSpec, [count, values]: PointSha
 
 /**
  * Reads networks whose boxes have the layout of a detector without points. Points follow the boxes and classes, or are
- * in tensors of their own.
+ * in separate tensors.
  */
 function readAny(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
   const plain = withoutPoints(query);
@@ -98,8 +99,8 @@ function readAny(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
 }
 
 /**
- * Returns the interpretation with the rule of its points. Points in feature maps, or after boxes in feature maps, are
- * raw. Points in rows or planes are decoded. Exporters of NN Archives decode x and y but leave the confidence raw.
+ * Returns the interpretation with the rule for its points. Points in feature maps, or after boxes in feature maps, are
+ * raw. Points in rows or planes are decoded. Exporters of NN Archives decode x and y but not the confidence.
  */
 function formedOf(
   query: HeadQuery,
@@ -112,7 +113,7 @@ function formedOf(
   const { maps: areMaps, finished } = READINGS[interpretation.name];
   const extra = head.extra as NonNullable<typeof head.extra>;
   const hasMap = isFused || maps(specs[extra.tensor], shape[0] * shape[1]).length > 0;
-  // One tensor with raw points of all cells has the same shape as one with decoded points.
+  // A single tensor may hold raw or decoded points of all cells: both have the same shape.
   const mayBeRaw = areMaps === true && !hasMap;
   const isRaw = hasMap || query.task?.keypointCoordinates === "strides";
   const rule = head.priors ? "prior" : areMaps && isRaw ? "grid" : "decoded";
@@ -175,7 +176,7 @@ function planOf(query: HeadQuery, formed: Formed, specs: Specs): PosePlan {
     ...(alone && { alone }),
     ...(root && { root }),
     ...(slots && { slots }),
-    // TypeScript computes their boxes, scores or points, and plan files have no place for that.
+    // TypeScript calculates the boxes, scores or points of these networks, and plan files cannot store that.
     ...((alone || root || slots) && { notInFiles: true as const }),
     name: "pose",
     about: `pose: ${count} keypoints of ${each}, ${how}`,
@@ -209,7 +210,7 @@ function refuseShapeless(query: HeadQuery, specs: Specs): never {
   );
 }
 
-/** Returns text for an error: keypoint counts that a tensor could have after boxes and classes. */
+/** Returns text for an error: the keypoint counts that a tensor could have after boxes and classes. */
 function readingsOf(query: HeadQuery, spec: TensorSpec): string[] {
   const classes = query.classes ?? 1;
   const { known, extra, isFinished } = splitChannels(query, spec, classes) ?? { known: 0, extra: 0 };
@@ -226,7 +227,7 @@ function readingsOf(query: HeadQuery, spec: TensorSpec): string[] {
   ];
 }
 
-/** Throws a TensorError because no tensor fits the stated keypoints. Lists the shapes that would. */
+/** Throws a TensorError because no tensor fits the stated keypoints. Lists the expected shapes. */
 function refuseAll(query: HeadQuery, specs: Specs, [count, values]: PointShape, form: string | null): never {
   const points = count * values;
   const { classes, traits } = query;
@@ -242,7 +243,7 @@ function refuseAll(query: HeadQuery, specs: Specs, [count, values]: PointShape, 
       `${boxAndClasses > 4 + (classes ?? 1) ? `maps [1,A x ${boxAndClasses + points},h,w] with anchors, ` : ""}or the ` +
       `tensors of the boxes and [1,${points},h,w] or [1,${points},N] beside them`;
   const plain = withoutPoints(query);
-  // If the boxes alone fit, only the points are missing.
+  // If the boxes fit without points, only the points are missing.
   const fits = form === null && finds(() => interpret(plain, specs));
   return refuseFor(
     [
@@ -257,8 +258,8 @@ function refuseAll(query: HeadQuery, specs: Specs, [count, values]: PointShape, 
 }
 
 /**
- * Returns the end of an error that names the `keypoints` options under which the tensors fit. Options with the stated
- * count go before options with the stated values. Empty if no option fits, or more than two.
+ * Returns the end of an error that names the `keypoints` options with which the tensors fit. Options with the stated
+ * count come before options with the stated values. Empty if no option fits, or more than two.
  */
 function adviceOnKeypoints(query: HeadQuery, specs: Specs, [count, values]: PointShape): string {
   const dims = specs.flatMap((spec) => (spec.dims.length === 3 ? spec.dims.slice(1) : []));

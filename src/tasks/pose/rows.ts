@@ -1,4 +1,4 @@
-/** The column of keypoints: objects of its rows, copies, and rows that a packet brings. */
+/** The column of keypoints: objects for rows, copies, and rows from a packet. */
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import {
@@ -11,13 +11,13 @@ import {
 } from "../../decode/detections.ts";
 import type { KnownTask } from "../../decode/records.ts";
 
-/** Values of a keypoint in the column: x, y, confidence. */
+/** Count of values of a keypoint in the column: x, y, confidence. */
 export const KEYPOINT_WIDTH = 3;
 
-/** Values of a crop in the column `nextCrops`: cx, cy, width, height, angle. */
+/** Count of values of a crop in the column `nextCrops`: cx, cy, width, height, angle. */
 export const CROP_WIDTH = 5;
 
-/** Adds keypoints to the objects of rows. */
+/** Adds keypoints to the objects for rows. */
 export const POSE_ROWS: TaskFunctions = {
   row(detections, row, d: { -readonly [K in keyof Detection]: Detection[K] }) {
     const { keypoints, keypointNames: names, depths, presences, world } = detections;
@@ -58,7 +58,7 @@ export const POSE_ROWS: TaskFunctions = {
   },
 };
 
-/** Returns the number of keypoints of a row. The column has as many rows as that of the scores. */
+/** Returns the keypoint count of a row. The columns of keypoints and scores have equally many rows. */
 export const countOf = ({ keypoints, scores }: Detections): number =>
   scores.length === 0 ? 0 : (keypoints as Float32Array).length / scores.length / KEYPOINT_WIDTH;
 
@@ -67,7 +67,7 @@ const isPoint = (p: Partial<Keypoint> | null): boolean =>
   p !== null && [p.x, p.y, p.confidence].every((v) => v === null || Number.isFinite(v));
 
 /**
- * Adds keypoints to detections that were made of a packet's records.
+ * Adds keypoints to detections that were made from a packet's records.
  * @param task says the edges, which no record has, and that a frame without detections is one of a pose network
  * @throws RangeError if a record has no keypoints, or another number of them
  */

@@ -1,4 +1,4 @@
-/** Computes the points of a network that gets the crop of one object, and places them in the image. */
+/** Computes the points of a network whose input is the crop of one object, and places the points in the image. */
 import * as A from "../../../core/abi.ts";
 import { type AffineMap, type Crop, cropOfObject, mapOfCrop } from "../../../core/crop.ts";
 import { writeCosSin } from "../../../core/elementary.ts";
@@ -52,11 +52,11 @@ export function attachCrop(work: TaskWork): AfterImageOfTask {
 
 /** Position of the network's input in the image. */
 interface CropPlace {
-  /** From 0..1 of the input to 0..1 of the image. */
+  /** Map from coordinates of the input to coordinates of the image, both 0..1. */
   readonly map: AffineMap;
   /** Angle of the crop. */
   readonly angle: number;
-  /** Size of the image in pixels, or of the input if there is no frame. */
+  /** Size of the image in pixels. Size of the input if there is no frame. */
   readonly image: readonly [number, number];
   /** Width of the input as a fraction of the image's width. */
   readonly width: number;
@@ -86,7 +86,7 @@ function placeOf({ memory: { f32 }, plan }: TaskWork, block: number, frame: Fram
 
 /**
  * Writes the only row, in the coordinates of the image. The box is the smallest one around the points. The score is the
- * presence, which has to pass the threshold, or else the mean of the confidences.
+ * presence, which must pass the threshold. Without a presence, it is the mean of the confidences.
  */
 function fillRow(
   work: TaskWork,
@@ -114,7 +114,7 @@ function fillRow(
     keypoints[at + 1] = y;
     keypoints[at + 2] = confidence;
     if (confidence === confidence) sum += confidence;
-    // `x - x` is NaN for NaN and the infinities, else 0.
+    // `x - x` is NaN for NaN and infinite values, else 0.
     if (x - x !== 0 || y - y !== 0 || confidence - confidence !== 0) isLost = true;
     if (x - x !== 0 || y - y !== 0) continue;
     box[0] = Math.min(box[0], x);
@@ -138,7 +138,7 @@ function fillRow(
 
 const turn = new Float64Array(2);
 
-/** Maps points from 0..1 of the input to 0..1 of the image. z keeps the unit of x. Points in metres are turned. */
+/** Maps points from the input to the image, both 0..1. z has the unit of x. Points in metres are only rotated. */
 function toImage({ xy, z, world }: Points, { map, angle, width }: CropPlace): void {
   const [xx, xy1, x0, yx, yy, y0] = map;
   for (let at = 0; at < xy.length; at += WIDTH) {
@@ -156,7 +156,7 @@ function toImage({ xy, z, world }: Points, { map, angle, width }: CropPlace): vo
   }
 }
 
-/** Writes the crop of the next frame, in pixels of the image. */
+/** Writes the crop for the next frame, in pixels of the image. */
 function writeNext(
   work: TaskWork,
   plan: CropPlan,

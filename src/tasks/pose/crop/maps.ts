@@ -1,11 +1,14 @@
 /**
- * Computes points from rows and maps of scores. `spec/landmarks.ts` has the same formulas. Cells count from 0. A point
- * is x and y in cells, and its score.
+ * Computes points from rows and maps of scores. `spec/landmarks.ts` has the same formulas. Cells are numbered from 0. A
+ * point consists of x and y in cells, and a score.
  */
 import { exp } from "../../../core/elementary.ts";
 import { log } from "../../../core/exp.ts";
 
-/** Returns the index of the largest value, the first of several; -1 if every value is NaN. NaN is never the largest. */
+/**
+ * Returns the index of the largest value, the first index if values are equal. Ignores NaN. Returns -1 if every value
+ * is NaN.
+ */
 export function indexOfMost(values: Float64Array, count: number): number {
   let at = -1;
   let most = -Infinity;
@@ -14,13 +17,13 @@ export function indexOfMost(values: Float64Array, count: number): number {
       most = values[i];
       at = i;
     }
-  // Return the index of -Infinity if nothing is larger: a masked row.
+  // Return the index of -Infinity if there is no larger value: the row is masked.
   return at < 0 && values.indexOf(-Infinity) >= 0 ? values.indexOf(-Infinity) : at;
 }
 
 /**
- * Moves a point by a quarter of a cell towards the larger neighbour on each axis (mmpose, refine_keypoints). Leaves
- * points near the edge.
+ * Moves a point by a quarter of a cell towards the larger neighbour on each axis (mmpose, refine_keypoints). Does not
+ * move points near the edge.
  */
 export function refineByQuarter(map: Float64Array, width: number, height: number, point: Float64Array): void {
   const [x, y] = point;
@@ -40,11 +43,15 @@ const TAPS = /* @__PURE__ */ (() => {
   return taps.map((tap) => tap / sum);
 })();
 
-/** Smallest and largest value of a blurred map before its logarithm. */
+/** Smallest value of a blurred map before the logarithm. */
 const LEAST = 0.001;
+/** Largest value of a blurred map before the logarithm. */
 const MOST = 50;
 
-/** Added to the diagonal of the second derivatives, so that a flat map has an inverse: the epsilon of f32. */
+/**
+ * Added to the diagonal of the second derivatives, so that the matrix of a flat map has an inverse. The value is the
+ * epsilon of f32.
+ */
 const EPSILON = 2 ** -23;
 
 /** Scratch of `refineByDarkUdp` for one size of map. */
@@ -54,8 +61,8 @@ export interface BlurScratch {
 }
 
 /**
- * Moves a point by one Newton step on the logarithm of the blurred map: mmpose, refine_keypoints_dark_udp. The map is
- * blurred with zeros around it and scaled back to its own maximum.
+ * Moves a point by one Newton step on the logarithm of the blurred map: mmpose, refine_keypoints_dark_udp. The blur
+ * sees zeros around the map. The blurred map is scaled to the maximum of the original map.
  */
 export function refineByDarkUdp(
   map: Float64Array,
@@ -87,7 +94,7 @@ export function refineByDarkUdp(
   point[1] -= (dxx * dy - dxy * dx) / determinant;
 }
 
-/** One axis of a map. `step` leads from element to element of a line, `next` from line to line. */
+/** One axis of a map. `step` is the distance between elements of a line, `next` the distance between lines. */
 interface Axis {
   readonly step: number;
   readonly length: number;
@@ -95,7 +102,7 @@ interface Axis {
   readonly lines: number;
 }
 
-/** Blurs along one axis, with zeros beyond both ends. */
+/** Blurs along one axis. Values beyond both ends count as zeros. */
 function blur(from: Float64Array, to: Float64Array, { step, length, next, lines }: Axis): void {
   const [t0, t1, t2, t3, t4, t5] = TAPS;
   // Copy each line with zeros around it. The loop then needs no bounds checks, which makes it four times as fast.

@@ -1,4 +1,4 @@
-/** `cropOf` and `nextCropOf`: the crop of an object, from a detection or from its points in the last frame. */
+/** `cropOf` and `nextCropOf`: the crop of an object, from a detection or from the points in the last frame. */
 import { type Crop, type CropRule, cropOfObject, withinTurn } from "../../../core/crop.ts";
 import { refuse } from "../../../core/errors.ts";
 import { POSITIVE, checkValue } from "../../../core/options.ts";
@@ -19,13 +19,14 @@ import { familyOf } from "../../../heads/query.ts";
 import { CROP_WIDTH } from "../rows.ts";
 
 /**
- * Returns the crop that a network of points wants of a detection. `prepare` takes it, and the frame that `prepare`
- * returns takes the points back to the image.
+ * Returns the crop of a detection for a network of points. Pass the crop to `prepare`. The frame that `prepare` returns
+ * maps the points back to the image.
  *
- * Person networks: the box grows by a quarter, then to the proportions of the network's input. MediaPipe's: a square,
- * turned by two points of the detection. A detection without these points gives an upright crop.
+ * For person networks, the box grows by a quarter, then to the proportions of the network's input. For MediaPipe's
+ * networks, the crop is a square, rotated by two points of the detection. The crop is upright if the detection lacks
+ * these points.
  *
- * The crop of an image with a `rotation` is turned by it: `prepare` takes that image without its rotation.
+ * For an image with a `rotation`, the crop has that rotation: pass `prepare` the image without its rotation.
  * @param decoder the decoder of the network of points
  * @param detection a record, 0..1 across the image
  * @param image size of the image in pixels, and its `rotation` if it lies on its side
@@ -86,7 +87,7 @@ export function cropOf(
   return rotation === 0 ? crop : turnedBack(crop, size, rotation);
 }
 
-/** Returns a crop of the upright picture as one of the picture that was delivered. */
+/** Converts a crop of the upright picture to a crop of the picture that was delivered. */
 function turnedBack(crop: Crop, size: readonly [number, number], rotation: QuarterTurns): Crop {
   const centre = [crop.cx / size[0], crop.cy / size[1]];
   turnPoints(centre, 2, 2, turnsBack(rotation));
@@ -111,8 +112,8 @@ function checkImage(
 }
 
 /**
- * Returns the crop of row `row` in the next frame, by the points of this one: null if the family has no tracking rule,
- * or if there is no such row.
+ * Returns the crop for the next frame from the points of row `row` in this frame. Returns null if the family has no
+ * tracking rule, or if the row does not exist.
  * @param detections what the decoder of MediaPipe's landmarks returned
  * @throws RangeError if `found` is not the result of a decoder
  * @example

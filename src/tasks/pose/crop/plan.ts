@@ -1,4 +1,4 @@
-/** The part of a plan about the points of a network that gets the crop of one object. Plain data. */
+/** The part of a plan for the points of a network whose input is the crop of one object. Plain data. */
 import type { CropRule } from "../../../core/crop.ts";
 import type { Edges } from "../../../core/keypoints.ts";
 import type { Refinement } from "../../../core/pose-families.ts";
@@ -11,11 +11,11 @@ interface SharedPlan extends TaskPlan {
   readonly count: number;
   readonly names: readonly string[] | null;
   readonly edges: Edges | null;
-  /** Rule that makes the next frame's crop from the rows; `null`: there is none. */
+  /** Rule that calculates the next frame's crop from the rows; `null` if the family has none. */
   readonly next: CropRule | null;
 }
 
-/** Plan of SimCC: a row along x and a row along y for each point. `tensors` are x, y. */
+/** Plan of SimCC. Each point has one row of scores along x and one along y. `tensors` are the indices of x and y. */
 export interface SimccPlan extends SharedPlan {
   readonly network: "simcc";
   /** A point has x, y and a confidence. */
@@ -24,7 +24,7 @@ export interface SimccPlan extends SharedPlan {
   readonly bins: readonly [x: number, y: number];
 }
 
-/** Plan of heat maps, one for each point. `tensors` holds the index of the maps' tensor. */
+/** Plan of heat maps, one map for each point. `tensors` holds the index of the tensor of maps. */
 export interface HeatmapPlan extends SharedPlan {
   readonly network: "heatmaps";
   readonly values: 3;
@@ -36,27 +36,29 @@ export interface HeatmapPlan extends SharedPlan {
   readonly cell: number;
 }
 
-/** Plan of points as numbers. `tensors` holds the index of their tensor. */
+/** Plan of points that are output as numbers. `tensors` holds the index of their tensor. */
 export interface VectorPlan extends SharedPlan {
   readonly network: "vector";
   readonly values: 2 | 3;
-  /** Divisors of x, y, z that make 0..1 of the network's input. */
+  /** Divisors that convert x, y and z to 0..1 of the network's input. */
   readonly divisors: readonly [number, number, number];
 }
 
-/** MediaPipe's landmarks. `tensors` are the points, the presence, and those that the indices below name. */
+/**
+ * Plan of MediaPipe's landmarks. `tensors` holds the points, the presence, and the tensors that the indices below name.
+ */
 export interface LandmarkPlan extends SharedPlan {
   readonly network: "landmarks";
   readonly rows: number;
   readonly values: 3 | 5;
   readonly divisors: readonly [number, number, number];
-  /** True if the presence is raw, before the sigmoid. */
+  /** True if the presence is raw: the sigmoid is not yet applied. */
   readonly logits: boolean;
-  /** Indices in `tensors`; -1: the network has none. */
+  /** Positions in `tensors`; -1 if the network lacks the tensor. */
   readonly side: number;
   readonly world: number;
   readonly heat: number;
-  /** Width and height of the heat maps, which have one channel for each row. */
+  /** Width and height of the heat maps. Each row of points has one channel. */
   readonly heatSize: readonly [number, number];
 }
 

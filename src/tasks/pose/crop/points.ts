@@ -1,4 +1,4 @@
-/** Computes the points of a network that gets the crop of one object, in 0..1 of its input. */
+/** Computes the points of a network whose input is the crop of one object. Points are 0..1 of the input. */
 import { refuseFor } from "../../../core/errors.ts";
 import { clampToUnit, sigmoid } from "../../../core/number.ts";
 import type { TaskWork } from "../../../decode/tasks.ts";
@@ -9,15 +9,15 @@ import type { CropPlan, HeatmapPlan, LandmarkPlan, SimccPlan, VectorPlan } from 
 
 /** The points of an image, 0..1 across the network's input. */
 export interface Points {
-  /** x, y and confidence of each row of the network, also of rows that are no points of the object. */
+  /** x, y and confidence of each row of the network, including rows that are no points of the object. */
   readonly xy: Float64Array;
-  /** z of each row, in widths of the input. */
+  /** z of each row, in multiples of the input's width. */
   readonly z: Float64Array | null;
-  /** Probability of each row that the point lies inside of the picture. */
+  /** For each row, the probability that the point lies inside the picture. */
   readonly presences: Float64Array | null;
   /** x, y and z in metres. */
   readonly world: Float64Array | null;
-  /** Probability that the object is there; null: the network does not say. */
+  /** Probability that the object is present; null if the network does not output it. */
   score: number | null;
   classId: number;
 }
@@ -25,7 +25,7 @@ export interface Points {
 /** Fills in the points of an image. */
 type Compute = (image: number, points: Points) => void;
 
-/** Returns the function that computes the points of this network. */
+/** Returns the function that computes the points of a network. */
 export function computeOf(work: TaskWork, plan: CropPlan): Compute {
   switch (plan.network) {
     case "simcc":
@@ -42,8 +42,8 @@ export function computeOf(work: TaskWork, plan: CropPlan): Compute {
 const LOST = "scores of keypoints are NaN or infinite";
 
 /**
- * Computes SimCC points: the position of the largest score in each row, and the smaller of both scores (mmpose,
- * get_simcc_maximum).
+ * Computes SimCC points: the position of the largest score in the row of each axis. The confidence is the smaller of
+ * both scores (mmpose, get_simcc_maximum).
  */
 function computeSimcc(work: TaskWork, { tensors, count, bins }: SimccPlan): Compute {
   const scores = bins.map((n) => new Float64Array(n));
@@ -62,21 +62,22 @@ function computeSimcc(work: TaskWork, { tensors, count, bins }: SimccPlan): Comp
       }
       const least = Math.min(most[0], most[1]);
       xy[k * WIDTH + 2] = least;
-      // mmpose puts such a point one bin before the first.
+      // mmpose places such a point one bin before the first bin.
       if (!(least > 0)) for (let axis = 0; axis < 2; axis++) xy[k * WIDTH + axis] = -1 / bins[axis];
     }
     if (isLost) work.note(LOST);
   };
 }
 
-/** True if some value is NaN or Infinity. -Infinity is a masked logit. */
+/** True if a value is NaN or Infinity. -Infinity is allowed: it is a masked logit. */
 const hasLost = (values: Float64Array): boolean => {
   for (let i = 0; i < values.length; i++) if (!(values[i] < Infinity)) return true;
   return false;
 };
 
 /**
- * Computes points of heat maps. If the largest score is not above 0, mmpose puts the point one cell before the first.
+ * Computes the points of heat maps. If the largest score is not above 0, places the point one cell before the first
+ * cell, as mmpose does.
  */
 function computeHeatmaps(work: TaskWork, plan: HeatmapPlan): Compute {
   const { tensors, count, refinement, size, channel, cell } = plan;
@@ -86,7 +87,7 @@ function computeHeatmaps(work: TaskWork, plan: HeatmapPlan): Compute {
   const scratch: BlurScratch = { across: new Float64Array(cells), blurred: new Float64Array(cells) };
   const point = new Float64Array(3);
   const isOfMmpose = refinement === "quarter" || refinement === "dark-udp";
-  // UDP: the first and the last cell lie on the edges of the crop.
+  // With UDP, the centres of the first and last cells lie on the edges of the crop.
   const [across, down] = refinement === "dark-udp" ? [width - 1, height - 1] : size;
   const half = refinement === "centre" ? 0.5 : 0;
   return (image, { xy }) => {
@@ -116,7 +117,7 @@ function computeHeatmaps(work: TaskWork, plan: HeatmapPlan): Compute {
   };
 }
 
-/** Computes points that are given as numbers, clipped to 0..1 (KeypointParser of depthai-nodes). */
+/** Computes points that the network outputs as numbers. Clips them to 0..1 (KeypointParser of depthai-nodes). */
 function computeVector(work: TaskWork, { tensors, count, values, divisors, about }: VectorPlan): Compute {
   const raw = new Float64Array(count * values);
   return (image, { xy, z }) => {
@@ -131,12 +132,12 @@ function computeVector(work: TaskWork, { tensors, count, values, divisors, about
   };
 }
 
-/** Input widths beyond which points must be in another unit. */
+/** A coordinate in 0..1 above this value must be in another unit. */
 const FAR = 16;
-/** Coordinate below which all points in pixels must really be 0..1. */
+/** Points in pixels must really be 0..1 if all coordinates are below this value. */
 const NEAR = 2;
 
-/** Throws if the coordinates cannot have the plan's unit. */
+/** Throws if the coordinates cannot be in the plan's unit. */
 function checkUnit(
   _work: TaskWork,
   raw: Float64Array,
@@ -166,12 +167,12 @@ function checkUnit(
     );
 }
 
-/** Count of cells on each side of a point's cell that refine it. */
+/** Count of cells on each side of a point's cell that are used to refine the point. */
 const HEAT_REACH = 3;
-/** Probability that some cell around a point must reach, or it is not refined. */
+/** A point is refined only if a cell around it has at least this probability. */
 const HEAT_LEAST = 0.5;
 
-/** MediaPipe's landmarks: TensorsToLandmarksCalculator, RefineLandmarksFromHeatmapCalculator. */
+/** Computes MediaPipe's landmarks: TensorsToLandmarksCalculator, RefineLandmarksFromHeatmapCalculator. */
 function computeLandmarks(work: TaskWork, plan: LandmarkPlan): Compute {
   const { tensors, rows, values, divisors, logits, side, world, heat, about } = plan;
   const raw = new Float64Array(rows * values);
@@ -207,10 +208,13 @@ function computeLandmarks(work: TaskWork, plan: LandmarkPlan): Compute {
   };
 }
 
-/** Slack for rounding, mainly of quantised tensors. */
+/** Amount by which a probability may leave 0..1. Mainly quantised tensors are rounded. */
 const SLACK = 0.02;
 
-/** Returns a value that must be a probability. Throws if it is not. NaN passes, and fails the threshold later. */
+/**
+ * Returns a value that must be a probability. Throws if it is none. Returns NaN unchanged: it fails the threshold
+ * later.
+ */
 function probabilityOf(_work: TaskWork, value: number, what: string, about: string): number {
   if (value < -SLACK || value > 1 + SLACK)
     refuseFor(
@@ -223,7 +227,7 @@ function probabilityOf(_work: TaskWork, value: number, what: string, about: stri
   return clampToUnit(value);
 }
 
-/** Throws if the points in metres are really those in pixels: both tensors have the same shape in some networks. */
+/** Throws if the points in metres are really points in pixels: both tensors have the same shape in some networks. */
 function checkMetres(
   _work: TaskWork,
   raw: Float64Array,
@@ -242,7 +246,7 @@ function checkMetres(
     );
 }
 
-/** Moves each point to the mean of the cells around it, weighted by their probabilities. */
+/** Moves each point to the mean of the cells around it. Each cell is weighted by its probability. */
 function refineByHeat(work: TaskWork, plan: LandmarkPlan, image: number, xy: Float64Array): void {
   const { tensors, heat, heatSize, rows } = plan;
   const [width, height] = heatSize;

@@ -1,4 +1,4 @@
-/** Finds the tensors of a network that gets the crop of one object, and returns their only interpretation. */
+/** Finds the tensors of a network whose input is the crop of one object. Returns the only interpretation. */
 import { refuseFor } from "../../../core/errors.ts";
 import {
   type CropNetwork,
@@ -23,12 +23,12 @@ interface CropReading {
   readonly notes?: readonly string[];
 }
 
-/** Arguments of a reader, with functions that refuse. */
+/** Arguments of a reader, with functions that throw refusals. */
 interface Question {
   readonly query: HeadQuery;
   readonly specs: Specs;
   readonly input: readonly [number, number];
-  /** Throws an error: the tensors are not those of the network. */
+  /** Throws an error: the tensors are not those of such a network. */
   readonly refuseAll: (expected: string) => never;
   readonly refuseFor: typeof refuseFor;
 }
@@ -102,7 +102,7 @@ function readNetwork(question: Question, network: CropNetwork): CropReading {
   return network.kind === "vector" ? readVector(question) : readLandmarks(question, network);
 }
 
-/** Throws if the option `keypoints` states another count. */
+/** Throws if the option `keypoints` states another count than the network has. */
 function checkCount({ query: { task }, specs, refuseFor }: Question, count: number): void {
   const expectedCount = task?.keypoints?.[0] ?? count;
   if (expectedCount !== count)
@@ -114,7 +114,7 @@ function checkCount({ query: { task }, specs, refuseFor }: Question, count: numb
     );
 }
 
-/** Returns a head without cells, since the network gives no boxes to scan. */
+/** Returns a head without cells: the network outputs no boxes to scan. */
 function emptyHead(tensor: number, classes: number): HeadDraft {
   const column = { tensor, offset: 0, channel: 1, cell: 1 };
   return {
@@ -148,7 +148,7 @@ function emptyHead(tensor: number, classes: number): HeadDraft {
   };
 }
 
-/** Throws if an option states a refinement that the network cannot have. Returns the stated one, or the usual one. */
+/** Returns the stated refinement of points, or the usual one. Throws if the network cannot have the stated one. */
 function refinementOf(
   { query: { task, family }, refuseFor }: Question,
   usual: Refinement,
@@ -165,7 +165,7 @@ function refinementOf(
   return refinement;
 }
 
-/** Reads SimCC: [B,K,Wx] and [B,K,Wy], where Wx and Wy are the same whole multiple of the input's sides. */
+/** Reads SimCC: [B,K,Wx] and [B,K,Wy]. Wx and Wy are the sides of the input times the same whole number. */
 function readSimcc(question: Question): CropReading {
   const { specs, input, query, refuseAll, refuseFor } = question;
   refinementOf(question, "none", ["none"]);
@@ -185,7 +185,7 @@ function readSimcc(question: Question): CropReading {
       return fits ? [[i, j] as const] : [];
     }),
   );
-  // For a square input both shapes are equal. Decide by names, else by the order x, y.
+  // For a square input, both shapes are equal. Use names then, else the order x, y.
   const named = pairs.filter(([i, j]) => AXIS_X.test(specs[i].name) && AXIS_Y.test(specs[j].name));
   const inOrder = pairs.filter(([i, j]) => i < j);
   const [pair] = named.length > 0 ? named : inOrder.length > 0 ? inOrder : pairs;
@@ -215,7 +215,7 @@ function readSimcc(question: Question): CropReading {
   return { plan, batch };
 }
 
-/** Returns the facts that the check of the storage order needs about a tensor. */
+/** Returns the facts about a tensor that the check of the storage order needs. */
 const mapOf = ({ name, dims }: TensorSpec, layout: HeadTensor["layout"]): HeadTensor => ({
   name,
   dims,
@@ -226,10 +226,10 @@ const mapOf = ({ name, dims }: TensorSpec, layout: HeadTensor["layout"]): HeadTe
 const AXIS_X = /(^|[^a-z])x$|x_?(output|logits)?$/i;
 const AXIS_Y = /(^|[^a-z])y$|y_?(output|logits)?$/i;
 
-/** True if a map's side divides the input's side by a whole factor. */
+/** True if the input's side is a multiple of the map's side. */
 const isMapOf = (cells: number, side: number): boolean => cells > 1 && Number.isInteger(side / cells);
 
-/** Reads heat maps: [B,K,h,w] or [B,h,w,K], where h and w are the input's sides divided by the same whole factor. */
+/** Reads heat maps: [B,K,h,w] or [B,h,w,K]. h and w are the sides of the input divided by the same whole number. */
 function readHeatmaps(question: Question, usual: Refinement): CropReading {
   const { specs, input, query, refuseAll, refuseFor } = question;
   const refinement = refinementOf(question, usual, ["none", "centre", "quarter", "dark-udp"]);
@@ -277,13 +277,13 @@ function readHeatmaps(question: Question, usual: Refinement): CropReading {
   return { plan, batch };
 }
 
-/** Returns the image count of a tensor with `each` elements per image; 0 if it does not divide. */
+/** Returns the count of images in a tensor with `each` elements per image. Returns 0 if it does not divide evenly. */
 function batchOf({ dims }: TensorSpec, each: number): number {
   const batch = volume(dims) / each;
   return Number.isInteger(batch) && (batch === 1 || batch === dims[0]) ? batch : 0;
 }
 
-/** Returns the divisors of x, y and z that make 0..1 of the input. */
+/** Returns the divisors that convert x, y and z to 0..1 of the input. */
 function divisorsOf(
   { query, input }: Question,
   usual: "pixels" | "normalised",
@@ -293,7 +293,7 @@ function divisorsOf(
   return unit === "normalised" ? [1, 1, depth] : [input[0], input[1], input[0] * depth];
 }
 
-/** Reads points as numbers: the KeypointParser of depthai-nodes. */
+/** Reads points that the network outputs as numbers: KeypointParser of depthai-nodes. */
 function readVector(question: Question): CropReading {
   const { specs, query, refuseAll, refuseFor } = question;
   const count =
@@ -340,7 +340,7 @@ function checkRows({ refuseFor }: Question, spec: TensorSpec, rows: number, valu
     );
 }
 
-/** Reads MediaPipe's landmarks. Tensors of equal size come in the export's order, which numbered names show too. */
+/** Reads MediaPipe's landmarks. Tensors of equal size have the export's order. Numbers in their names also show it. */
 function readLandmarks(question: Question, facts: LandmarkFacts): CropReading {
   const { specs, query, refuseAll, refuseFor } = question;
   const { rows: allowed, values, points, depth = 1, presence, sides, world, heat } = facts;
@@ -405,8 +405,8 @@ const PRESENCE_NAME = /presen|flag|score|conf|prob|exist/i;
 const SIDE_NAME = /hand_?ed|side|left|right/i;
 
 /**
- * Returns the one-value tensors of presence and side. Decides by their names, else takes those whose names continue the
- * numbering of the points' name, in order. Throws a TensorError if other such tensors are left.
+ * Returns the one-value tensors of presence and side. Uses their names, else takes tensors whose names continue the
+ * numbering of the points' name. Throws a TensorError if further tensors with one value are left.
  */
 function presenceAndSide(
   { specs, refuseFor }: Question,
@@ -418,7 +418,8 @@ function presenceAndSide(
     .slice(0, most)
     .map((word) => singles.filter((i) => word.test(specs[i].name)));
   if (named.every((found) => found.length === 1) && new Set(named.flat()).size === most) return named.flat();
-  // In MediaPipe's newer faces the presence has the rank of the points, [1,1,1,1], and a tongue score has [1,1].
+  // In MediaPipe's newer face networks, the presence has as many dims as the points, [1,1,1,1]. A score for the tongue
+  // has [1,1].
   const alike = singles.filter((i) => specs[i].dims.length === specs[pointsAt].dims.length);
   if (singles.length > most && alike.length === most) return alike;
   const points = specs[pointsAt].name;
@@ -435,11 +436,14 @@ function presenceAndSide(
   );
 }
 
-/** True for heat maps [B,h,w,K] in the proportions of the input. */
+/** True for heat maps [B,h,w,K] with the proportions of the input. */
 const isHeatOf = ({ dims }: TensorSpec, rows: number, [width, height]: readonly [number, number]): boolean =>
   dims.length === 4 && dims[3] === rows && dims[1] > 1 && dims[2] * height === dims[1] * width;
 
-/** Returns the indices of the tensors by the number at the end of their names, if the names differ only in it. */
+/**
+ * Returns the tensor indices in the order of the number at the end of their names. Only if the names differ in nothing
+ * else.
+ */
 function inOrderOfExport(specs: Specs): number[] {
   const parts = specs.map(({ name }) => /^(.*?)[_:]?(\d*)$/.exec(name) as RegExpExecArray);
   const isSeries = new Set(parts.map(([, stem]) => stem)).size === 1;
