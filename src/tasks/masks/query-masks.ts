@@ -44,7 +44,8 @@ export function readQueryMasks(query: HeadQuery, specs: Specs): readonly Interpr
     });
   });
   if (interpretations.length === 0) {
-    // `interpret` may throw here about boxes and scores that do not fit, which is the better error.
+    // `interpret` may throw an error about boxes and scores that do not fit. That error helps more than one about
+    // masks.
     const queries = interpret(boxes, specs)[0]?.tensors[0]?.[0]?.dims[1] ?? "Q";
     refuseFor(
       [{ option: "roles" }, { option: "task", value: "detect" }],

@@ -3,14 +3,17 @@ import { writeCorners } from "../../core/corners.ts";
 import { type SuppressBoxFormat, checkCorners } from "../../core/suppression.ts";
 
 export interface Candidates {
-  /** x1, y1, x2, y2 of every box, in order of the rows. */
+  /** x1, y1, x2, y2 of every box, in the order of the rows. */
   readonly corners: Float64Array;
   readonly scores: Float64Array;
-  /** Class id of every box; all 0 if boxes suppress each other across classes. */
+  /** Class id of every box. All are 0 if boxes of different classes suppress each other. */
   readonly classIds: Int32Array;
-  /** Rows of the valid boxes, best first, ties by row. */
+  /** Rows of the valid boxes, best first. Rows with equal scores are in order of the row. */
   readonly order: Int32Array;
-  /** `pixelOffset`: added to widths and heights in areas, 1 if the pixels of both corners belong to the box. */
+  /**
+   * Option `pixelOffset`: added to widths and heights when areas are calculated. 1 if the pixels of both corners belong
+   * to the box.
+   */
   readonly offset: number;
 }
 
@@ -20,9 +23,9 @@ export interface Outcome {
   readonly rows: readonly number[];
   /** Score of each box. */
   readonly scores: readonly number[];
-  /** Corners of each box, null if they are those of its row. */
+  /** Corners of each box. Null if the corners are those of the box's row. */
   readonly corners: readonly number[] | null;
-  /** Rows that each box was made of, its own first. Null for methods that do not merge. */
+  /** Rows from which each box was made. Its own row comes first. Null for methods that do not merge. */
   readonly members: readonly (readonly number[])[] | null;
 }
 
@@ -37,7 +40,7 @@ export function readCorners(boxes: ArrayLike<number>, n: number, format: Suppres
   return corners;
 }
 
-/** Writes corners at `from` as the four values of a format to `to`. */
+/** Converts the corners at `from` to the four values of a format, and writes them to `to`. */
 export function writeBox(
   to: Float32Array,
   at: number,
@@ -59,7 +62,8 @@ export function writeBox(
 }
 
 /**
- * Returns the rows with a score above the threshold and a finite box and area, best first, ties by row.
+ * Returns the rows with a score above the threshold and a finite box and area, best first. Rows with equal scores are
+ * in order of the row.
  * @param values rows of `width` values: corners, or oriented boxes
  */
 export function orderOf(
@@ -74,14 +78,14 @@ export function orderOf(
     const at = i * width;
     let sum = 0;
     for (let k = 0; k < width; k++) sum += values[at + k];
-    // Check the area too: areas of two boxes are added, and an infinite one would make the IoU NaN.
+    // Check the area too: an infinite area would make the IoU NaN.
     const area = width === 4 ? (values[at + 2] - values[at]) * (values[at + 3] - values[at + 1]) : 0;
     if (passes && Number.isFinite(sum + 2 * area)) rows.push(i);
   }
   return Int32Array.from(rows).sort((a, b) => scores[b] - scores[a] || a - b);
 }
 
-/** Returns the area that two boxes share. */
+/** Returns the size of the area that two boxes share. */
 function sharedArea({ corners: b, offset }: Candidates, i: number, j: number): number {
   const width = Math.min(b[i + 2], b[j + 2]) - Math.max(b[i], b[j]) + offset;
   if (!(width > 0)) return 0;
@@ -93,21 +97,21 @@ function sharedArea({ corners: b, offset }: Candidates, i: number, j: number): n
 export const areaAt = ({ corners: b, offset }: Candidates, i: number): number =>
   (b[i + 2] - b[i] + offset) * (b[i + 3] - b[i + 1] + offset);
 
-/** Returns intersection / union of two rows; 0 for an empty union. */
+/** Returns intersection / union of two rows. Returns 0 if the union is empty. */
 export function iouOf(c: Candidates, a: number, b: number): number {
   const shared = sharedArea(c, a * 4, b * 4);
   return shared === 0 ? 0 : shared / (areaAt(c, a * 4) + areaAt(c, b * 4) - shared);
 }
 
-/** Returns intersection / smaller area of two rows; 0 for an empty one. */
+/** Returns intersection / smaller area of two rows. Returns 0 if the smaller area is 0. */
 export function iosOf(c: Candidates, a: number, b: number): number {
   const shared = sharedArea(c, a * 4, b * 4);
   return shared === 0 ? 0 : shared / Math.min(areaAt(c, a * 4), areaAt(c, b * 4));
 }
 
 /**
- * Returns the DIoU of two rows: IoU - (d^2 / c^2) ^ beta, with d between the centres and c the diagonal of the box
- * around both.
+ * Returns the DIoU of two rows: IoU - (d^2 / c^2) ^ beta. d is the distance of the centres. c is the diagonal of the
+ * box around both boxes.
  */
 export function diouOf(c: Candidates, a: number, b: number, beta: number): number {
   const { corners: v } = c;

@@ -20,26 +20,28 @@ export class Clusters {
   readonly #classIds: Int32Array;
   /** Range of the cells that list each cluster: first and last column and row. */
   readonly #reach: Int32Array;
-  /** Clusters that no cell lists, since they reach into too many. */
+  /** Clusters that no cell lists, because they reach into too many cells. */
   readonly #wide: number[] = [];
   readonly #isWide: Uint8Array;
-  /** Index of the last search that compared each cluster. */
+  /** For each cluster, the number of the last search that compared it. */
   readonly #seenIn: Int32Array;
   #searches = 0;
   /**
-   * Linked lists of the cells: the newest entry of each, and for each entry its cluster and the entry before; 0: none.
+   * Linked lists of clusters, one list per cell. `#newest` holds the newest entry of each cell. For each entry,
+   * `#entries` holds the cluster, and `#before` the entry before; 0: none.
    */
   readonly #newest: Int32Array;
   readonly #entries: number[] = [0];
   readonly #before: number[] = [0];
   readonly #axes: readonly [Axis, Axis];
   readonly #threshold: number;
-  /** Fraction of a box's sides, around its centre, that its cells cover. */
+  /** Fraction of a box's sides that its cells cover, around the box centre. */
   readonly #share: number;
   /** Cells of the last box. */
   readonly #cells = new Int32Array(4);
-  /** Best cluster of the search, and its overlap. */
+  /** Best cluster of the current search. */
   #best = -1;
+  /** Overlap of that cluster. */
   #largest = 0;
 
   /**
@@ -60,8 +62,8 @@ export class Clusters {
   }
 
   /**
-   * Returns the cluster of a class whose mean overlaps a box most, of equal ones the oldest; -1 if no IoU is above the
-   * threshold.
+   * Returns the cluster of a class whose mean box overlaps a box most. Returns the oldest of equal ones. Returns -1 if
+   * no IoU is above the threshold.
    */
   find(corners: ArrayLike<number>, classId: number): number {
     this.#best = -1;
@@ -83,7 +85,7 @@ export class Clusters {
     return this.#best;
   }
 
-  /** Begins a cluster. Returns its index. */
+  /** Begins a new cluster. Returns its index. */
   add(corners: ArrayLike<number>, classId: number): number {
     const cluster = this.length++;
     this.#classIds[cluster] = classId;
@@ -93,18 +95,18 @@ export class Clusters {
     return cluster;
   }
 
-  /** Returns the mean of a cluster. */
+  /** Returns the mean box of a cluster. */
   mean(cluster: number): Float64Array {
     return this.#means.subarray(4 * cluster, 4 * cluster + 4);
   }
 
-  /** Moves a cluster to its sums divided by their weight. */
+  /** Moves the mean box of a cluster: divides the sums of its corners by the sum of its weights. */
   move(cluster: number, sums: readonly number[], weight: number): void {
     for (let k = 0; k < 4; k++) this.#means[4 * cluster + k] = sums[k] / weight;
     this.#list(cluster);
   }
 
-  /** Like `find`, by one loop over all clusters. */
+  /** Finds the same cluster as `find`, in one loop over all clusters. */
   #findAmongAll(corners: ArrayLike<number>, classId: number): number {
     const means = this.#means;
     const classIds = this.#classIds;
@@ -123,7 +125,7 @@ export class Clusters {
       if (!(height > 0)) continue;
       const both = width * height;
       const union = (x2 - x1) * (y2 - y1) + area - both;
-      // Test a product before dividing: most boxes end here.
+      // Compare a product before dividing: most boxes end here.
       if (both < largest * union * (1 - ROUNDING)) continue;
       if (both / union <= largest) continue;
       best = cluster;
@@ -132,7 +134,7 @@ export class Clusters {
     return best;
   }
 
-  /** Takes a cluster as the best so far if its IoU with a box is larger. */
+  /** Makes a cluster the best one so far if its IoU with a box is larger than that of the best one. */
   #compare(cluster: number, corners: ArrayLike<number>, classId: number): void {
     const mean = this.#means;
     const i = 4 * cluster;
@@ -152,7 +154,10 @@ export class Clusters {
     }
   }
 
-  /** Lists a cluster in the cells that its mean has entered. Cells that the mean has left keep the cluster. */
+  /**
+   * Adds a cluster to the lists of the cells that its mean box has entered. Cells that the box has left keep the
+   * cluster.
+   */
   #list(cluster: number): void {
     if (this.#isWide[cluster] === 1) return;
     const reach = this.#reach.subarray(4 * cluster, 4 * cluster + 4);
@@ -169,11 +174,11 @@ export class Clusters {
         this.#before.push(this.#newest[cell]);
         this.#newest[cell] = this.#entries.push(cluster) - 1;
       }
-    // Only the current cells are known to list it. Earlier ones stay listed, maybe twice.
+    // Store only the current cells. Earlier cells still list the cluster, perhaps twice.
     reach.set(this.#cells);
   }
 
-  /** Finds the cells that a box's covered part reaches into. Returns their count. */
+  /** Finds the cells that the covered part of a box reaches into. Returns the count of these cells. */
   #cellsOf(corners: ArrayLike<number>, at: number): number {
     const cells = this.#cells;
     const cut = (1 - this.#share) / 2;
@@ -194,13 +199,14 @@ interface Axis {
 }
 
 /**
- * Returns the share of the sides, about the centre, that two boxes with an IoU above the threshold t both need for a
- * cell in common. Along an axis they span at most the shorter side / t, and share t of that span or more. So the
- * centres are at most (1 - t) / 2t of the shorter side apart. The hundredth is for rounding.
+ * Returns the fraction of the sides that a box's cells must cover around the centre, so that two boxes with an IoU
+ * above the threshold t have a cell in common. Along an axis, both boxes together span at most the shorter side / t,
+ * and they share at least t of that span. So the centres are at most (1 - t) / 2t of the shorter side apart. The
+ * hundredth is for rounding.
  */
 const shareOf = (threshold: number): number => Math.min(1, (1 - threshold) / (2 * threshold) + 0.01);
 
-/** Returns an axis with cells as wide as the share of a box on average. */
+/** Returns an axis on which a cell is as wide as the covered part of an average box. */
 function axisOf(boxes: Float64Array, first: number, share: number): Axis {
   let low = Infinity;
   let high = -Infinity;

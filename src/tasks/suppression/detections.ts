@@ -15,27 +15,26 @@ import { suppress } from "./suppress.ts";
 
 type Without<T, K extends string> = T extends unknown ? Omit<T, K> : never;
 
-/** Options of `suppressDetections`: a method with its settings, and what detections need. */
+/** Options of `suppressDetections`: a method with its settings, and facts about the detections. */
 export type SuppressDetectionsOptions = Without<SuppressOptions, "classIds" | "boxFormat"> & {
-  /** False: boxes of different classes suppress each other. Default true. */
+  /** False: boxes of different classes also suppress each other. Default true. */
   readonly perClass?: boolean;
   /**
-   * Width and height of the frame. "diou" and `pixelOffset` measure in its pixels and are refused without; the IoU
-   * needs none.
+   * Width and height of the frame in pixels. Required for "diou" and `pixelOffset`, which measure in pixels. The IoU
+   * does not need the size.
    */
   readonly size?: readonly [number, number];
 };
 
-/** Methods that average boxes. For oriented boxes none is published. */
+/** Methods that average boxes. None is published for oriented boxes. */
 const AVERAGES = ["weighted", "merge", "nmw"];
 
 /**
- * Suppresses the detections of a decoder by a named method. Oriented boxes keep angles and corners. Their overlaps are
- * measured on the upright boxes around them. Use `nmsOriented`, or the decoder's option `orientedSuppression`, to
- * measure the oriented boxes. Each row keeps its mask. If the method moves the box, the new box crops the mask.
+ * Suppresses the detections of a decoder by a named method. Oriented boxes keep their angles and corners, but overlaps
+ * are measured on the upright boxes around them. To measure the oriented boxes, use `nmsOriented` or the decoder's
+ * option `orientedSuppression`. Each row keeps its mask. If the method moves the box, the new box crops the mask.
  *
- * Decode without suppression, `rules: { suppress: "none" }`,
- * with `maxDetections` as large as the number of candidates.
+ * Decode without suppression, `rules: { suppress: "none" }`, with `maxDetections` as large as the number of candidates.
  * @returns new detections in memory of their own, which the next `decode` does not overwrite. Scores and boxes are
  * those of the method. "weighted" moves keypoints as it moves boxes; every other method leaves the keypoints of the row
  * @throws RangeError as `suppress` does, for "diou" and `pixelOffset` without `size`, and for a method that averages
@@ -130,7 +129,7 @@ export function suppressDetections(
   return result;
 }
 
-/** Returns the mean of rows by score: `width` numbers each. */
+/** Returns the mean of some rows, weighted by their scores. A row has `width` values. */
 function meanOf(
   values: Float32Array,
   width: number,

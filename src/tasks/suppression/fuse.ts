@@ -10,7 +10,7 @@ import { BOX_FORMAT, COMMON_RULES, type SuppressBoxFormat, checkLengths } from "
 
 /** The boxes that one model found. */
 export interface ModelBoxes {
-  /** Four values a box. */
+  /** Four values per box. */
   readonly boxes: ArrayLike<number>;
   readonly scores: ArrayLike<number>;
   /** Class id of each box. Default: one class. */
@@ -21,16 +21,17 @@ export interface ModelBoxes {
 
 /** Options of `fuse`. */
 export interface FuseOptions {
-  /** IoU that a box must exceed to join a fused box, the one that it overlaps most. Default 0.55. */
+  /** A box joins the fused box that it overlaps most, if their IoU exceeds this value. Default 0.55. */
   readonly iouThreshold?: number;
-  /** Scores below this are ignored, before weights. Default 0. */
+  /** Boxes with a lower score are ignored. The score is compared before it is multiplied by the weight. Default 0. */
   readonly scoreThreshold?: number;
   /**
-   * "average": the mean of the weighted scores, times the smaller of the counts of boxes and models, divided by the sum
-   * of the weights. "max": the largest weighted score divided by the largest weight. Default "average".
+   * Score of a fused box. "average": the sum of the weighted scores divided by the sum of the models' weights. If there
+   * are more boxes than models, the sum is multiplied by models / boxes. "max": the largest weighted score divided by
+   * the largest weight. Default "average".
    */
   readonly score?: "average" | "max";
-  /** Largest number of boxes that come out. Default: all. */
+  /** Largest number of fused boxes. Default: all. */
   readonly maxDetections?: number;
   /** Meaning of a box's four values. Default: corners, "xyxy". */
   readonly boxFormat?: SuppressBoxFormat;
@@ -38,11 +39,11 @@ export interface FuseOptions {
 
 /** Fused boxes, best first. */
 export interface Fused {
-  /** Four values of each box, in the format of the input. */
+  /** Four values per box, in the format of the input. */
   readonly boxes: Float32Array;
   readonly scores: Float32Array;
   readonly classIds: Int32Array;
-  /** Boxes that each one was made of, as [model, row], best first. */
+  /** Boxes from which each fused box was made, as [model, row], best first. */
   readonly members: readonly (readonly (readonly [model: number, row: number])[])[];
 }
 
@@ -50,18 +51,18 @@ interface Box {
   readonly model: number;
   readonly row: number;
   readonly classId: number;
-  /** Score x weight of the model. */
+  /** Score of the box times weight of the model. */
   readonly score: number;
   readonly corners: readonly number[];
 }
 
 interface Cluster {
   readonly members: Box[];
-  /** Sum of the members' weighted scores. */
+  /** Sum of the weighted scores of the members. */
   sum: number;
-  /** Sums of the members' corners, each times its weighted score. */
+  /** Sums of the members' corners. Each corner is multiplied by the member's weighted score. */
   readonly sums: number[];
-  /** Mean of the corners. */
+  /** Mean box: the sums of corners divided by the sum of scores. */
   readonly mean: ArrayLike<number>;
 }
 
@@ -73,7 +74,10 @@ const RULES: OptionRules = {
   boxFormat: BOX_FORMAT,
 };
 
-/** Returns the boxes of all models by falling weighted score, ties in the order of the models. */
+/**
+ * Returns the boxes of all models, the highest weighted score first. Boxes with equal scores are in the order of the
+ * models.
+ */
 function sortedBoxes(models: readonly ModelBoxes[], format: SuppressBoxFormat, threshold: number): Box[] {
   return models
     .flatMap(({ boxes, scores, classIds, weight = 1 }, model) => {
@@ -94,7 +98,7 @@ function sortedBoxes(models: readonly ModelBoxes[], format: SuppressBoxFormat, t
 const hasArea = (v: Float64Array, i: number): boolean => v[i + 2] > v[i] && v[i + 3] > v[i + 1];
 
 /**
- * Puts each box into the cluster of its class whose mean it overlaps most, if that IoU is above the threshold. Puts
+ * Puts each box into the cluster of its class whose mean box it overlaps most, if that IoU is above the threshold. Puts
  * other boxes into new clusters.
  */
 function clustersOf(boxes: readonly Box[], threshold: number): Cluster[] {
@@ -117,14 +121,17 @@ function clustersOf(boxes: readonly Box[], threshold: number): Cluster[] {
 
 const MODEL = ["boxes", "scores", "classIds", "weight"];
 
-/** Throws for a name that looks misspelt. Other names pass, since `Detections` may be passed as a model. */
+/**
+ * Throws for a field name that looks misspelt. Other names are ignored, because callers may pass `Detections` as a
+ * model.
+ */
 function checkModelNames(model: ModelBoxes, prefix: string): void {
   for (const name of Object.keys(model))
     if (!MODEL.includes(name) && nearestName(name, MODEL) !== undefined)
       refuse(prefix + name, "an unknown name", namesFor(name, MODEL), RangeError);
 }
 
-/** Throws if two models have the same array of boxes. Models without boxes may. */
+/** Throws if two models have the same array of boxes. Models without boxes may share one. */
 function checkArrays(models: readonly ModelBoxes[]): void {
   models.forEach(({ boxes, scores }, i) => {
     if (scores.length === 0) return;
@@ -142,7 +149,7 @@ function checkArrays(models: readonly ModelBoxes[]): void {
 const isModel = (model: ModelBoxes | null): model is ModelBoxes =>
   typeof model === "object" && model !== null;
 
-/** Returns a model without a decoder's spare rows. `Detections` and their clones state their length. */
+/** Returns a model without the spare rows of a decoder. Only `Detections` and their clones state their length. */
 const withoutSpare = (model: ModelBoxes): ModelBoxes => {
   const { boxes, scores, classIds = null } = model;
   const { length } = model as { readonly length?: number };
@@ -177,7 +184,8 @@ function checkModels(models: readonly ModelBoxes[], scoreThreshold: number): voi
         "class ids of all models or of none",
         RangeError,
       );
-    // Take boxes as normalised if none has a coordinate above 1, while another model has one above MOST_NORMALISED.
+    // Treat a model's boxes as normalised if no coordinate is above 1, while another model has one above
+    // MOST_NORMALISED.
     if (
       largestCoordinate(boxes) <= 1 &&
       filled.some((other) => largestCoordinate(other.boxes) > MOST_NORMALISED)
@@ -191,15 +199,18 @@ function checkModels(models: readonly ModelBoxes[], scoreThreshold: number): voi
   }
 }
 
-/** True for one array, and for two views with the same start in one buffer. */
+/** True for the same array, and for two views that begin at the same byte of one buffer. */
 const isSameArray = (a: ArrayLike<number>, b: ArrayLike<number>): boolean =>
   a === b ||
   (ArrayBuffer.isView(a) && ArrayBuffer.isView(b) && a.buffer === b.buffer && a.byteOffset === b.byteOffset);
 
-/** Normalised coordinate above which boxes must be in pixels. Boxes may reach over the edge, so the limit is not 1. */
+/**
+ * A coordinate above this value must be in pixels. The limit is above 1, because normalised boxes may reach over the
+ * edge.
+ */
 const MOST_NORMALISED = 8;
 
-/** Returns the largest finite coordinate of boxes. */
+/** Returns the largest finite coordinate among boxes. */
 function largestCoordinate(boxes: ArrayLike<number>): number {
   let most = 0;
   for (let i = 0; i < boxes.length; i++) if (boxes[i] > most && boxes[i] < Infinity) most = boxes[i];
@@ -207,8 +218,8 @@ function largestCoordinate(boxes: ArrayLike<number>): number {
 }
 
 /**
- * Fuses the boxes of several models (weighted boxes fusion, as the package ensemble-boxes). Of two models with equal
- * weights, a box that only one model found keeps half of its score.
+ * Fuses the boxes of several models by weighted boxes fusion, as the package ensemble-boxes does. If two models have
+ * equal weights, a box that only one of them found keeps half of its score.
  * @param models boxes of each model, all in the same unit
  * @throws RangeError for lengths that do not fit, for unknown options, and for models that differ in unit or class ids
  * @example

@@ -5,7 +5,7 @@ import { Neighbours } from "./near.ts";
 /** True if `better`, the row with the higher score, suppresses `row`. */
 export type Suppresses = (better: number, row: number) => boolean;
 
-/** A test of two rows. Also states if rows without overlap can pass it. */
+/** A test of two rows. `matchApart` is true if rows without overlap can pass the test. */
 export interface Test {
   readonly suppresses: Suppresses;
   readonly matchApart: boolean;
@@ -18,11 +18,11 @@ export const byOverlap = (c: Candidates, threshold: number, orEqual: boolean, be
     const overlap = beta === undefined ? iouOf(c, better, row) : diouOf(c, better, row, beta);
     return orEqual ? overlap >= threshold : overlap > threshold;
   },
-  // Without overlap the IoU is 0, and the DIoU at most 0.
+  // Rows without overlap have an IoU of 0, and a DIoU of at most 0.
   matchApart: orEqual ? threshold <= 0 : threshold < 0,
 });
 
-/** Keeps a row unless a better row that was kept suppresses it. */
+/** Keeps a row unless a kept row with a higher score suppresses it. */
 export function keepGreedily(c: Candidates, max: number, test: Test): number[] {
   const isKept = new Uint8Array(c.order.length);
   const kept: number[] = [];
@@ -35,7 +35,7 @@ export function keepGreedily(c: Candidates, max: number, test: Test): number[] {
   return kept;
 }
 
-/** Keeps a row unless any better row suppresses it, kept or not (Fast NMS of YOLACT). */
+/** Keeps a row unless any row with a higher score suppresses it, kept or not (Fast NMS of YOLACT). */
 export function keepFast(c: Candidates, max: number, test: Test): number[] {
   const kept: number[] = [];
   const better: number[] = [];
@@ -47,11 +47,14 @@ export function keepFast(c: Candidates, max: number, test: Test): number[] {
   return kept;
 }
 
-/** Count of rows to try before the grid: the best suppress most. 8,400 boxes of 100 objects need no grid. */
+/**
+ * Count of the best rows that are compared before a grid is built: the best rows suppress most others. 8,400 boxes of
+ * 100 objects need no grid.
+ */
 const TRIED_FIRST = 256;
 
 /**
- * Returns a test: true if a row of a list suppresses the row of a rank.
+ * Returns a test: true if a row in a list suppresses the row of a rank.
  * @param list rows that may suppress, best first; grows between calls
  * @param isListed true if the row of a better rank is in the list
  */
@@ -76,7 +79,7 @@ function suppressedIn(
   };
 }
 
-/** Returns the outcome of kept rows whose boxes and scores did not change. */
+/** Returns the outcome for kept rows, with unchanged boxes and scores. */
 export const unchanged = (c: Candidates, rows: readonly number[]): Outcome => ({
   rows,
   scores: rows.map((row) => c.scores[row]),

@@ -1,10 +1,13 @@
-/** Groups the rows of boxes that overlap. `merge.ts` averages such groups, `tiles/merge.ts` merges them over tiles. */
+/**
+ * Groups the rows of boxes that overlap. `merge.ts` averages the groups. `tiles/merge.ts` merges groups across tiles.
+ */
 import { type Candidates, iosOf, iouOf, isSameClass } from "./candidates.ts";
 import { Neighbours } from "./near.ts";
 import { Crowd, type RankedBoxes } from "./ranked.ts";
 
 /**
- * Groups the rows. The best row takes all rows of its class that match it, then the best of the remaining rows does.
+ * Groups the rows. The best row takes all rows of its class that match it. Then the best of the remaining rows does the
+ * same.
  * @param takes true if a row joins the group of the best one
  */
 export function groupByBest(
@@ -32,7 +35,7 @@ export function groupByBest(
   return groups;
 }
 
-/** When two boxes match: a measure of overlap, and its smallest value. */
+/** When two boxes match: a measure of overlap, and the smallest overlap of a match. */
 export interface MatchRule {
   readonly metric: "iou" | "ios";
   readonly threshold: number;
@@ -43,13 +46,13 @@ export const overlapBy = (c: Candidates, metric: MatchRule["metric"], a: number,
   metric === "iou" ? iouOf(c, a, b) : iosOf(c, a, b);
 
 /**
- * Returns the neighbours of rows under a rule. With a threshold of 0 all rows are neighbours, since rows apart match
- * too.
+ * Returns the neighbours of rows under a rule. With a threshold of 0, all rows are neighbours, because rows without
+ * overlap also match.
  */
 const neighboursFor = (c: Candidates, { threshold }: MatchRule): Neighbours =>
   new Neighbours(c, threshold <= 0);
 
-/** Groups the rows. The best row takes every free row that matches it, then the next free row does. */
+/** Groups the rows. The best row takes every free row that matches it. Then the next free row does the same. */
 export const groupGreedily = (c: Candidates, rule: MatchRule, max: number): number[][] =>
   groupByBest(
     c,
@@ -72,7 +75,7 @@ export function groupTransitively(c: Candidates, rule: MatchRule): number[][] {
   /** Group of each rank. */
   const groupOf: (number[] | undefined)[] = Array(order.length).fill(undefined);
   const groups: number[][] = [];
-  /** Ranks without a group, behind the current one. */
+  /** Ranks after the current one that have no group yet. */
   let free = Int32Array.from(order, (_, rank) => rank);
   for (let place = 0; place < order.length; place++) {
     const row = order[place];

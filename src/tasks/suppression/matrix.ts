@@ -1,20 +1,22 @@
 /**
- * Matrix suppression: lowers each score by the better boxes that its box overlaps. No box is kept or dropped outright.
+ * Matrix suppression: every better box that a box overlaps lowers the score of that box. Boxes are not dropped by the
+ * overlap itself.
  */
 import { type Candidates, type Outcome, iouOf } from "./candidates.ts";
 import type { Decay } from "./soft.ts";
 import { Strips } from "./strips.ts";
 
-/** The decay of matrix suppression. */
+/** How matrix suppression lowers scores. */
 export interface MatrixKernel {
   readonly decay: Decay;
-  /** Gaussian: the logarithm of a decay is -IoU^2 / sigma. Null: the decay is linear. */
+  /** For the Gaussian decay: the logarithm of a decay is -IoU^2 / sigma. Null: the decay is linear. */
   readonly sigma: number | null;
 }
 
 /**
- * Matrix suppression of SOLOv2. The factor of a score is the smallest decay(IoU with a better box) / decay(largest IoU
- * of that box with a box better still). Drops only boxes whose lowered score does not pass.
+ * Matrix suppression of SOLOv2. A score is multiplied by the smallest value of decay(a) / decay(b) over all better
+ * boxes. a is the IoU with the better box. b is the largest IoU of the better box with boxes that are better still.
+ * Drops only boxes whose lowered score does not pass.
  */
 export function keepByMatrix(
   c: Candidates,
@@ -55,12 +57,12 @@ function ranksByClass({ order, classIds }: Candidates): number[][] {
   return [...classes.values()];
 }
 
-/** Count of boxes whose neighbours are counted. */
+/** Count of boxes whose neighbours are counted, to decide between grid and loop. */
 const SAMPLE = 256;
-/** Count of pairs that a loop over all compares in the time in which a grid finds one neighbour. */
+/** A loop over all pairs compares this many pairs in the time in which a grid finds one neighbour. */
 const QUICKER = 4;
 
-/** True if comparing all boxes of a class is quicker than finding the neighbours of each. */
+/** True if comparing all boxes of a class takes less time than finding the neighbours of each box. */
 function isCrowded({ order }: Candidates, near: Strips, classes: readonly number[][]): boolean {
   const step = Math.max(1, Math.floor(order.length / SAMPLE));
   let found = 0;
@@ -72,7 +74,7 @@ function isCrowded({ order }: Candidates, near: Strips, classes: readonly number
   return pairs < QUICKER * found;
 }
 
-/** Compares each box with the better ones of its class that a grid finds. */
+/** Compares each box with the better boxes of its class that a grid finds. */
 function compareNear(c: Candidates, near: Strips, factors: MatrixFactors): void {
   const { ranks, overlaps } = near;
   for (let rank = 0; rank < c.order.length; rank++) {
@@ -83,13 +85,13 @@ function compareNear(c: Candidates, near: Strips, factors: MatrixFactors): void 
   }
 }
 
-/** Factor that makes every estimate of an IoU larger than rounding could make the IoU. */
+/** Factor on an estimated IoU, so that no estimate is below the exact IoU because of rounding. */
 const SLACK = 1 + 1e-12;
 
 /**
- * Compares each box with all better ones of a class. The loop has one estimate a pair, without a branch that depends on
- * which side is the larger one: such branches would be mispredicted half of the time. min(a, b) is
- * (a + b - |a - b|) / 2. Only a pair whose estimate may change a result is computed as `iouOf` does.
+ * Compares each box with all better boxes of a class. The loop makes one estimate per pair. It has no branch that
+ * depends on which side is larger: such a branch would be mispredicted half of the time. min(a, b) is (a + b - |a - b|)
+ * / 2. Pairs are calculated exactly, as by `iouOf`, only if the estimate may change a result.
  */
 function compareAll(c: Candidates, ranks: readonly number[], factors: MatrixFactors): void {
   const { corners, offset } = c;
@@ -123,26 +125,29 @@ function compareAll(c: Candidates, ranks: readonly number[], factors: MatrixFact
   }
 }
 
-/** Sigma below which decays become too small for their logarithm to be exact. */
+/** With a smaller sigma, decays are so small that their logarithm is inexact. */
 const LEAST_SIGMA = 1 / 600;
-/** Relative difference below which rounding may exchange two values. */
+/** Values that differ by less than this fraction may change places by rounding. */
 const ROUNDING = 1e-12;
 
 /**
- * Computes the factors of matrix suppression, best box first. An exponential for each pair would take most of the time.
- * A pair can only lower the factor if its IoU, or the square of it, is `slope` x reach of the better box + `least`.
+ * Calculates the factors of matrix suppression, best box first. An exponential for each pair would take most of the
+ * time, so most pairs are skipped. A pair can lower the factor only if its IoU (Gaussian: the square of its IoU) is at
+ * least `slope` x reach of the better box + `least`.
  */
 class MatrixFactors {
   /** Number that multiplies the score of each box, indexed by rank. */
   readonly factors: Float64Array;
-  /** Reach of each rank: its decay for the linear kernel, the square of its largest IoU for the Gaussian one. */
+  /**
+   * Reach of each rank. Linear: the decay of the box. Gaussian: the square of the box's largest IoU with a better box.
+   */
   readonly reaches: Float64Array;
   readonly isSquared: boolean;
-  /** Largest IoU of the current box, and the limit for a pair. */
+  /** Largest IoU of the current box with a better box. */
   most = 0;
   slope = 0;
   least = 0;
-  /** Decay of each rank by its largest IoU with a better one. */
+  /** Decay of each rank, calculated from its largest IoU with a better box. */
   readonly #decays: Float64Array;
   readonly #kernel: MatrixKernel;
   /** True if every pair may lower the factor. */
@@ -158,7 +163,7 @@ class MatrixFactors {
     this.#isEach = kernel.sigma !== null && kernel.sigma < LEAST_SIGMA;
   }
 
-  /** Begins with the next box. */
+  /** Begins the comparisons for the next box. */
   begin(): void {
     this.#factor = 1;
     this.most = 0;
@@ -166,21 +171,21 @@ class MatrixFactors {
     this.#limit(0);
   }
 
-  /** Compares the box with a better one. */
+  /** Compares the current box with a better box. */
   compare(better: number, iou: number): void {
-    // Skip a pair without overlap, whose factor is 1 or more.
+    // Skip a pair without overlap: its factor is 1 or more.
     if (!(iou > 0)) return;
     if (iou > this.most) this.most = iou;
     const reach = this.reaches[better];
     const square = iou * iou;
     if (!((this.isSquared ? square : iou) >= this.slope * reach + this.least)) return;
-    // Skip a better box whose own decay is 0: the quotient would be undefined, and its own score is lowered to 0.
+    // Skip a better box whose own decay is 0: the quotient would be undefined. Its score becomes 0 anyway.
     if (!(this.#decays[better] > 0)) return;
     this.#factor = Math.min(this.#factor, this.#kernel.decay(iou) / this.#decays[better]);
     this.#limit(reach - square);
   }
 
-  /** Stores the results once the box of this rank has been compared with all better ones. */
+  /** Stores the results for a rank, after the box was compared with all better boxes. */
   end(rank: number): void {
     this.factors[rank] = this.#factor;
     this.#decays[rank] = this.#kernel.decay(this.most);
@@ -188,7 +193,7 @@ class MatrixFactors {
   }
 
   /**
-   * Sets the limit for the next pairs.
+   * Calculates the limit for the next pairs.
    * @param key logarithm of the last quotient, times sigma, for the Gaussian kernel
    */
   #limit(key: number): void {

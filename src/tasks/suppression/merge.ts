@@ -5,7 +5,7 @@ import { groupByBest } from "./groups.ts";
 import { Neighbours } from "./near.ts";
 import { Strips } from "./strips.ts";
 
-/** Returns the mean of the rows' corners by weight. */
+/** Returns the mean of the rows' corners, weighted by `weights`. */
 function meanBox(
   { corners }: Candidates,
   rows: readonly number[],
@@ -18,11 +18,11 @@ function meanBox(
     sum += weight;
     for (let k = 0; k < 4; k++) mean[k] += weight * corners[row * 4 + k];
   }
-  // Return the first box, the best one, if all weights are 0.
+  // Return the first row's box, which is the best one, if all weights are 0.
   return mean.map((v, k) => (sum > 0 ? v / sum : corners[rows[0] * 4 + k]));
 }
 
-/** Returns one box for each group: the first row's score, and corners by `boxOf`. */
+/** Returns one box for each group: the score of the first row, and the corners that `boxOf` returns. */
 const outcomeOfGroups = (
   c: Candidates,
   groups: readonly (readonly number[])[],
@@ -34,7 +34,7 @@ const outcomeOfGroups = (
   members: groups,
 });
 
-/** Averages the best box and all boxes whose IoU with it is above the threshold, by score (MediaPipe). */
+/** Averages the best box with all boxes whose IoU with it is above the threshold, weighted by score (MediaPipe). */
 export const mergeWeighted = (c: Candidates, threshold: number, max: number): Outcome =>
   outcomeOfGroups(
     c,
@@ -43,8 +43,8 @@ export const mergeWeighted = (c: Candidates, threshold: number, max: number): Ou
   );
 
 /**
- * Suppresses greedily, then averages each kept box with every box whose IoU with it is above the threshold (YOLOv5 with
- * --merge). A box may take part in several averages.
+ * Suppresses greedily. Then averages each kept box with every box whose IoU with the kept box is above the threshold
+ * (YOLOv5 with --merge). A box may be part of several averages.
  */
 export function mergeIntoKept(c: Candidates, threshold: number, max: number): Outcome {
   const kept = keepGreedily(c, max, byOverlap(c, threshold, false));
@@ -63,12 +63,12 @@ export function mergeIntoKept(c: Candidates, threshold: number, max: number): Ou
   return outcomeOfGroups(c, groups, (rows) => meanBox(c, rows, (row) => c.scores[row]));
 }
 
-/** Count of groups to compare one by one: fewer than a grid finds for 8,400 boxes of 100 objects. */
+/** Up to this count, groups are compared one by one. A grid finds fewer for 8,400 boxes of 100 objects. */
 const FEW_GROUPS = 256;
 
 /**
- * Adds each box to the group whose first box it overlaps most, then averages each group. Weights are score x IoU with
- * the first box (NMW).
+ * Adds each box to the group whose first box it overlaps most. Then averages each group. A box has the weight score x
+ * IoU with the group's first box (NMW).
  */
 export function mergeNmw(c: Candidates, threshold: number, max: number): Outcome {
   const near = new Strips(
@@ -76,7 +76,7 @@ export function mergeNmw(c: Candidates, threshold: number, max: number): Outcome
     c.order.map((_, rank) => rank),
   );
   const groups: number[][] = [];
-  /** Group that each rank's row has begun. */
+  /** For each rank, the group that its row has begun. */
   const begunBy: (number[] | undefined)[] = [];
   c.order.forEach((row, rank) => {
     let best: number[] | null = null;
@@ -93,7 +93,8 @@ export function mergeNmw(c: Candidates, threshold: number, max: number): Outcome
       for (let k = 0; k < count; k++) {
         const group = begunBy[ranks[k]];
         if (group === undefined || !(overlaps[k] >= largest)) continue;
-        // Keep the better box (lower rank) of equal overlaps. An overlap equal to the threshold does not count.
+        // If overlaps are equal, take the better box, which has the lower rank. An overlap equal to the threshold does
+        // not count.
         if (overlaps[k] === largest && (bestRank < 0 || ranks[k] > bestRank)) continue;
         [best, largest, bestRank] = [group, overlaps[k], ranks[k]];
       }

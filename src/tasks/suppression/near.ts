@@ -1,8 +1,8 @@
-/** Lists the rows that a row may suppress or join: those whose boxes overlap. */
+/** Lists the rows that a row may suppress or join: rows whose boxes overlap its box. */
 import { BoxGrid } from "../../core/box-grid.ts";
 import type { Candidates } from "./candidates.ts";
 
-/** Count of rows below which all are compared, since a grid costs more. */
+/** With fewer rows, compare all of them: a grid takes longer. */
 const FEW = 64;
 
 /** Finds the neighbours of rows. A rank is a row's position in the order of scores. */
@@ -24,7 +24,7 @@ export class Neighbours {
     this.count = this.ranks.length;
   }
 
-  /** Finds the ranks whose boxes overlap that of a rank, itself included, in no order. */
+  /** Finds the ranks whose boxes overlap the box of a rank, in no order. The rank itself is among them. */
   find(rank: number): void {
     this.grid?.find(this.corners, this.order[rank] * 4);
     this.count = this.grid?.count ?? this.count;

@@ -1,29 +1,29 @@
-/** Suppresses oriented boxes. A grid limits comparisons to boxes near each other, which changes no result. */
+/** Suppresses oriented boxes. A grid limits the comparisons to boxes near each other, without changing the result. */
 import { ORIENTED_WIDTH, type Overlaps, PolygonIou, ProbIou } from "./oriented-overlap.ts";
 
 /** How oriented boxes suppress each other. */
 export interface OrientedRule {
   readonly iou: "probiou" | "polygon";
-  /** "fast": suppressed boxes suppress too. */
+  /** "fast": suppressed boxes also suppress others. "hard": only kept boxes do. */
   readonly method: "fast" | "hard";
-  /** True: suppress at the threshold too. */
+  /** True: an overlap equal to the threshold also suppresses. */
   readonly orEqual: boolean;
 }
 
 /** Largest count of grid cells along an axis: a 32-bit word holds one bit for each cell of a grid row. */
 const CELLS = 32;
 
-/** Suppresses lists of oriented boxes. Its arrays grow with the longest list and are reused. */
+/** Suppresses lists of oriented boxes. The arrays grow with the longest list, and are reused. */
 export class OrientedKeeper {
   readonly #rule: OrientedRule;
   readonly #overlaps: Overlaps;
-  /** Newest box of each cell of the grid, row by row, -1 for none. */
+  /** Newest box of each cell of the grid, row by row; -1: the cell is empty. */
   readonly #newest = new Int32Array(CELLS * CELLS);
-  /** For each row of the grid, one bit for each cell that holds a box. */
+  /** For each row of the grid, one bit per cell: 1 if the cell holds a box. */
   readonly #taken = new Int32Array(CELLS);
-  /** For each box, the one before it in its cell. */
+  /** For each box, the previous box in the same cell. */
   #before = new Int32Array(0);
-  /** Indices of the boxes that `keep` kept, in its first entries. */
+  /** Indices of the kept boxes, in the first entries. */
   kept = new Int32Array(0);
   #left = 0;
   #top = 0;
@@ -57,7 +57,7 @@ export class OrientedKeeper {
       this.#before = new Int32Array(n);
     }
     overlaps.read(boxes, n, iouThreshold);
-    // Use no grid if an overlap of 0 suppresses, since boxes far apart then suppress each other too.
+    // Use no grid if an overlap of 0 suppresses: boxes far apart then suppress each other too.
     this.#layGrid(boxes, iouThreshold === 0 && orEqual ? 0 : n);
     const { radii } = overlaps;
     const { kept } = this;
@@ -76,10 +76,10 @@ export class OrientedKeeper {
       const column = cellAt(x, lastColumn);
       const row = cellAt(y, lastRow);
       const cellOfBox = row * CELLS + column;
-      // Search the box's own cell first, where a box that suppresses it most likely lies.
+      // Search the box's own cell first, where a box that suppresses it is most likely.
       let stays = !overlaps.anyPasses(newest[cellOfBox], before, i, classIds, orEqual);
       if (stays) {
-        // Search the cells in which a box that overlaps this one can have its centre.
+        // Search all cells that may contain the centre of a box that overlaps this box.
         const reach = (radii[i] + this.#longest) * perUnit;
         const columns = (2 << cellAt(x + reach, lastColumn)) - (1 << cellAt(x - reach, lastColumn));
         const lowest = cellAt(y + reach, lastRow);
@@ -102,7 +102,7 @@ export class OrientedKeeper {
     return count;
   }
 
-  /** Lays a grid over the centres, with cells at least as wide as the largest radius. */
+  /** Places a grid over the centres. Cells are at least as wide as the largest radius. */
   #layGrid(boxes: ArrayLike<number>, n: number): void {
     let left = Infinity;
     let top = Infinity;
@@ -133,7 +133,8 @@ export class OrientedKeeper {
 }
 
 /**
- * Returns the index of the grid cell at a coordinate in cell widths, clamped to 0..last. The index must never fall as
- * the coordinate grows: `keep` searches all cells from that of x - reach to that of x + reach.
+ * Returns the index of the cell that contains a coordinate, clamped to 0..last. The coordinate is in cell widths. A
+ * larger coordinate must never give a smaller index: `keep` searches all cells from that of x - reach to that of x +
+ * reach.
  */
 const cellAt = (x: number, last: number): number => (x > 0 ? (x < last ? x | 0 : last) : 0);

@@ -6,7 +6,7 @@ import { log } from "../../core/exp.ts";
 /** Count of a box's values: centre x, centre y, width, height, angle. */
 export const ORIENTED_WIDTH = 5;
 
-/** Keeps denominators and logarithms finite. The value is that of the published ProbIoU (eps = 1e-7). */
+/** Added so that denominators and logarithms stay finite. The value is eps of the published ProbIoU, 1e-7. */
 export const LITTLE = 1e-7;
 
 /** e^-LITTLE. */
@@ -15,19 +15,19 @@ const NEARLY_ONE = 0.999999900000005;
 /** Cosine and sine of the last angle. */
 const cosSin = /* @__PURE__ */ new Float64Array(2);
 
-/** Measures overlaps between the boxes of a list. Its arrays grow with the longest list and are reused. */
+/** Measures overlaps between the boxes of a list. The arrays grow with the longest list, and are reused. */
 export interface Overlaps {
   /**
-   * Radius of each box. Two boxes whose centres are further apart than the sum of their radii have an overlap below the
-   * threshold.
+   * Radius of each box. If two centres are further apart than the sum of the radii, the overlap is below the threshold.
    */
   readonly radii: Float64Array;
-  /** Reads `n` boxes. An overlap below the threshold may be given as 0. */
+  /** Reads `n` boxes. Overlaps below the threshold may be returned as 0. */
   read(boxes: ArrayLike<number>, n: number, threshold: number): void;
   /** Returns the overlap of two boxes. */
   of(a: number, b: number): number;
   /**
-   * True if the overlap of box `i` with a box of a chain is above the threshold, or equals it and `orEqual` is true.
+   * True if the overlap of box `i` with a box of a chain is above the threshold. With `orEqual`, also true if an
+   * overlap equals the threshold.
    * @param better first box of the chain, -1 for none. `before` has the next of each
    * @param classIds class of each box: boxes of other classes do not count; null: all count
    */
@@ -40,26 +40,27 @@ export interface Overlaps {
   ): boolean;
 }
 
-/** ProbIoU: the overlap of the Gaussians that stand for two boxes. */
+/** ProbIoU: the overlap of two Gaussians, each of which describes one box. */
 export class ProbIou implements Overlaps {
   radii = new Float64Array(0);
-  /** Seven values a box: centre x, y, variances along x and y, covariance, root of determinant, largest variance. */
+  /** Seven values per box: centre x, y, variances along x and y, covariance, root of determinant, largest variance. */
   #gaussians = new Float64Array(0);
-  /** Quotient of squared centre distance and sum of both largest variances above which no overlap passes. */
+  /** No overlap passes if squared centre distance / sum of both largest variances is above this value. */
   #farRatio = Infinity;
   #threshold = 0;
   /** Bhattacharyya distance at which the overlap equals the threshold. */
   #limit = 0;
   /** Result of `#measure`: the part of the Bhattacharyya distance that comes from the centres. */
   #centreTerm = 0.5;
-  /** Result of `#measure`: the part that comes from the shapes is ln(`#shapeRatio`) / 2. */
+  /** Result of `#measure`: the part of the distance that comes from the shapes is ln(`#shapeRatio`) / 2. */
   #shapeRatio = 0.5;
 
   read(boxes: ArrayLike<number>, n: number, threshold: number): void {
     this.#threshold = threshold;
     this.#limit = -log(1 + LITTLE - (1 - threshold) * (1 - threshold));
-    // ProbIoU > t needs a Bhattacharyya distance below -ln(1 - (1 - t)^2). The distance d of the centres alone makes
-    // it at least d^2 / (4 v), with v the sum of the largest variances. Take 4.04 for 4: one percent for rounding.
+    // A ProbIoU above t needs a Bhattacharyya distance below -ln(1 - (1 - t)^2). The distance d between the centres
+    // makes the Bhattacharyya distance at least d^2 / (4 v). v is the sum of the largest variances. Use 4.04 instead of
+    // 4: one percent for rounding.
     const rest = 1 - Math.max(threshold, 1e-6);
     const most = -log(1 - rest * rest + LITTLE);
     this.#farRatio = threshold > 0 ? 4.04 * most + LITTLE : Infinity;
@@ -87,8 +88,8 @@ export class ProbIou implements Overlaps {
       gaussians[at + 5] = Math.sqrt(Math.max(0, xx * yy - xy * xy));
       const extent = Math.max(along, across);
       gaussians[at + 6] = extent;
-      // `#measure` returns false if d^2 is above `#farRatio` * (the sum of both extents + LITTLE). That is so wherever
-      // d is above the sum of both radii.
+      // `#measure` returns false if d^2 is above `#farRatio` * (the sum of both extents + LITTLE). This holds if d is
+      // above the sum of both radii.
       this.radii[i] = Math.sqrt(this.#farRatio * (extent + LITTLE)) * (1 + LITTLE);
     }
   }
@@ -115,7 +116,7 @@ export class ProbIou implements Overlaps {
     if (!this.#measure(a, b)) return orEqual ? threshold <= 0 : threshold < 0;
     const centreTerm = this.#centreTerm;
     const shapeRatio = this.#shapeRatio;
-    // Decide most pairs without a logarithm, by 0 <= ln(s) <= s - 1. Leave 1e-9 around the limit for rounding.
+    // Decide most pairs without a logarithm, by 0 <= ln(s) <= s - 1. Keep 1e-9 distance from the limit for rounding.
     if (shapeRatio >= 1) {
       if (centreTerm > this.#limit + 1e-9) return false;
       if (centreTerm + (shapeRatio - 1) / 2 < this.#limit - 1e-9) return true;
@@ -124,7 +125,7 @@ export class ProbIou implements Overlaps {
     return orEqual ? overlap >= threshold : overlap > threshold;
   }
 
-  /** Measures two boxes against each other. Returns false if they are too far apart to overlap. */
+  /** Measures the overlap of two boxes. Returns false if the boxes are too far apart to overlap. */
   #measure(a: number, b: number): boolean {
     const g = this.#gaussians;
     const i = a * 7;
@@ -135,7 +136,7 @@ export class ProbIou implements Overlaps {
     const xx = g[i + 2] + g[j + 2];
     const yy = g[i + 3] + g[j + 3];
     const xy = g[i + 4] + g[j + 4];
-    // Boxes without area can have a determinant a hair below 0, whose logarithm is NaN.
+    // Use at least 0: by rounding, boxes without area can have a determinant just below 0, whose logarithm is NaN.
     const determinant = Math.max(0, xx * yy - xy * xy);
     this.#centreTerm = ((xx * dy * dy + yy * dx * dx) / 4 - (xy * dx * dy) / 2) / (determinant + LITTLE);
     this.#shapeRatio = determinant / (4 * (g[i + 5] * g[j + 5]) + LITTLE) + LITTLE;
@@ -143,9 +144,9 @@ export class ProbIou implements Overlaps {
   }
 }
 
-/** Returns the overlap of two Gaussians from the two parts of their distance. */
+/** Returns the overlap of two Gaussians from both parts of their distance. */
 function overlapAt(centreTerm: number, shapeRatio: number): number {
-  // Compute e^-distance. The distance is centreTerm + ln(shapeRatio) / 2, and at least LITTLE.
+  // Calculate e^-distance. The distance is centreTerm + ln(shapeRatio) / 2, and at least LITTLE.
   const alike = exp(-centreTerm) / Math.sqrt(shapeRatio);
   return 1 - Math.sqrt(1 - (alike > NEARLY_ONE ? NEARLY_ONE : alike) + LITTLE);
 }
@@ -153,13 +154,13 @@ function overlapAt(centreTerm: number, shapeRatio: number): number {
 /** Polygon IoU: intersection / union of the areas of two boxes. */
 export class PolygonIou implements Overlaps {
   radii = new Float64Array(0);
-  /** 13 values a box: four corners in order; left, top, right, bottom of the upright box around it; its area. */
+  /** 13 values per box: four corners in order; left, top, right, bottom of the upright box around them; the area. */
   #boxes = new Float64Array(0);
   #threshold = 0;
   /**
-   * The polygon that is clipped, and the one that results: x, y of each corner. A clip adds one corner at most. If
-   * sides of both boxes lie on one line, rounding puts corners on either side of it, and every second corner may become
-   * two: four corners become 6, 9, 13 and 19. 64 leave room.
+   * The polygon before a clip, and the polygon after it: x, y of each corner. A clip normally adds at most one corner.
+   * If sides of both boxes lie on one line, rounding puts corners on either side of it, and every second corner may
+   * become two: four corners become 6, 9, 13 and 19. 64 leaves room.
    */
   #polygon = new Float64Array(2 * 64);
   #clipped = new Float64Array(2 * 64);
@@ -212,9 +213,9 @@ export class PolygonIou implements Overlaps {
     const height = Math.min(all[i + 11], all[j + 11]) - Math.max(all[i + 9], all[j + 9]);
     if (width < 0 || height < 0) return 0;
     const areas = all[i + 12] + all[j + 12];
-    // Bound the shared area: at most that of the two upright boxes, and at most the smaller box.
+    // Use a quick upper bound of the shared area: the area shared by the two upright boxes, and the smaller box.
     const most = Math.min(width * height, all[i + 12], all[j + 12]) * (1 + LITTLE);
-    // A box without area has no sides to clip by.
+    // Skip boxes without area: they have no sides to clip by.
     if (most === 0 || most < this.#threshold * (areas - most)) return 0;
     const both = this.#sharedArea(i, j);
     const union = areas - both;
@@ -236,7 +237,7 @@ export class PolygonIou implements Overlaps {
     return false;
   }
 
-  /** Returns the area that two boxes share: one is clipped by each side of the other (Sutherland and Hodgman). */
+  /** Returns the area that two boxes share. Clips one box by each side of the other (Sutherland and Hodgman). */
   #sharedArea(a: number, b: number): number {
     let p = this.#polygon;
     let q = this.#clipped;
@@ -248,7 +249,7 @@ export class PolygonIou implements Overlaps {
       p = q;
       q = swap;
     }
-    // Measure from a corner of the polygon: far from 0, the products would lose the area to rounding.
+    // Measure from a corner of the polygon. Far from 0, rounding would distort the products.
     const x = p[0];
     const y = p[1];
     let twice = 0;

@@ -11,19 +11,24 @@ import { LITTLE, ORIENTED_WIDTH, PolygonIou, ProbIou } from "./oriented-overlap.
 
 /** Options of `nmsOriented`. */
 export interface OrientedOptions {
-  /** Overlap of two boxes: of their Gaussians, as Ultralytics, or of their areas, as OpenCV. Default "probiou". */
+  /**
+   * Overlap of two boxes. "probiou": overlap of their Gaussians, as Ultralytics uses. "polygon": overlap of their
+   * areas, as OpenCV uses. Default "probiou".
+   */
   readonly iou?: "probiou" | "polygon";
-  /** "fast": suppressed boxes suppress too, as Ultralytics. "hard": greedy, as OpenCV. Default "fast". */
+  /** "fast": suppressed boxes also suppress others, as in Ultralytics. "hard": greedy, as in OpenCV. Default "fast". */
   readonly method?: "fast" | "hard";
   /** Default 0.45. */
   readonly iouThreshold?: number;
-  /** ">": suppress above the threshold; ">=": at the threshold too. Default: ">=" for "fast", ">" for "hard". */
+  /**
+   * ">": suppress above the threshold. ">=": also suppress at the threshold. Default: ">=" for "fast", ">" for "hard".
+   */
   readonly iouGate?: ">" | ">=";
-  /** Boxes at or below this score are left out. Default: none. */
+  /** Boxes with this score or a lower one are ignored. Default: none are ignored. */
   readonly scoreThreshold?: number;
-  /** Largest number of indices that come out. Default: all. */
+  /** Largest number of indices that are returned. Default: all. */
   readonly maxDetections?: number;
-  /** Class id of each box: boxes suppress each other within a class only. Default: one class. */
+  /** Class id of each box: boxes suppress each other only within a class. Default: one class. */
   readonly classIds?: ArrayLike<number>;
 }
 
@@ -64,12 +69,12 @@ export function orientedIou(a: ArrayLike<number>, b: ArrayLike<number>, kind: "p
 /** Largest plausible angle in radians: two turns. */
 const MOST_ANGLE = 4 * Math.PI;
 /**
- * Smallest width x height that ProbIoU measures well: the product of both variances is then a thousand times the 1e-7
- * that is added to it.
+ * Smallest area that ProbIoU measures well. The product of both variances is then a thousand times the 1e-7 that
+ * ProbIoU adds to it.
  */
 const LEAST_AREA = 12 * Math.sqrt(1000 * LITTLE);
 
-/** Throws if boxes have negative sides, if most angles are in degrees, or if ProbIoU cannot measure their unit. */
+/** Throws if boxes have negative sides, if most angles are in degrees, or if the boxes are too small for ProbIoU. */
 function checkBoxes(boxes: ArrayLike<number>, iou: "probiou" | "polygon"): void {
   const n = boxes.length / ORIENTED_WIDTH;
   let farthest = 0;

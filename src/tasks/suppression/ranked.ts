@@ -1,4 +1,4 @@
-/** The candidates as columns by rank, for quick long loops if most boxes overlap. */
+/** The candidates as columns by rank. Long loops over the columns are quick if most boxes overlap. */
 import type { Candidates } from "./candidates.ts";
 
 export class RankedBoxes {
@@ -22,8 +22,8 @@ export class RankedBoxes {
   }
 
   /**
-   * Writes the overlap of a rank with each of the first `count` others, in the arithmetic of `iouOf` and `iosOf`; -1
-   * across classes. Returns the largest.
+   * Writes the overlap of one rank with each of the first `count` other ranks. Calculates exactly as `iouOf` and
+   * `iosOf` do. Writes -1 for another class. Returns the largest overlap.
    */
   overlapsWith(
     rank: number,
@@ -49,7 +49,7 @@ export class RankedBoxes {
       if (width > 0 && height > 0 && overlap === 0) {
         const shared = width * height;
         const smaller = areas[i] < area ? areas[i] : area;
-        // Sides whose product underflows to 0 share nothing.
+        // Write 0 if the product of the sides underflows to 0.
         if (shared > 0) overlap = shared / (isIou ? areas[i] + area - shared : smaller);
         if (overlap > most) most = overlap;
       }
@@ -59,12 +59,12 @@ export class RankedBoxes {
   }
 }
 
-/** Fraction of all ranks that a grid finds for most boxes, above which comparing all is quicker. */
+/** If a grid finds more than this fraction of all ranks, comparing all of them is quicker. */
 const CROWDED = 0.2;
 /** Count of boxes after which that fraction is checked. */
 const SAMPLE = 256;
 
-/** Detects a crowd by counting what the first searches of a grid find. */
+/** Detects that most boxes overlap: counts the neighbours that the first searches of a grid find. */
 export class Crowd {
   readonly #c: Candidates;
   #sum = 0;
@@ -74,7 +74,10 @@ export class Crowd {
     this.#c = c;
   }
 
-  /** Counts a search. Returns the boxes as columns once they are known to crowd, null before. */
+  /**
+   * Counts the neighbours of one search. Returns the boxes as columns once most boxes are known to overlap. Returns
+   * null before.
+   */
   count(found: number): RankedBoxes | null {
     this.#sum += found;
     return ++this.#searches === SAMPLE && this.#sum > CROWDED * SAMPLE * this.#c.order.length

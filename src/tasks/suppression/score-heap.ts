@@ -1,6 +1,6 @@
 /**
- * A binary heap of ranks, best score first, ties by row. Scores may fall while ranks are in the heap: a rank sinks only
- * when it reaches the top, since most fall many times before that.
+ * A binary heap of ranks. The best score is first. Equal scores are in order of the row. Scores may fall while their
+ * ranks are in the heap. A rank sinks only when it reaches the top, because most scores fall many times before that.
  */
 
 export class ScoreHeap {
@@ -9,7 +9,7 @@ export class ScoreHeap {
   readonly #order: Int32Array;
   /** Node i has the children 2 i + 1 and 2 i + 2. */
   readonly #tree: Int32Array;
-  /** Score of each rank when it reached its place. */
+  /** Score that each rank had when it reached its place. */
   readonly #keys: Float64Array;
   readonly #isTaken: Uint8Array;
 

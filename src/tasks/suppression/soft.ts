@@ -1,4 +1,4 @@
-/** Soft suppression: the boxes that a kept box overlaps lose some of their scores. */
+/** Soft suppression: boxes that overlap a kept box lose a part of their scores. */
 import type { Candidates, Outcome } from "./candidates.ts";
 import { ScoreHeap } from "./score-heap.ts";
 import { Strips } from "./strips.ts";
@@ -25,8 +25,8 @@ export const tensorflowDecay =
     iou > threshold ? 0 : Math.exp((-0.5 * iou * iou) / sigma);
 
 /**
- * Keeps the best remaining box and lowers the scores of the boxes that it overlaps, again and again. Ends when the best
- * remaining score does not pass, or when `max` boxes are kept.
+ * Keeps the best remaining box, and lowers the scores of the boxes that overlap it. Repeats this until the best
+ * remaining score does not pass, or until `max` boxes are kept.
  */
 export function keepSoftly(
   c: Candidates,
@@ -36,7 +36,7 @@ export function keepSoftly(
 ): Outcome {
   const { order } = c;
   const scores = Float64Array.from(order, (row) => c.scores[row]);
-  // Scores only fall, so one that does not pass any more, or is 0, need not be exact.
+  // Scores only fall. So a score that no longer passes, or is 0, need not be exact.
   const isOpen = (score: number): boolean => score !== 0 && passes(score);
   const near = new Strips(
     c,
@@ -51,7 +51,8 @@ export function keepSoftly(
     const score = scores[rank];
     if (!passes(score)) break;
     if (score === 0) {
-      // All remaining scores are 0 and stay so, as for boxes on one spot after a few hundred rounds. Ties go by row.
+      // All remaining scores are 0 and cannot change, as for boxes on one spot after a few hundred rounds. Order them
+      // by row.
       const rest = remaining
         .ranks()
         .map((other) => order[other])
@@ -70,7 +71,7 @@ export function keepSoftly(
     const { ranks, overlaps, count } = near;
     for (let k = 0; k < count; k++) {
       const other = ranks[k];
-      // Every decay is 1 without overlap.
+      // Boxes without overlap have a decay of 1.
       const fallen = scores[other] * decay(overlaps[k]);
       scores[other] = fallen;
       if (!isOpen(fallen)) near.drop(other);

@@ -1,15 +1,19 @@
-/** Finds the boxes that overlap a box, and their IoU, while boxes are dropped one by one. Made for crowds. */
+/**
+ * Finds the boxes that overlap a box, and their IoU, while boxes are dropped one by one. Used if most boxes overlap.
+ */
 import { type Candidates, areaAt } from "./candidates.ts";
 
-/** Count of cells along the largest box of a level. More cells exclude more distant boxes, but take longer to visit. */
+/**
+ * The largest box of a level is this many cells long. More cells exclude more distant boxes, but take longer to visit.
+ */
 const CELLS_PER_BOX = 8;
-/** Largest count of cells along an axis, divided by sqrt(count of boxes). */
+/** The largest count of cells along an axis is this number * sqrt(count of boxes). */
 const CELLS_PER_ROOT = 2;
-/** Count of size levels on each side of the median. Boxes of other sizes are in the outermost. */
+/** Count of size levels on each side of the median. The outermost levels also hold boxes of all other sizes. */
 const LEVELS = 4;
 
 interface Axis {
-  /** Largest side, not below 0. */
+  /** Longest side of a box, at least 0. */
   readonly reach: number;
   readonly low: number;
   /** Cells per unit. */
@@ -18,8 +22,8 @@ interface Axis {
 }
 
 /**
- * Boxes of similar size, within a factor of 4. A search reaches that much further, since each box is listed by one
- * corner.
+ * Boxes of similar size, within a factor of 4. Each box is listed by one corner, so a search must reach further by the
+ * longest side.
  */
 interface Level {
   readonly x: Axis;
@@ -29,19 +33,19 @@ interface Level {
 }
 
 /**
- * Boxes in cells, in horizontal strips. Each box is listed once, by its first corner, so a search reads one range per
- * strip. Columns are in the order of cells, so memory is read forwards.
+ * Boxes in cells, in horizontal strips. Each box is listed once, by its first corner, so a search reads one range of
+ * cells per strip. The columns are in the order of the cells, so memory is read forwards.
  */
 export class Strips {
-  /** Ranks that the last search found, and their IoU, none 0. The first `count` are valid. */
+  /** Ranks that the last search found, and their IoU, which is above 0. The first `count` are valid. */
   readonly ranks: Int32Array;
   readonly overlaps: Float64Array;
   count = 0;
   private readonly c: Candidates;
   private readonly levels: readonly Level[];
-  /** Start of each cell in the columns; one more at the end. */
+  /** First place of each cell in the columns, and one more entry for the end. */
   private readonly starts: Int32Array;
-  /** Columns by place. */
+  /** The columns, indexed by place. */
   private readonly rankAt: Int32Array;
   private readonly classAt: Int32Array;
   private readonly x1: Float64Array;
@@ -50,7 +54,7 @@ export class Strips {
   private readonly x2: Float64Array;
   private readonly y2: Float64Array;
   private readonly area: Float64Array;
-  /** Position of each rank in the columns; -1 if it is not listed. */
+  /** Place of each rank in the columns; -1 if the rank is not listed. */
   private readonly placeOf: Int32Array;
   private length: number;
   private dropped = 0;
@@ -102,7 +106,7 @@ export class Strips {
     });
   }
 
-  /** Finds the boxes of the same class that share an area with that of a rank, in no order. */
+  /** Finds the boxes of the same class that share an area with the box of a rank, in no order. */
   find(rank: number): void {
     const { corners: b, order, offset } = this.c;
     const i = order[rank] * 4;
@@ -126,7 +130,7 @@ export class Strips {
     if (++this.dropped * 4 > this.length) this.closeGaps();
   }
 
-  /** Measures exactly as `iouOf` does. */
+  /** Calculates the IoU exactly as `iouOf` does. */
   private findBetween(row: number, start: number, end: number): void {
     const { x1, y1, x2, y2, area, classAt, rankAt, ranks, overlaps } = this;
     const { corners: b, classIds, offset } = this.c;
@@ -177,7 +181,7 @@ export class Strips {
   }
 }
 
-/** Returns the ranks of each level that has some. */
+/** Returns the ranks of each level that has boxes. */
 function splitBySize({ corners: b, order }: Candidates, ranks: Int32Array): Int32Array[] {
   const sizes = Float64Array.from(ranks, (rank) => {
     const i = order[rank] * 4;
@@ -205,15 +209,15 @@ function axisOf({ corners: b, order }: Candidates, ranks: Int32Array, side: 0 | 
   return cells > 1 ? { reach, low, scale: cells / span, cells } : { reach, low, scale: 0, cells: 1 };
 }
 
-/** Returns the first and the last cell of boxes that may share an area with one from `low` to `high`. */
+/** Returns the first and the last cell of the boxes that may share an area with a box from `low` to `high`. */
 function cellsWithin(axis: Axis, low: number, high: number, offset: number): [first: number, last: number] {
   const far = axis.reach + offset;
-  // Larger than the sum of all roundings.
+  // This is larger than the sum of all rounding errors.
   const slack = 16 * Number.EPSILON * (Math.max(Math.abs(low), Math.abs(high)) + far);
   return [cellAt(axis, low - far - slack), cellAt(axis, high + offset + slack)];
 }
 
-/** Returns the cell of a coordinate. The outermost cells also hold what lies outside. */
+/** Returns the cell of a coordinate. The outermost cells also hold coordinates outside the axis. */
 function cellAt({ low, scale, cells }: Axis, coordinate: number): number {
   const cell = Math.floor((coordinate - low) * scale);
   return cell >= cells ? cells - 1 : cell > 0 ? cell : 0;

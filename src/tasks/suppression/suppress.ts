@@ -1,4 +1,4 @@
-/** Suppression by name, each method as its reference defines it. */
+/** Suppression by a named method. Each method works as its reference defines it. */
 import { withoutSpareRows } from "../../core/counted-rows.ts";
 import { refuse } from "../../core/errors.ts";
 import { type Candidates, type Outcome, orderOf, readCorners, writeBox } from "./candidates.ts";
@@ -8,17 +8,23 @@ import { type Settings, type SuppressOptions, checkLengths, settingsOf } from ".
 import { type MatrixKernel, keepByMatrix } from "./matrix.ts";
 import { gaussianDecay, keepSoftly, linearDecay, tensorflowDecay } from "./soft.ts";
 
-/** Boxes that `suppress` keeps, best first. */
+/** The boxes that `suppress` keeps, best first. */
 export interface Suppressed {
   /** Row of each kept box. */
   readonly indices: Int32Array;
-  /** Score of each box: lowered by "soft-linear", "soft-gaussian", "soft-tensorflow" and "matrix", else its own. */
+  /**
+   * Score of each box. "soft-linear", "soft-gaussian", "soft-tensorflow" and "matrix" lower scores. Other methods leave
+   * them.
+   */
   readonly scores: Float32Array;
-  /** Four values of each box, in the format of the input: the merged box for methods that merge, else its own. */
+  /**
+   * Four values per box, in the format of the input. Methods that merge return merged boxes. Others return the boxes
+   * themselves.
+   */
   readonly boxes: Float32Array;
   /**
-   * Rows that each box was made of, its own first; null for methods that do not merge. Average keypoints over them with
-   * the scores as weights.
+   * Rows from which each box was made. Its own row comes first. Null for methods that do not merge. To merge keypoints,
+   * average those of these rows, weighted by score.
    */
   readonly members: readonly (readonly number[])[] | null;
 }
@@ -40,12 +46,15 @@ function candidatesOf(
   };
 }
 
-/** Methods that only compare scores, or drop those that are not above 0. All others multiply scores. */
+/**
+ * Methods that accept negative scores: they only compare scores, or drop scores that are not above 0. All other methods
+ * multiply scores.
+ */
 const TAKE_NEGATIVES = ["hard", "fast", "diou", "soft-tensorflow"];
 
 /**
- * Throws if a method that multiplies scores got negative or infinite ones. Negative logits would rise, a merged box
- * would leave its members, and infinite scores would make it NaN.
+ * Throws if a method that multiplies scores got negative or infinite scores. Negative logits would rise, merged boxes
+ * would leave their members, and infinite scores would make boxes NaN.
  */
 function checkScores({ order, scores }: Candidates, method: Settings["method"]): void {
   const ends = [order[0], order[order.length - 1]];
@@ -80,7 +89,7 @@ export function outcomeOf(c: Candidates, o: Settings): Outcome {
     case "soft-gaussian":
       return keepSoftly(c, gaussianDecay(sigma), isLeft, max);
     case "soft-tensorflow":
-      // TensorFlow drops a score equal to the threshold. Without a threshold, drop the scores that fell to 0.
+      // TensorFlow drops a score that equals the threshold. Without a threshold, drop scores that fell to 0.
       return keepSoftly(c, tensorflowDecay(sigma, iou), (score) => score > Math.max(scoreThreshold, 0), max);
     case "matrix":
       return keepByMatrix(c, matrixKernel(o), isLeft, max);

@@ -1,4 +1,4 @@
-/** Suppression by name in a decoder: the option `suppression`. */
+/** Suppression by a named method in a decoder: the option `suppression`. */
 import * as A from "../../core/abi.ts";
 import { refuseFor } from "../../core/errors.ts";
 import { setLength } from "../../decode/detections.ts";
@@ -35,7 +35,7 @@ export const suppression: SuppressionTask = {
 };
 
 /**
- * Suppresses the candidates of an image, and writes the kept rows to its detections.
+ * Suppresses the candidates of an image, and writes the kept rows to the image's detections.
  * @param plan word address of the image's plan block
  */
 function suppressImage(work: TaskWork, suppression: PlannedSuppression, image: number, plan: number): void {
@@ -51,7 +51,8 @@ function suppressImage(work: TaskWork, suppression: PlannedSuppression, image: n
   let count = 0;
   for (let i = 0; i < rows.length && count < maxDetections; i++) {
     const row = rows[i];
-    // The kernel compared the network's score with the threshold. Compare again what the method has lowered.
+    // The kernel compared the network's score with the threshold. The method may have lowered the score, so compare
+    // again.
     const score = Math.fround(scores[i]);
     if (score < f32[ownScores + row] && score < thresholdOf(i32[classIds + row])) continue;
     f32[ownScores + row] = score;
@@ -63,12 +64,12 @@ function suppressImage(work: TaskWork, suppression: PlannedSuppression, image: n
 }
 
 /**
- * Returns the width and height that turn normalised boxes into pixels of the input; [1, 1] if the input size is
- * unknown. DIoU and the pixel offset need pixels, in which both axes have the same unit.
+ * Returns the size that converts normalised boxes to pixels of the input. Returns [1, 1] if the input size is unknown.
+ * DIoU and the pixel offset need pixels, because both axes then have the same unit.
  */
 const overlapScaleOf = ({ plan }: TaskWork): readonly [number, number] => plan.inputSize ?? [1, 1];
 
-/** Reads the candidate columns. The best P_ORDERED of them take part. */
+/** Reads the candidate columns. Only the best P_ORDERED candidates take part. */
 function readCandidates(work: TaskWork, { suppress }: PlannedSuppression, plan: number): Candidates {
   const { i32, f32 } = work.memory;
   const size = overlapScaleOf(work);
@@ -87,7 +88,7 @@ function readCandidates(work: TaskWork, { suppress }: PlannedSuppression, plan: 
   };
 }
 
-/** Returns the settings of the method. Where the option states no threshold, uses the decoder's current one. */
+/** Returns the settings of the method. If the option states no threshold, the decoder's current threshold is used. */
 function currentSettings({ plan, thresholds }: TaskWork, suppression: PlannedSuppression): Settings {
   const { iouThreshold, confidenceThreshold } = thresholds();
   const { method } = suppression;

@@ -1,4 +1,4 @@
-/** Makes the text boxes of a frame, with the angle and the corners of oriented boxes. */
+/** Makes the text boxes of a frame, with angles and corners as oriented boxes have them. */
 import * as A from "../../core/abi.ts";
 import { angleOfVector } from "../../core/elementary.ts";
 import { refuseFor } from "../../core/errors.ts";
@@ -25,7 +25,7 @@ export function attachText(work: TaskWork): AfterImageOfTask {
   return (image, block) => maker.make(image, block >> 2);
 }
 
-/** Largest fraction of pixels that can be text: networks mark the cores of lines, with gaps between them. */
+/** Largest allowed fraction of text pixels. Networks mark the cores of lines, with gaps between them. */
 const MOST_TEXT = 0.9;
 
 /** Makes the boxes of one plan. */
@@ -60,7 +60,7 @@ class TextMaker {
     this.#write(detections[image], Math.min(count, memory.i32[plan + A.P_MAX_DETECTIONS]), plan);
   }
 
-  /** Notes NaN of the last map. Throws a TensorError for values that are no probabilities. */
+  /** Adds a note about NaN in the last map. Throws a TensorError for values that are no probabilities. */
   #checkMap(): void {
     const { plan } = this.#work;
     const slack = slackOf(plan.tensors[plan.heads[0].score.tensor]);
@@ -102,8 +102,8 @@ class TextMaker {
         if (at > bounds[axis + 2]) bounds[axis + 2] = at;
       }
       detections.boxes.set(bounds, row * 4);
-      // The angle of the upper side, in pixels of the upright picture. A frame with a rotation has the same angle:
-      // `regular` returns angles modulo a quarter turn.
+      // Calculate the angle of the upper side in pixels of the upright picture. A frame with a rotation has the same
+      // angle, because `regular` returns angles modulo a quarter turn.
       angles[row] = regular(
         angleOfVector(
           (corners[to + 2] - corners[to]) * frameWidth,
@@ -117,7 +117,7 @@ class TextMaker {
     setLength(detections, count);
   }
 
-  /** Returns the sides of the frame in pixels of the input, so that angles keep its aspect ratio. */
+  /** Returns the sides of the frame in pixels of the input, so that angles keep the frame's aspect ratio. */
   #sidesOfFrame(plan: number): readonly [number, number] {
     const { f32 } = this.#work.memory;
     const [width, height] = this.#work.plan.inputSize ?? [this.#task.width, this.#task.height];
@@ -125,7 +125,7 @@ class TextMaker {
   }
 }
 
-/** Returns an angle in [0, pi/2), as oriented boxes have it. */
+/** Returns an angle in [0, pi/2), the range that oriented boxes have. */
 function regular(angle: number): number {
   const quarter = Math.PI / 2;
   const rest = angle % quarter;

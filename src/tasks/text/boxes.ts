@@ -1,24 +1,24 @@
 /**
- * Turns a map of text probabilities into turned boxes, by two published rules:
+ * Turns a map of text probabilities into rotated boxes, by two published rules:
  *
- * - `paddleocr`: `db_postprocess.py` of PaddleOCR, polygons as quads and the fast score
+ * - `paddleocr`: `db_postprocess.py` of PaddleOCR, with quads as polygons and the fast score
  * - `depthai`: PPTextDetectionParser of depthai-nodes (`parsers/utils/ppdet.py`)
  *
- * All coordinates are indices of pixels: 0 is the centre of the first pixel, as in both sources.
+ * All coordinates are indices of pixels, as in both sources: 0 is the centre of the first pixel.
  */
 import { BorderFollower, type Contours, areaOf } from "./contours.ts";
 import { HullScratch, RECTANGLE_VALUES, hullInto, rectangleCornersInto, rectangleInto } from "./rectangle.ts";
 
-/** Settings by which a map becomes boxes. */
+/** Settings for turning a map into boxes. */
 export interface TextSettings {
   readonly rule: "paddleocr" | "depthai";
-  /** Probability that a text pixel exceeds. */
+  /** A pixel is text if its probability exceeds this value. */
   readonly maskThreshold: number;
-  /** Rule "paddleocr": a box grows by area x ratio / perimeter on each side. */
+  /** For the rule "paddleocr": each side of a box moves outwards by area x ratio / perimeter. */
   readonly unclipRatio: number;
 }
 
-/** The conditions of each rule for a box. */
+/** The conditions that a box must meet under each rule. */
 const LIMITS = {
   /**
    * Smallest allowed length in pixels of the rectangle's shorter side: `side` before the rectangle grows, `grownSide`
@@ -35,17 +35,17 @@ export const MOST_BORDERS = 1000;
 /** Pixels by which depthai's rule shrinks a rectangle before it takes the mean. */
 const SHRINK = 2;
 
-/** Fixed-point scale in which OpenCV counts edges. */
+/** OpenCV stores edges as fixed-point numbers: one pixel is this many units. */
 const ONE = 1 << 16;
 
-/** Values of a box: score, then x and y of the four corners in order around it. */
+/** Count of values of a box: score, then x and y of the four corners in order around the box. */
 export const TEXT_VALUES = 9;
 
-/** Turns maps of one size into boxes. Its arrays are reused. */
+/** Turns maps of one size into boxes. The arrays are reused. */
 export class TextReader {
-  /** `TEXT_VALUES` of each box, best first. */
+  /** The boxes, best first, with `TEXT_VALUES` values each. */
   readonly boxes: Float64Array;
-  /** Range of the last map's values, widened to include 0..1, and the count of NaN (`lost`). */
+  /** Smallest value (at most 0) and largest value (at least 1) of the last map, and its count of NaN (`lost`). */
   range: { readonly least: number; readonly most: number; readonly lost: number; readonly texts: number } = {
     texts: 0,
     least: 0,
@@ -58,14 +58,15 @@ export class TextReader {
   readonly #height: number;
   readonly #settings: TextSettings;
   readonly #follower: BorderFollower;
-  /** Sums of the probabilities of a row up to each pixel, `width + 1` a row. */
+  /** Sums of the probabilities from the start of a row to each pixel. A row has `width + 1` sums. */
   readonly #sums: Float64Array;
   readonly #rectangle = new Float64Array(RECTANGLE_VALUES);
   readonly #corners = new Float64Array(8);
-  /** First and last pixel of a quad in each row. */
+  /** First pixel of a quad in each row. */
   readonly #first: Int32Array;
+  /** Last pixel of a quad in each row. */
   readonly #last: Int32Array;
-  /** The x at which the edges of the quad cross each row, in units of a pixel divided by `ONE`. */
+  /** x at which the left edge of the quad crosses each row, in units of a pixel divided by `ONE`. */
   readonly #left: Float64Array;
   readonly #right: Float64Array;
   /** x and y of the ends of a side. */
@@ -90,7 +91,7 @@ export class TextReader {
   }
 
   /**
-   * Writes the boxes of a map to `boxes`, and returns their count.
+   * Writes the boxes of a map to `boxes`. Returns the count of boxes.
    * @param map probabilities, row by row
    * @param threshold a box passes if its score is not below
    */
@@ -106,7 +107,7 @@ export class TextReader {
     return this.#sort(count);
   }
 
-  /** Marks the pixels of texts, and sums the probabilities of each row. */
+  /** Marks the text pixels, and sums the probabilities of each row. */
   #mark(map: Float32Array | Float64Array): void {
     const { marks, stride } = this.#follower;
     const { maskThreshold, rule } = this.#settings;
@@ -121,7 +122,7 @@ export class TextReader {
       to = y * (width + 1);
       for (let x = 0; x < width; x++, at++) {
         const p = map[at];
-        // NaN belongs to no text, and counts as 0 in means.
+        // NaN is no text, and counts as 0 in sums.
         sum += p === p ? p : 0;
         sums[++to] = sum;
         if (!(p > maskThreshold)) {
@@ -135,7 +136,7 @@ export class TextReader {
           marks[(y + 1) * stride + x + 1] = 1;
           continue;
         }
-        // Dilate by 3 x 3 inside of the picture.
+        // Dilate by 3 x 3 inside the picture.
         for (let j = Math.max(0, y - reach); j <= Math.min(height - 1, y + reach); j++)
           for (let i = Math.max(0, x - reach); i <= Math.min(width - 1, x + reach); i++)
             marks[(j + 1) * stride + i + 1] = 1;
@@ -144,7 +145,10 @@ export class TextReader {
     this.range = { least, most, lost, texts: width * height - others };
   }
 
-  /** Returns the borders to look at. If there are more than may be returned, depthai's rule takes the largest areas. */
+  /**
+   * Returns the borders to examine. If there are more than may be returned, depthai's rule takes those with the largest
+   * areas.
+   */
   #ordered(contours: Contours, borders: number): number[] {
     const { starts } = contours;
     const { area: least } = LIMITS[this.#settings.rule];
@@ -156,7 +160,7 @@ export class TextReader {
     return large.sort((a, b) => areas[b] - areas[a] || a - b).slice(0, this.#most);
   }
 
-  /** Writes the box of a border to `boxes`. Returns false if it has none. */
+  /** Writes the box around a border to `boxes`. Returns false if the border has no valid box. */
   #boxOf({ points, starts }: Contours, border: number, threshold: number, at: number): boolean {
     const from = starts[border];
     const to = starts[border + 1];
@@ -182,8 +186,8 @@ export class TextReader {
   }
 
   /**
-   * Returns the mean probability inside of the rectangle, its corners cut to whole pixels. Corners may lie outside of
-   * the picture, which only cuts what they enclose: `box_score_fast` of PaddleOCR.
+   * Returns the mean probability inside the rectangle. The corners are truncated to whole pixels. Pixels outside the
+   * picture are ignored: `box_score_fast` of PaddleOCR.
    */
   #mean(): number {
     const corners = this.#corners;
@@ -192,7 +196,7 @@ export class TextReader {
     return this.#meanOf(0);
   }
 
-  /** Returns the mean probability inside of the rectangle with its corners two pixels further inwards on both axes. */
+  /** Returns the mean probability inside the rectangle after moving each corner inwards by two pixels on both axes. */
   #shrunkMean(): number {
     const corners = this.#corners;
     rectangleCornersInto(this.#rectangle, 0, corners);
@@ -204,8 +208,9 @@ export class TextReader {
   }
 
   /**
-   * Returns the mean over the pixels that `cv2.fillPoly` sets: those of the four lines between the corners, and those
-   * between two edges of a row. OpenCV 4.6 cuts the lines to the picture, at whole pixels, and leaves the edges alone.
+   * Returns the mean over the pixels that `cv2.fillPoly` sets: pixels on the four lines between the corners, and pixels
+   * between two edges of a row. OpenCV 4.6 clips the lines at the picture, to whole pixels, but does not clip the
+   * edges.
    * @param more added to the count of pixels
    */
   #meanOf(more: number): number {
@@ -244,7 +249,7 @@ export class TextReader {
     return sum / (count + more);
   }
 
-  /** Takes a side of the quad into its rows: the pixels of its line, and where its edge crosses each row. */
+  /** Adds a side of the quad to its rows: the pixels of the line, and the x at which the edge crosses each row. */
   #side(x1: number, y1: number, x2: number, y2: number): void {
     const ends = this.#ends;
     ends.set([x1, y1, x2, y2]);
@@ -259,7 +264,7 @@ export class TextReader {
     }
   }
 
-  /** Takes the pixels of a line into the rows of the quad, as OpenCV's `LineIterator` with 8 neighbours steps. */
+  /** Adds the pixels of a line to the rows of the quad. Steps as OpenCV's `LineIterator` with 8 neighbours does. */
   #line(x1: number, y1: number, x2: number, y2: number): void {
     let x = x2 < x1 ? x2 : x1;
     let y = x2 < x1 ? y2 : y1;
@@ -283,8 +288,8 @@ export class TextReader {
   }
 
   /**
-   * Writes the corners of depthai's box to `#corners`: sides times the root of 2, at most those of the picture, and the
-   * angle of the upper side in whole degrees.
+   * Writes the corners of depthai's box to `#corners`. The sides grow by the root of 2, but not beyond the picture's.
+   * The box has the angle of the upper side in whole degrees.
    */
   #widen(): void {
     const rectangle = this.#rectangle;
@@ -303,7 +308,10 @@ export class TextReader {
     rectangleCornersInto(rectangle, 0, corners);
   }
 
-  /** Sorts the boxes by score, equal ones by their first pixel. Returns how many may be returned. */
+  /**
+   * Sorts the boxes by score. Boxes with equal scores are in order of their first pixel. Returns how many boxes may be
+   * returned.
+   */
   #sort(count: number): number {
     const { boxes } = this;
     const order = Array.from({ length: count }, (_, i) => i).sort(
@@ -318,20 +326,19 @@ export class TextReader {
   }
 }
 
-/**
- * Returns a coordinate cut to a whole pixel, towards 0. A coordinate just below a whole number counts as that number.
- */
+/** Truncates a coordinate to a whole pixel, towards 0. A coordinate just below a whole number counts as that number. */
 function cut(x: number): number {
   const whole = Math.round(x);
   return Math.abs(x - whole) < 1e-6 ? whole : Math.trunc(x);
 }
 
-/** Returns the sides of the picture that a point lies beyond, as bits: left 1, right 2, top 4, bottom 8. */
+/** Returns on which sides a point lies outside the picture, as bits: left 1, right 2, top 4, bottom 8. */
 const sidesOf = (x: number, y: number, right: number, bottom: number): number =>
   (x < 0 ? 1 : 0) + (x > right ? 2 : 0) + (y < 0 ? 4 : 0) + (y > bottom ? 8 : 0);
 
 /**
- * Cuts a line to the picture, at whole pixels, as OpenCV's `clipLine` does: first at top and bottom, then at the sides.
+ * Clips a line at the picture, to whole pixels, as OpenCV's `clipLine` does: first at top and bottom, then at the
+ * sides.
  * @param ends x and y of both ends, changed in place
  * @returns true if a part is left
  */
@@ -352,7 +359,9 @@ function clipLine(ends: Float64Array, right: number, bottom: number): boolean {
   return true;
 }
 
-/** Moves an end of a line along it, to where x (`axis` 0) or y (1) is `to`. The other coordinate stays whole. */
+/**
+ * Moves one end of a line along the line, until x (`axis` 0) or y (1) equals `to`. The other coordinate stays whole.
+ */
 function moveTo(ends: Float64Array, end: number, axis: number, to: number): void {
   const other = 1 - axis;
   const slope = (to - ends[end + axis]) * (ends[2 + other] - ends[other]);
@@ -361,7 +370,7 @@ function moveTo(ends: Float64Array, end: number, axis: number, to: number): void
 }
 
 /**
- * Orders four corners as both sources do: upper left, upper right, lower right, lower left, where the two with the
+ * Orders four corners as both sources do: upper left, upper right, lower right, lower left. The two corners with the
  * smallest x are the left ones.
  */
 function fromUpperLeft(corners: Float64Array): void {

@@ -1,38 +1,41 @@
 /**
  * Follows the borders of the set pixels of a picture: S. Suzuki and K. Abe, "Topological structural analysis of
- * digitized binary images by border following" (1985), algorithm 1. Set pixels that touch by an edge or a corner belong
- * together. Each component has one outer border, and one more for each of its holes, as `cv2.findContours` returns them
- * with RETR_LIST and CHAIN_APPROX_NONE.
+ * digitized binary images by border following" (1985), algorithm 1. Set pixels that touch at an edge or a corner form a
+ * component. A component has one outer border, and one border for each hole. `cv2.findContours` returns the same
+ * borders with RETR_LIST and CHAIN_APPROX_NONE.
  */
 
 /** Borders of a picture, one after the other. */
 export interface Contours {
-  /** x and y of each pixel of each border, in the order in which the border is followed. */
+  /** x and y of the pixels of all borders. The pixels of a border are in the order in which it was followed. */
   readonly points: Int32Array;
-  /** Index of the first pixel of each border, and at the end the count of all pixels. */
+  /** Index of the first pixel of each border. The last entry is the count of all pixels. */
   readonly starts: readonly number[];
 }
 
-/** Column and row steps to the eight neighbours, clockwise from the right one. */
+/** Column steps to the eight neighbours, clockwise from the right one. */
 const DX = [1, 1, 0, -1, -1, -1, 0, 1] as const;
+/** Row steps to the same neighbours. */
 const DY = [0, 1, 1, 1, 0, -1, -1, -1] as const;
 
-/** Values of a pixel: set, on a border, on a border with the right neighbour outside. */
+/** Mark of a set pixel. */
 const SET = 1;
+/** Mark of a pixel on a border. */
 const BORDER = 2;
+/** Mark of a pixel on a border whose right neighbour is outside. */
 const RIGHT_END = -2;
 
 /**
- * A picture of set pixels surrounded by clear ones, so that steps need no check of the edges. `follow` marks the pixels
- * of borders, so that each border is followed once.
+ * A picture with clear pixels around it, so that steps need no check of the edges. `follow` marks the pixels of
+ * borders, so that each border is followed once.
  */
 export class BorderFollower {
   readonly width: number;
   readonly height: number;
-  /** Marks of all pixels, `stride` a row, with at least one clear pixel around the picture. */
+  /** Marks of all pixels, `stride` per row, with at least one clear pixel on each side of the picture. */
   readonly marks: Int8Array;
   readonly stride: number;
-  /** The same memory, four marks a word: rows begin at whole words. */
+  /** The same memory as words of four marks. Each row begins at a whole word. */
   readonly #words: Int32Array;
   readonly #steps: Int32Array;
   #points = new Int32Array(1024);
@@ -47,13 +50,15 @@ export class BorderFollower {
     this.#steps = Int32Array.from(DX, (dx, k) => dx + DY[k] * this.stride);
   }
 
-  /** Returns the borders of the marks that are 1. Takes at most `most` of them, in the order of their first pixels. */
+  /**
+   * Returns the borders of the pixels whose mark is 1: the first `most` borders, in the order of their first pixels.
+   */
   follow(most: number): Contours {
     const { marks, stride, height } = this;
     const words = this.#words;
     const starts: number[] = [];
     this.#count = 0;
-    // Look at four pixels at a time, since most of a picture is clear.
+    // Test four pixels at a time, because most of a picture is clear.
     for (let word = stride / 4, last = word * (height + 1); word < last; word++) {
       if (words[word] === 0) continue;
       for (let at = 4 * word; at < 4 * word + 4; at++) {
@@ -80,7 +85,7 @@ export class BorderFollower {
   #followOne(first: number, side: number): void {
     const { marks } = this;
     const steps = this.#steps;
-    // Turn clockwise from the clear neighbour to the first set one: the last pixel of the border.
+    // Turn clockwise from the clear neighbour to the first set neighbour: the last pixel of the border.
     let turn = 1;
     while (turn < 8 && marks[first + steps[(side + turn) & 7]] === 0) turn++;
     if (turn === 8) {
@@ -91,7 +96,7 @@ export class BorderFollower {
     let at = first;
     let from = (side + turn) & 7;
     for (;;) {
-      // Turn counterclockwise from the pixel before to the next set one.
+      // Turn counterclockwise from the previous pixel to the next set pixel.
       let sawRight = false;
       let direction = (from + 7) & 7;
       while (marks[at + steps[direction]] === 0) {
@@ -121,7 +126,7 @@ export class BorderFollower {
   }
 }
 
-/** Returns the area that a border encloses, through the centres of its pixels, as `cv2.contourArea` does. */
+/** Returns the area that a border encloses, measured through the centres of its pixels, as `cv2.contourArea` does. */
 export function areaOf({ points }: Contours, from: number, to: number): number {
   let twice = 0;
   for (let i = from, before = to - 1; i < to; before = i++)

@@ -1,4 +1,4 @@
-/** The part of a plan about text. Plain data. */
+/** The part of a plan for text. Plain data. */
 import type { TaskPlan } from "../../heads/head.ts";
 import type { TextSettings } from "./boxes.ts";
 

@@ -35,7 +35,7 @@ export function readText(query: HeadQuery, specs: Specs): readonly Interpretatio
   return ofInput.map((map) => interpretationOf(query, specs, map));
 }
 
-/** Returns the map of a tensor: [N,1,h,w], [N,h,w,1] and [1,h,w]. */
+/** Returns the map in a tensor [N,1,h,w], [N,h,w,1] or [1,h,w]. */
 function mapsIn({ dims }: TensorSpec, index: number): TextMap[] {
   const [batch, a, b, c] = dims;
   if (dims.includes(0)) return [];
@@ -55,7 +55,7 @@ function interpretationOf(query: HeadQuery, specs: Specs, map: TextMap): Interpr
       name: "text-map",
       title: "probability that a pixel belongs to a text",
       usual: null,
-      // A head needs a box and a score. Point both at the first pixel, since the task makes all boxes.
+      // A head needs a box and a score. Use the first pixel for both: the task makes all boxes.
       fields: () => ({ kind: "centre", boxChannels: [0, 0, 0, 0], unit: [1, 1] }),
       matches: [
         {
@@ -68,7 +68,7 @@ function interpretationOf(query: HeadQuery, specs: Specs, map: TextMap): Interpr
           objectness: null,
         },
       ],
-      // PaddleOCR's networks take pictures of any size: the map has the input's.
+      // PaddleOCR's networks accept pictures of any size. The map has the size of the input.
       inputSize: query.inputSize ?? [width, height],
     },
   );

@@ -1,17 +1,18 @@
-/**
- * Finds the smallest rectangle around points: among the rectangles along each edge of the convex hull, that of least
- * area.
- */
+/** Finds the smallest rectangle around points. One side of that rectangle lies on an edge of the convex hull. */
 
-/** Count of the values of a rectangle: centre, length along the edge, length across it, direction of the edge. */
+/**
+ * Count of values of a rectangle: x and y of the centre, length along the edge, length across, and x and y of the
+ * edge's direction.
+ */
 export const RECTANGLE_VALUES = 6;
 
-/** Scratch for `hullInto`, for pictures of so many rows. */
+/** Scratch for `hullInto`, for pictures with a given row count. */
 export class HullScratch {
-  /** Smallest and largest x of the points of each row. */
+  /** Smallest x of the points in each row. */
   readonly first: Int32Array;
+  /** Largest x of the points in each row. */
   readonly last: Int32Array;
-  /** x and y of the ends of all rows, from top to bottom. */
+  /** x and y of both ends of all rows, from top to bottom. */
   readonly ends: Int32Array;
   /** x and y of the corners of the hull. */
   readonly hull: Float64Array;
@@ -25,9 +26,9 @@ export class HullScratch {
 }
 
 /**
- * Writes the convex hull of the pixels of a border to `scratch.hull`, by Andrew's monotone chain. Only the first and
- * the last pixel of a row can be corners, and a border has pixels in every row that it crosses: nothing needs sorting.
- * Returns the count of corners. Points on an edge are left out.
+ * Writes the convex hull of a border's pixels to `scratch.hull`, by Andrew's monotone chain. Only the first and the
+ * last pixel of a row can be corners, and a border has pixels in every row that it crosses. So nothing needs sorting.
+ * Returns the count of corners. Leaves out points on an edge.
  * @param points x and y of each pixel
  */
 export function hullInto(points: Int32Array, from: number, to: number, scratch: HullScratch): number {
@@ -72,14 +73,14 @@ export function hullInto(points: Int32Array, from: number, to: number, scratch: 
   for (let i = 0; i < count; i++) add(i, 1);
   const lower = size;
   for (let i = count - 2; i >= 0; i--) add(i, lower);
-  // The last point equals the first.
+  // The last point equals the first point.
   return count > 1 ? size - 1 : size;
 }
 
 /**
- * Writes the smallest rectangle around a hull to `to`: centre x, y, length along its edge, length across, and the unit
- * vector of the edge. Turns calipers: the three furthest corners only move forward as the edge does, so the time grows
- * with the count of corners. Of equal areas, keeps the first edge.
+ * Writes the smallest rectangle around a hull to `to`: x and y of the centre, length along the edge, length across, and
+ * the unit vector of the edge. Uses rotating calipers: the three most distant corners only move forward when the edge
+ * does, so the time grows with the count of corners. If areas are equal, keeps the first edge.
  */
 export function rectangleInto(hull: Float64Array, count: number, to: Float64Array): void {
   if (count < 3) {
@@ -129,7 +130,10 @@ export function rectangleInto(hull: Float64Array, count: number, to: Float64Arra
   }
 }
 
-/** Writes the four corners of a rectangle, x and y each, in order around it. `more` is added to each side's ends. */
+/**
+ * Writes the four corners of a rectangle in order around it, x and y each. Each side becomes longer by `more` at both
+ * ends.
+ */
 export function rectangleCornersInto(rectangle: Float64Array, more: number, to: Float64Array, at = 0): void {
   const [x, y, length, breadth, ux, uy] = rectangle;
   const a = length / 2 + more;
