@@ -1,17 +1,18 @@
 /**
- * Facts about the parsers that an NN Archive names: which family they read, or that no decoder reads their networks.
+ * Facts about the parsers that NN Archives name: the family that a parser reads, or advice if no decoder reads its
+ * networks.
  */
 import type { Family, ScoreOption } from "./family.ts";
 import type { Rules } from "./rules.ts";
 
-/** A parser of NN Archives that reads one family only. */
+/** A parser of NN Archives whose networks all belong to one family. */
 export interface ParserTraits {
   /** Name of the parser, as archives write it. */
   readonly parser: string;
   /** The family, and the default values of the parser in depthai-nodes. */
   readonly defaults: {
     readonly family: Family;
-    /** Class count, if all networks of the parser have the same. */
+    /** Class count. Only if all networks of the parser have the same one. */
     readonly classes?: number;
     readonly confidenceThreshold: number;
     readonly iouThreshold: number;
@@ -21,15 +22,13 @@ export interface ParserTraits {
     readonly rules?: Partial<Rules>;
   };
   /**
-   * Roles of the head's outputs, in the order in which the archive lists them. The output of masks may be missing.
-   * Every column of scores is a class.
+   * Roles of the head's outputs, in the order in which the archive lists the outputs. The output of masks may be
+   * missing. Every score column is a class.
    */
   readonly outputs?: readonly ["boxes", "scores", "masks"];
-  /**
-   * Metadata key of the parser. Its value is false if the scores are logits. Other parsers use the same key for masks.
-   */
+  /** Metadata key of the parser. The value is false if the scores are logits. Other parsers use this key for masks. */
   readonly softmaxKey?: "is_softmax";
-  /** How the parser refines a point of a heat map, if not as the family's authors do. */
+  /** How the parser refines a point of a heat map. Absent: as the family's authors do. */
   readonly keypointRefinement?: "none";
 }
 
@@ -70,7 +69,7 @@ export const PARSERS: readonly ParserTraits[] = [
     softmaxKey: "is_softmax",
   },
   {
-    // The parser takes the best column of each query. No column is the background. A third output has masks.
+    // The parser takes the best score column of each query. No column is the background. A third output holds masks.
     parser: "RFDETRParser",
     defaults: {
       family: "rfdetr",
@@ -84,7 +83,7 @@ export const PARSERS: readonly ParserTraits[] = [
     outputs: ["boxes", "scores", "masks"],
   },
   {
-    // YOLOv8 for segmentation with a single class. `labelMap` makes the index map that the parser gives.
+    // YOLOv8 for segmentation with a single class. `labelMap` makes the index map that the parser outputs.
     parser: "FastSAMParser",
     defaults: {
       family: "yolov8",
@@ -97,8 +96,8 @@ export const PARSERS: readonly ParserTraits[] = [
 ];
 
 /**
- * Advice for parsers whose networks no decoder reads, by the parser's name in lower case: what to do with their
- * tensors.
+ * Advice for networks of parsers that no decoder reads: how to use their tensors. Keys are the parsers' names in lower
+ * case.
  */
 export const OTHER_PARSERS: { readonly [parser: string]: string } = {
   segmentationparser:

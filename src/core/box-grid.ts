@@ -1,14 +1,18 @@
-/** Finds the boxes that a box may overlap, so that not every pair is compared. */
+/** Finds the boxes that a box may overlap, so that not every pair must be compared. */
 
-/** Cells along an axis = this number * sqrt(count of boxes). A cell then holds few boxes unless they crowd. */
+/**
+ * The grid has this number * sqrt(count of boxes) cells along each axis. A cell then holds few boxes unless they crowd.
+ */
 const CELLS_PER_ROOT = 2;
 /**
- * Largest total length of all cells' lists, per box. Without this cap a few boxes over the whole picture fill every
- * cell.
+ * Largest total length of all cells' lists, divided by the count of boxes. Without this limit, a few boxes over the
+ * whole picture would fill every cell.
  */
 const MOST_ENTRIES = 16;
 
-/** A grid over boxes. Each cell lists the boxes that reach into it. `fill` reuses its arrays for the next boxes. */
+/**
+ * A grid over boxes. Each cell lists the boxes that reach into the cell. `fill` reuses the arrays for the next boxes.
+ */
 export class BoxGrid {
   /** Places of the boxes that the last search found. Only the first `count` are valid. */
   places = new Int32Array(0);
@@ -20,15 +24,18 @@ export class BoxGrid {
   private offset = 0;
   private readonly x: GridAxis = { low: 0, scale: 0, cells: 1 };
   private readonly y: GridAxis = { low: 0, scale: 0, cells: 1 };
-  /** First entry of each cell in `members`; one more at the end. */
+  /** First entry of each cell in `members`, and one more entry for the end. */
   private starts = new Int32Array(0);
   private members = new Int32Array(0);
-  /** Index of the last search that found each place. Several cells list the same box, and a search reports it once. */
+  /**
+   * For each place, the number of the last search that found it. Several cells may list the same box, but a search
+   * reports each box once.
+   */
   private seenIn = new Int32Array(0);
   private searches = 0;
 
   /**
-   * Takes boxes: corners x1, y1, x2, y2. The grid reads them until the next call.
+   * Fills the grid with boxes: corners x1, y1, x2, y2. The grid reads this array until the next call.
    * @param rows row of the box at each place; null: the place itself
    * @param offset added to widths and heights of an intersection, so boxes that are so far apart are found too
    */
@@ -105,7 +112,7 @@ export class BoxGrid {
     return ++this.searches;
   }
 
-  /** Chooses the cells along an axis. A cell is as wide as an average box, unless that makes too many cells. */
+  /** Chooses the cells along an axis. A cell is as wide as an average box, unless there would be too many cells. */
   private setAxis(axis: GridAxis, first: number): void {
     let low = Infinity;
     let high = -Infinity;
@@ -114,7 +121,7 @@ export class BoxGrid {
       const i = (this.rows === null ? place : this.rows[place]) * 4 + first;
       const from = this.boxes[i];
       const to = this.boxes[i + 2];
-      // Leave out a NaN: it overlaps nothing.
+      // Skip a NaN: its box overlaps nothing.
       if (!(from <= to)) continue;
       low = Math.min(low, from);
       high = Math.max(high, to);
@@ -141,7 +148,7 @@ export class BoxGrid {
     return count;
   }
 
-  /** Lists the boxes of each cell: counts them, then writes them. */
+  /** Lists the boxes of each cell: first counts them, then writes them. */
   private list(cells: number): void {
     const { starts } = this;
     starts.fill(0, 0, cells + 1);
@@ -153,7 +160,7 @@ export class BoxGrid {
     this.forEachCell((cell, place) => (members[--starts[cell]] = place));
   }
 
-  /** Calls back for each pair of a box and a cell that it reaches into. */
+  /** Calls `callback` for each pair of a box and a cell that the box reaches into. */
   private forEachCell(callback: (cell: number, place: number) => void): void {
     const { x, y, boxes, rows } = this;
     for (let place = 0; place < this.length; place++) {
@@ -180,7 +187,10 @@ function halve(axis: GridAxis): void {
   axis.cells = cells;
 }
 
-/** Returns the cell of a coordinate. The outermost cells also hold what lies outside. NaN is in the first cell. */
+/**
+ * Returns the cell of a coordinate. The outermost cells also hold coordinates outside the axis. NaN is in the first
+ * cell.
+ */
 function cellAt({ low, scale, cells }: GridAxis, coordinate: number): number {
   const cell = Math.floor((coordinate - low) * scale);
   return cell >= cells ? cells - 1 : cell > 0 ? cell : 0;

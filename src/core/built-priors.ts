@@ -1,9 +1,9 @@
-/** Builds prior boxes of families whose networks all have the same ones, so that no config has to list them. */
+/** Builds prior boxes for families whose networks all have the same priors, so that no config has to list them. */
 
 /** A feature map with prior boxes: its stride in pixels, and the normalised sizes of the boxes in each cell. */
 export type Layer = readonly [stride: number, sizes: readonly (readonly [number, number])[]];
 
-/** Cells of a feature map. The functions return the centre of a column and of a row. */
+/** Positions of the cells of a feature map. The functions return the centre of a column or a row. */
 interface Cells {
   readonly w: number;
   readonly h: number;
@@ -14,7 +14,7 @@ interface Cells {
 
 /** Returns the prior boxes of some feature maps as rows cx cy w h, cell by cell. */
 function boxesOf(maps: readonly Cells[]): Float32Array {
-  // Count first: a list of EfficientDet's 196,416 numbers would grow for milliseconds.
+  // Count the boxes first: a list that grows to EfficientDet's 196,416 numbers would take milliseconds.
   const out = new Float32Array(4 * maps.reduce((sum, { w, h, sizes }) => sum + w * h * sizes.length, 0));
   let at = 0;
   for (const { w, h, centreX, centreY, sizes } of maps)
@@ -50,7 +50,7 @@ const whole = (stride: number, count: number): Layer => [stride, Array<[1, 1]>(c
 
 /** Returns the anchors of BlazeFace at 128x128, 192x192 or 256x256; see `blazefaceAnchors`. */
 export function blazeface(inputSize: readonly [number, number]): Float32Array {
-  // Each cell has two anchors per layer, except in the full range model.
+  // Each cell has two anchors per layer, but one in the full range model.
   const [width] = inputSize;
   return grid(inputSize, width === 192 ? [whole(4, 1)] : [whole(width / 16, 2), whole(width / 8, 6)]);
 }
@@ -71,8 +71,8 @@ export function ultraface(inputSize: readonly [number, number]): Float32Array {
 }
 
 /**
- * Returns the anchors of MediaPipe's palm detection, each as large as the image. At 192x192 and 128x128 they have
- * strides 8 and 16, at 256x256 also 32: palm_detection_cpu.pbtxt of today and of 2019.
+ * Returns the anchors of MediaPipe's palm detection, each as large as the image. Strides are 8 and 16 at 192x192 and
+ * 128x128, and also 32 at 256x256: palm_detection_cpu.pbtxt of today and of 2019.
  */
 export function palm(inputSize: readonly [number, number]): Float32Array {
   const layers = inputSize[0] === 256 ? [whole(16, 2), whole(32, 6)] : [whole(16, 6)];
@@ -88,7 +88,7 @@ export function person(inputSize: readonly [number, number]): Float32Array {
 type Squares = readonly (readonly [stride: number, sizes: readonly number[]])[];
 
 /**
- * Returns square priors in the middle of each cell as rows cx cy w h, normalised.
+ * Returns square priors at the centre of each cell as rows cx cy w h, normalised.
  * @param cells returns the cells along a side of so many strides. `Math.ceil` keeps a last cell that the edge of the
  *   input cuts off, `Math.floor` drops it
  */
@@ -114,7 +114,10 @@ const YUNET_2022: Squares = [
   [64, [128, 192, 256]],
 ];
 
-/** Returns the priors of YuNet of 2022. A map has the whole cells of the input: 96 pixels have one cell of 64. */
+/**
+ * Returns the priors of YuNet of 2022. A map has only cells that lie wholly in the input: 96 pixels have one cell of
+ * 64.
+ */
 export const yunetPriors = (inputSize: readonly [number, number]): Float32Array =>
   squares(inputSize, YUNET_2022, Math.floor);
 
@@ -130,11 +133,11 @@ export const retinaface = (inputSize: readonly [number, number]): Float32Array =
 
 /** Settings of EfficientDet's priors that differ between its models. */
 export interface EfficientdetLayout {
-  /** Side of the smallest prior in strides. Default 4. D7 has 5, Lite 0 to 2 and 3x have 3. */
+  /** Side of the smallest prior in strides. Default 4. D7 has 5. Lite 0 to 2 and 3x have 3. */
   readonly scale?: number;
   /** Width / height of the priors of one size, in order. Default 1, 2, 0.5. */
   readonly aspectRatios?: readonly number[];
-  /** Number of levels, from stride 8 on. Default 5; D7x has 6. */
+  /** Count of levels, beginning with stride 8. Default 5; D7x has 6. */
   readonly levels?: number;
 }
 
@@ -145,7 +148,7 @@ export function efficientdet(
 ): Float32Array {
   const layers = Array.from({ length: levels }, (_, level): Layer => {
     const stride = 8 << level;
-    // A cell is a part of the input, not the nominal stride: 320 pixels have 3 cells of 106.7.
+    // Cells divide the input evenly, whatever the nominal stride is: 320 pixels have 3 cells of 106.7.
     const [w, h] = inputSize.map((n) => Math.ceil(n / stride));
     const sizes = [0, 1, 2].flatMap((octave) =>
       aspectRatios.map((ratio): [number, number] => {

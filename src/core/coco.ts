@@ -14,8 +14,8 @@ export const cocoIds = (): number[] =>
   Array.from({ length: COCO_LAST }, (_, i) => i + 1).filter((id) => !COCO_UNUSED.includes(id));
 
 /**
- * True if these labels are COCO's, by count and by the first and last name. Lists differ in the spelling of others
- * ("airplane", "aeroplane").
+ * True if these labels are COCO's: compares the count, and the first and last name. Lists spell other names in
+ * different ways ("airplane", "aeroplane").
  */
 export const areCoco = (labels: readonly string[] | null, count: number): boolean =>
   labels?.length === count &&

@@ -1,9 +1,9 @@
-/** Converts boxes to corners, the form that suppression works on. */
+/** Converts boxes to corners, the form that suppression uses. */
 import type { SuppressBoxFormat } from "./suppression.ts";
 
 /**
- * Writes the box at `from` as corners to `corners` at `to`. Two corners in either order make the same box, as in the
- * ONNX operator NonMaxSuppression.
+ * Converts the box at `from` to corners, and writes them to `corners` at `to`. The two corners may come in either
+ * order, as in the ONNX operator NonMaxSuppression.
  */
 export function writeCorners(
   corners: Float32Array | Float64Array,

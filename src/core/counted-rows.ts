@@ -1,6 +1,9 @@
-/** Cuts the columns of a decoder's memory to the detections of the last frame. Rows after them hold earlier frames. */
+/**
+ * Cuts the columns of a decoder's memory to the detections of the last frame. Later rows hold detections of earlier
+ * frames.
+ */
 
-/** Detections of a decoder. `length` counts those of the last frame. */
+/** Detections of a decoder. `length` is the count of the last frame's detections. */
 interface Counted {
   readonly length: number;
 }
@@ -8,8 +11,8 @@ interface Counted {
 const OWNER = /* @__PURE__ */ Symbol("owner");
 
 /**
- * Records which detections the columns belong to. The column holds them: keys of a WeakMap outlive each collection of
- * young objects, and a decoder's memory with them.
+ * Stores in each column which detections it belongs to. A WeakMap would not do: its keys survive each collection of
+ * young objects, and keep the decoder's memory alive.
  */
 export function setOwner(owner: Counted, columns: readonly object[]): void {
   for (const column of columns) Object.defineProperty(column, OWNER, { value: owner });
@@ -19,7 +22,7 @@ interface Owned {
   readonly [OWNER]?: Counted;
 }
 
-/** Boxes with their scores and class ids, in the form that suppression takes. */
+/** Boxes with their scores and class ids, in the form that suppression accepts. */
 interface Lists {
   readonly boxes: ArrayLike<number>;
   readonly scores: ArrayLike<number>;
@@ -27,8 +30,8 @@ interface Lists {
 }
 
 /**
- * Returns columns of a decoder cut to the detections of the last frame. Other lists are returned as they are, unless
- * the caller states `length`.
+ * Returns columns of a decoder, cut to the detections of the last frame. Returns other lists unchanged, unless the
+ * caller states `length`.
  * @param width count of the values of a box
  * @param length count of the detections, if the caller knows it
  */
@@ -38,7 +41,7 @@ export function withoutSpareRows(lists: Lists, width: number, length?: number): 
   const count = length ?? owner?.length;
   const rows = scores?.length;
   if (count === undefined || !(count < rows)) return lists;
-  // Return a list of another length as it is: checkLengths refuses it with an error.
+  // Keep a list of another length unchanged: checkLengths refuses it with an error.
   const cut = (list: ArrayLike<number>, values: number): ArrayLike<number> =>
     list?.length !== rows * values
       ? list

@@ -1,6 +1,10 @@
-/** CRC-32 with the polynomial of gzip, zip and PNG. `node:zlib` has one only since Node 20.15, and pages have none. */
+/**
+ * CRC-32 with the polynomial of gzip, zip and PNG. `node:zlib` has this function only since Node 20.15. Pages do not
+ * have it.
+ */
 export function crc32(bytes: Uint8Array): number {
-  // Build the table for each call, so that importing a bundle does not pay for it. Files above 1 kB outweigh its cost.
+  // Build the table in each call, so that importing a bundle costs nothing. For files above 1 kB, the table takes less
+  // time than the sum.
   const table = new Uint32Array(256).map((_, n) => {
     for (let k = 0; k < 8; k++) n = (n >>> 1) ^ (n & 1 ? 0xedb88320 : 0);
     return n;

@@ -1,13 +1,13 @@
 /**
- * Crops: the parts of an image that keypoint networks get as input. Converts a box or points to a crop, and results
- * back to the image. Everything is in pixels of the image. `spec/crops.ts` has the same rules in plain doubles.
+ * Crops: the parts of an image that keypoint networks get as input. Converts a box or points to a crop, and converts
+ * results back to the image. Everything is in pixels of the image. `spec/crops.ts` has the same rules in plain doubles.
  */
 import { angleOfVector, writeCosSin } from "./elementary.ts";
 import { refuse } from "./errors.ts";
 import { nameComplaint } from "./options.ts";
 import { show } from "./tensor.ts";
 
-/** A part of an image. It may be turned, and it may reach beyond the image. */
+/** A part of an image. It may be rotated, and may reach beyond the image. */
 export interface Crop {
   /** Centre in pixels of the image. */
   readonly cx: number;
@@ -19,32 +19,38 @@ export interface Crop {
   readonly angle?: number;
 }
 
-/** A line that sets a crop's angle: two points, each possibly a mean of several, and how the line lies in the crop. */
+/**
+ * A line that decides a crop's angle: two points, and the direction of the line in the crop. Each point is one
+ * keypoint, or the mean of several.
+ */
 export interface Line {
   readonly from: readonly number[];
   readonly to: readonly number[];
-  /** "right": the line is level in the crop. "up": it stands upright. */
+  /** Direction of the line in the crop. "right": horizontal. "up": vertical. */
   readonly lies: "right" | "up";
 }
 
-/** How a box, or points, become a crop. */
+/** Rule that turns a box or points into a crop. */
 export interface CropRule {
   /** Factor on the lengths of the sides. */
   readonly scale: number;
   /**
-   * How the sides become those of the crop. "input": the shorter grows until the aspect ratio is that of the network's
-   * input. "square": the shorter grows to the longer.
+   * How the sides of the box are lengthened. "input": the shorter side grows until the crop has the aspect ratio of the
+   * network's input. "square": the shorter side grows to the length of the longer one.
    */
   readonly sides: "input" | "square";
-  /** Line that sets the angle of the crop. Absent, or without points: the crop is upright. */
+  /** Line that decides the angle of the crop. The crop is upright if `line` is absent, or if there are no points. */
   readonly line?: Line;
-  /** Moves the centre downwards along the turned axis. Unit: heights of the box before `scale`. */
+  /** Moves the centre downwards along the crop's own axis. Unit: heights of the box before `scale`. */
   readonly shift?: number;
-  /** True: the crop is the square around a circle with centre `line.from` through `line.to`. */
+  /**
+   * True: the crop is the square around a circle. The centre of the circle is `line.from`, and `line.to` lies on the
+   * circle.
+   */
   readonly circle?: true;
   /** Indices of the points whose bounding box replaces the detection's own box. */
   readonly around?: readonly number[] | "all";
-  /** True: the bounding box of the points is measured along the turned axes. */
+  /** True: the bounding box of the points is measured along the axes of the rotated crop. */
   readonly turned?: true;
 }
 
@@ -60,7 +66,10 @@ const HALF_TURN = Math.PI;
 /** Text of the error about an angle in degrees. */
 export const IN_RADIANS = "radians, not degrees: multiply by pi / 180";
 
-/** True if an angle can only be in degrees: a whole number beyond two turns, which no network gives in radians. */
+/**
+ * True if an angle can only be in degrees: a whole number beyond two turns. Networks do not output such angles in
+ * radians.
+ */
 export const isInDegrees = (angle: number): boolean =>
   Math.abs(angle) > 4 * HALF_TURN && Number.isInteger(angle);
 
@@ -74,7 +83,7 @@ const turn = new Float64Array(2);
 const meanOf = ({ values, step }: PixelPoints, indices: readonly number[], axis: number): number =>
   indices.reduce((sum, k) => sum + values[k * step + axis], 0) / indices.length;
 
-/** Returns the angle of a crop in which the line lies as `lies` states. */
+/** Returns the angle at which the line has the direction `lies` in the crop. */
 function angleOfLine(points: PixelPoints, { from, to, lies }: Line): number {
   const dx = meanOf(points, to, 0) - meanOf(points, from, 0);
   const dy = meanOf(points, to, 1) - meanOf(points, from, 1);
@@ -123,7 +132,7 @@ const boxOf = ([x0, y0, x1, y1]: readonly [number, number, number, number]): Req
   angle: 0,
 });
 
-/** Returns the lengths of the sides after growing them as `sides` of the rule states. */
+/** Returns the lengths of the sides after lengthening them by the rule's `sides`. */
 function sidesOf(
   { sides }: CropRule,
   width: number,
@@ -134,7 +143,7 @@ function sidesOf(
   return width > height * proportion ? [width, width / proportion] : [height * proportion, height];
 }
 
-/** Returns the smallest box around points, measured along axes that are turned by `angle`. */
+/** Returns the smallest box around points, measured along axes that are rotated by `angle`. */
 function boxAround(points: PixelPoints, around: readonly number[] | "all", angle: number): Required<Crop> {
   const { values, step, count } = points;
   const indices = around === "all" ? Array.from({ length: count }, (_, k) => k) : around;
@@ -162,9 +171,7 @@ function boxAround(points: PixelPoints, around: readonly number[] | "all", angle
   };
 }
 
-/**
- * Six numbers of an affine map, row by row: x' = m0 x + m1 y + m2, y' = m3 x + m4 y + m5.
- */
+/** Six numbers of an affine map, row by row: x' = m0 x + m1 y + m2, y' = m3 x + m4 y + m5. */
 export type AffineMap = readonly [number, number, number, number, number, number];
 
 /** Returns the map from 0..1 across a crop to 0..1 across the image. */
@@ -181,7 +188,7 @@ export function mapOfCrop(
 const NAMES: readonly string[] = ["cx", "cy", "width", "height", "angle"];
 
 /**
- * Checks a crop: known names, finite numbers, positive sides. Allocates nothing, since it runs for every frame.
+ * Checks a crop: known names, finite numbers, positive sides. Allocates nothing, because it runs for every frame.
  * @param where name of the crop in an error
  * @throws RangeError
  */
@@ -209,7 +216,7 @@ export function checkCrop(crop: Crop, where: string): void {
   if (isInDegrees(angle)) refuse(where, `the angle ${angle}`, IN_RADIANS, RangeError);
 }
 
-/** True for a crop: finite numbers, and positive sides. */
+/** True for a valid crop: finite numbers, and positive sides. */
 function isCrop(crop: unknown): crop is Crop {
   if (typeof crop !== "object" || crop === null) return false;
   const { cx, cy, width, height, angle = 0 } = crop as Crop;

@@ -1,12 +1,13 @@
 /**
- * Elementary functions in doubles, with the same bits on every machine. They use only + - * /, which IEEE 754 rounds
- * alike everywhere. `Math.sin` and its like differ between runtimes. `embedded/src/oriented.c` has the twins.
+ * Elementary functions in doubles, with the same bits on every machine. They use only + - * /, which IEEE 754 rounds in
+ * the same way everywhere. `Math.sin` and similar functions differ between runtimes. `embedded/src/oriented.c` has the
+ * same functions in C.
  *
- * The polynomials are Taylor series. Each argument is first brought so near to 0 that the terms left out are below
- * 1e-17 of the result.
+ * The polynomials are Taylor series. Each argument is first reduced to a value near 0, so that the terms left out are
+ * below 1e-17 of the result.
  *
- * `exp.ts` has the exponential of the engines. Its relative error of 1e-10 suits results that are rounded to f32, but
- * not an overlap that stands near its threshold.
+ * `exp.ts` has the exponential of the engines. Its relative error of 1e-10 is small enough for results that are rounded
+ * to f32, but not for an overlap that is close to a threshold.
  */
 import { LN2_HIGH, LN2_LOW, LOG2E } from "./exp.ts";
 import { LAST_POWER, POWERS_OF_TWO } from "./number.ts";
@@ -18,7 +19,7 @@ const ROUND = 6755399441055744;
 const HALF_PI_HIGH = 1.5707963267923333;
 const HALF_PI_LOW = 2.563344151594519e-12;
 const QUARTERS_PER_RADIAN = 0.6366197723675814;
-/** Radians from which an angle needs another reduction. Smaller angles have fewer than 2^17 quarter turns. */
+/** Angles of at least this many radians need another reduction. Smaller angles have fewer than 2^17 quarter turns. */
 const LARGE_ANGLE = 131072;
 
 // 1 / n!
@@ -39,12 +40,12 @@ const F16 = 1 / 20922789888000;
 const F17 = 1 / 355687428096000;
 
 /**
- * Writes the cosine and sine of an angle to the first two elements of an array. The absolute error is below 2e-16.
- * Returns neither of them: V8 may allocate a heap object for a double that a function returns.
+ * Writes the cosine and sine of an angle to the first two elements of an array. The absolute error is below 2e-16. Does
+ * not return the values: V8 may allocate a heap object for a double that a function returns.
  */
 export function writeCosSin(angle: number, to: Float64Array): void {
-  // Reduce a large angle modulo the double nearest to 2 pi. The error does not matter: an f32 of that size is exact to
-  // 1/64 rad only.
+  // Reduce a large angle modulo the double nearest to 2 pi. The error does not matter: an f32 of that size is exact
+  // only to 1/64 rad.
   const x = angle > -LARGE_ANGLE && angle < LARGE_ANGLE ? angle : angle % (2 * Math.PI);
   const quarters = x * QUARTERS_PER_RADIAN + ROUND - ROUND;
   const r = x - quarters * HALF_PI_HIGH - quarters * HALF_PI_LOW;
@@ -82,7 +83,7 @@ export function angleOfVector(x: number, y: number): number {
 
 /** Returns e^x, with x clamped to [-150, 130]. The relative error is below 3e-16. */
 export function exp(x: number): number {
-  // Return NaN first: the table below has no index for it.
+  // Return NaN early: the table below has no index for it.
   if (x !== x) return x;
   const within = x < -150 ? -150 : x > 130 ? 130 : x;
   const k = within * LOG2E + ROUND - ROUND;

@@ -1,6 +1,6 @@
 /**
- * The three engines: WebAssembly with vector instructions, WebAssembly without, and plain TypeScript. All give the same
- * bits.
+ * The three engines: WebAssembly with vector instructions, WebAssembly without them, and plain TypeScript. All engines
+ * give the same bits.
  */
 export type EngineName = "simd" | "scalar" | "ts";
 

@@ -1,6 +1,6 @@
 /** The two errors of the package. Every message says what was found and what was expected. */
 
-/** Names an option of `createDecoder` or of typed options. */
+/** Name of an option of `createDecoder` or of typed options. */
 export type OptionName =
   | "family"
   | "classes"
@@ -45,13 +45,13 @@ export type OptionName =
   | "maskThreshold"
   | "unclipRatio";
 
-/** An option that would settle an error. Has the value to give if the error knows it. */
+/** An option that would resolve an error, with the value to set if the error knows it. */
 export interface OptionHint {
   readonly option: OptionName | "quantisation";
   readonly value?: string;
 }
 
-/** One thing wrong with a config: where it stands, and a sentence that says what was found and what was expected. */
+/** One thing that is wrong in a config: the place, and a sentence that says what was found and what was expected. */
 export interface ConfigProblem {
   /** Path inside the JSON, for instance `NN_specific_metadata.anchors`; empty for the whole document. */
   readonly path: string;
@@ -61,9 +61,9 @@ export interface ConfigProblem {
   readonly option?: OptionName;
 }
 
-/** The config cannot be used. Carries every problem at once, so that one edit mends the file. */
+/** The config cannot be used. The error lists all problems, so that one edit can correct the file. */
 export class ConfigError extends Error {
-  /** Name of the class in what Node prints. Minifiers rename the class itself. */
+  /** Name of the class that Node prints. Minifiers rename the class itself. */
   static override readonly name = "ConfigError";
   override readonly name = "ConfigError";
   readonly problems: readonly ConfigProblem[];
@@ -73,17 +73,17 @@ export class ConfigError extends Error {
     this.problems = problems;
   }
 
-  /** The options that would settle the error. */
+  /** The options that would resolve the error. */
   get options(): readonly OptionHint[] {
     return this.problems.flatMap(({ option }) => (option === undefined ? [] : { option }));
   }
 }
 
-/** A tensor does not fit the config, or could be read in more than one way. */
+/** A tensor does not fit the config, or fits it in more than one way. */
 export class TensorError extends Error {
   static override readonly name = "TensorError";
   override readonly name = "TensorError";
-  /** The options that would settle the error. `quantisation` is the scale and zero point of a tensor. */
+  /** The options that would resolve the error. `quantisation` means the scale and zero point of a tensor. */
   readonly options: readonly OptionHint[];
 
   constructor(
@@ -95,18 +95,19 @@ export class TensorError extends Error {
   }
 }
 
-/** Returns the sentence that messages are made of: "got ..., expected ...". */
+/** Returns the sentence that all messages have: "got ..., expected ...". */
 export const mismatch = (got: string, expected: string): string => `got ${got}, expected ${expected}`;
 
-/** Errors that `refuse` threw. Other RangeErrors are bugs of the JavaScript engine or of this package. */
+/** Errors that `refuse` has thrown. Any other RangeError is a bug of the JavaScript engine or of this package. */
 const refused = new WeakSet<Error>();
 
-/** True if the error is a refusal of the package, made for people to read. */
+/** True if the package threw the error on purpose, with a message for people. */
 export const isRefusal = (e: unknown): boolean =>
   e instanceof ConfigError || e instanceof TensorError || (e instanceof Error && refused.has(e));
 
 /**
- * Throws an error that says where, what was found and what was expected; a TensorError unless another kind is named.
+ * Throws an error that says where, what was found and what was expected. The class is TensorError unless the caller
+ * names another.
  */
 export function refuse(
   where: string,
@@ -119,7 +120,7 @@ export function refuse(
   throw error;
 }
 
-/** Throws a TensorError that names the options which would settle it. */
+/** Throws a TensorError that names the options which would resolve it. */
 export function refuseFor(
   options: readonly OptionHint[],
   where: string,

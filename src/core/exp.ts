@@ -1,13 +1,13 @@
 /**
- * The constants of `exp`, and the function `log`. asc compiles this file in f64, tsc in number. It has only + - * /,
- * which IEEE 754 rounds alike everywhere, so all engines get the same bits. The steps of exp stand in
- * assembly/exp.ts, in lanes in assembly/exp4.ts, and for TypeScript in core/number.ts. Each makes 2^k in its own way,
- * which is exact.
+ * The constants of `exp`, and the function `log`. asc compiles this file in f64, tsc in number. The code uses only + -
+ * * /, which IEEE 754 rounds in the same way everywhere, so all engines get the same bits. The steps of `exp` are in
+ * assembly/exp.ts, for four lanes in assembly/exp4.ts, and for TypeScript in core/number.ts. Each file calculates 2^k
+ * differently, but exactly.
  *
- * e^x = 2^k e^r, with k the integer nearest to x / ln 2, and r = x - k ln 2. x is clamped to [-150, 130]: beyond, an
- * f32 is 0 or infinite anyway. NaN gives NaN.
+ * e^x = 2^k e^r, with k the integer nearest to x / ln 2, and r = x - k ln 2. x is clamped to [-150, 130]: outside, the
+ * result as an f32 is 0 or infinite anyway. NaN gives NaN.
  *
- * The relative error is below 1e-10 before the caller rounds to f32: a six-hundredth of half a step of f32.
+ * The relative error is below 1e-10 before the caller rounds to f32. That is a six-hundredth of half a step of f32.
  */
 
 export const LOG2E = 1.4426950408889634;
@@ -16,15 +16,15 @@ export const LN2_HIGH = 0.69314718036912381649;
 export const LN2_LOW = 1.90821492927058770002e-10;
 
 /**
- * 1.5 * 2^52 + 1023. A double of that size has steps of 1. Adding it rounds a number to an integer k, and subtracting
- * it leaves k: two additions, where a floor may be a call on small processors. The twelve lowest bits of the sum are
- * k + 1023, the exponent field of the double 2^k.
+ * 1.5 * 2^52 + 1023. Doubles of that size have steps of 1. Adding this constant rounds a number to an integer k, and
+ * subtracting it leaves k. The two additions replace a floor, which may be a call on small processors. The twelve
+ * lowest bits of the sum are k + 1023, the exponent field of the double 2^k.
  */
 export const ROUND = 6755399441056767.0;
 
-// e^r = 1 + r + C2 r^2 + ... + C7 r^7. These six coefficients keep the largest relative error on |r| <= ln 2 / 2
-// lowest (Remez): 5.2e-11. They are added by Estrin's scheme, whose chain is half as long as Horner's:
-// (1 + r) + r2 (C2 + r C3) + r2 r2 (C4 + r C5 + r2 (C6 + r C7)).
+// e^r = 1 + r + C2 r^2 + ... + C7 r^7. With these six coefficients, the largest relative error on |r| <= ln 2 / 2 is
+// smallest (Remez): 5.2e-11. The terms are added by Estrin's scheme, whose chain is half as long as Horner's: (1 + r) +
+// r2 (C2 + r C3) + r2 r2 (C4 + r C5 + r2 (C6 + r C7)).
 export const C2 = 0.5000000067642643;
 export const C3 = 0.1666666586941133;
 export const C4 = 0.041666295093165544;

@@ -1,14 +1,16 @@
 /**
- * Programs that write model files, and how their files state what a decoder needs. Each kind of file is a row. A file
- * that matches no row gets no family, since shapes alone are not enough evidence.
+ * Programs that write model files, and the places in their files that state what a decoder needs. Each kind of file is
+ * a row of a table. A file that matches no row gets no family, because shapes alone are not enough evidence.
  */
 import type { Family } from "./family.ts";
 
-/** Names the program that wrote a model file. "tensorflow": the file ends in TensorFlow's operator for detections. */
+/**
+ * Name of the program that wrote a model file. "tensorflow": the file ends with TensorFlow's operator for detections.
+ */
 export type Exporter =
   "ultralytics" | "yolox" | "nanodet" | "tensorflow" | "rfdetr" | "dfine" | "libreyolo" | NamedExporter;
 
-/** Projects whose files are known by the names of their outputs. */
+/** Projects whose files are recognised by the names of the outputs. */
 type NamedExporter = "centernet" | "qualcomm" | "torchvision" | "mmdeploy" | "paddle";
 
 /** Task that a network was trained for. */
@@ -23,7 +25,7 @@ export const ULTRALYTICS_TASKS: { readonly [name: string]: Task } = {
   classify: "classify",
 };
 
-/** Strides of the feature maps that networks of one kind have, in pixels, the largest map first. */
+/** Strides of a network's feature maps in pixels, the largest map first. */
 type Strides = readonly number[];
 
 const USUAL: readonly Strides[] = [[8, 16, 32]];
@@ -34,25 +36,30 @@ const ANY: readonly Strides[] = [
   [16, 32],
 ];
 
-/** A file whose single output has rows: box channels and one score per class, for each cell or for each detection. */
+/**
+ * A file whose single output has rows of box channels and one score per class. There is one row for each cell or for
+ * each detection.
+ */
 export interface RowsForm {
   readonly exporter: Exporter;
-  /** Family of the file, unless its description names another family with the same kind of head. */
+  /** Family of the file, unless its description names another family with the same head. */
   readonly family: Family;
-  /** Name of the image input. Absent: any, since the exporter writes metadata. */
+  /** Name of the image input. Absent: any name, because the exporter writes metadata. */
   readonly input?: string;
-  /** Name of the output. Absent: any. */
+  /** Name of the output. Absent: any name. */
   readonly output?: string;
-  /** Channels besides those of the classes. */
+  /** Count of channels that are no class. */
   readonly boxChannels: number;
-  /** True: a row has only `boxChannels` channels, one of them the class id. The file states that it is end-to-end. */
+  /** True: a row has only `boxChannels` channels, including the class id. The file states that it is end-to-end. */
   readonly endToEnd?: true;
-  /** Rows per cell of the feature maps. Absent: the network gives a list of another length. */
+  /** Rows per cell of the feature maps. Absent: the network outputs a list of another length. */
   readonly rowsPerCell?: number;
   readonly strides: readonly Strides[];
   /** Word that the file's description must contain. */
   readonly word?: RegExp;
-  /** Operator that the graph contains if the network decodes its boxes. Without it the boxes are raw. */
+  /**
+   * Operator that the graph contains only if the network decodes its boxes. Without this operator, the boxes are raw.
+   */
   readonly decoder?: string;
   /** True if the decoder must be given the strides. */
   readonly statesStrides?: true;
@@ -60,7 +67,7 @@ export interface RowsForm {
 
 export const ROWS_FORMS: readonly RowsForm[] = [
   { exporter: "ultralytics", family: "yolov8", boxChannels: 6, endToEnd: true, strides: ANY },
-  // Keep this row before YOLOv8, whose rows have the same channels.
+  // Keep this row before that of YOLOv8, whose rows have the same channels.
   { exporter: "ultralytics", family: "rtdetr", boxChannels: 4, strides: ANY, word: /detr/i },
   { exporter: "ultralytics", family: "yolov8", boxChannels: 4, rowsPerCell: 1, strides: ANY },
   { exporter: "ultralytics", family: "yolov5", boxChannels: 5, rowsPerCell: 3, strides: ANY },
@@ -72,7 +79,7 @@ export const ROWS_FORMS: readonly RowsForm[] = [
     boxChannels: 5,
     rowsPerCell: 1,
     strides: USUAL,
-    // width and height are e to the power of the raw values
+    // Width and height are e to the power of the raw values.
     decoder: "Exp",
   },
   {
@@ -90,27 +97,27 @@ export const ROWS_FORMS: readonly RowsForm[] = [
   },
 ];
 
-/** A file without metadata, known by the output names of one family's exporter. */
+/** A file without metadata. The names of its outputs show that one family's exporter wrote it. */
 export interface NamesForm {
   readonly exporter: Exporter;
   readonly family: Family;
-  /** Last of the three dimensions of each output. `null`: dimensions are not checked. */
+  /** Last of the three dimensions of each output. `null`: any dimensions. */
   readonly outputs: { readonly [name: string]: number | null };
-  /** Names of the inputs besides the picture. Absent: any. */
+  /** Names of the inputs besides the picture. Absent: any names. */
   readonly inputs?: readonly string[];
-  /** Task that these outputs show. Absent: the task of the family, or boxes only. */
+  /** Task that these outputs show. Absent: the family's task, or boxes only. */
   readonly task?: "segment";
   /** True if a decoder must be given the class count. */
   readonly needsClasses?: true;
-  /** True if the file may have no other outputs: more outputs of the same names are another network. */
+  /** True if the file may have no further outputs: with further outputs, it is another network. */
   readonly isWhole?: true;
-  /** Name of the output with a small square mask for each box. */
+  /** Name of the output that holds a small square mask for each box. */
   readonly boxMasks?: string;
-  /** Output [1,N,K,3] whose dimensions tell the keypoints of an object. */
+  /** Name of an output [1,N,K,3]. Its dimensions tell the keypoints of an object. */
   readonly points?: string;
 }
 
-/** Largest count of cells across the mask of a box. Published networks have 14 to 33. */
+/** Largest allowed width of a box's mask in cells. Published networks have 14 to 33 cells. */
 export const MOST_BOX_CELLS = 33;
 
 export const NAMES_FORMS: readonly NamesForm[] = [
@@ -122,7 +129,8 @@ export const NAMES_FORMS: readonly NamesForm[] = [
     needsClasses: true,
   },
   { exporter: "rfdetr", family: "rfdetr", outputs: { dets: 4, labels: null }, needsClasses: true },
-  // RT-DETR, D-FINE and DEIM with their post-processor. torchvision's networks have the same outputs and one input.
+  // RT-DETR, D-FINE and DEIM with their post-processor. torchvision's networks have the same outputs, but only one
+  // input.
   {
     exporter: "dfine",
     family: "rtdetr",
@@ -153,12 +161,12 @@ export const NAMES_FORMS: readonly NamesForm[] = [
   { exporter: "paddle", family: "dbnet", outputs: { "sigmoid_0.tmp_0": null } },
 ];
 
-/** A file with a metadata key whose value says, as JSON, what the network is. */
+/** A file with a metadata key. The value is JSON that describes the network. */
 export interface MetadataForm {
   readonly exporter: Exporter;
   readonly family: Family;
   readonly key: string;
-  /** Task of each name in the file. All of them give boxes; what some give besides is not read. */
+  /** Task of each name in the file. All tasks output boxes. Nothing reads what some tasks output besides. */
   readonly tasks: { readonly [name: string]: Task };
 }
 
@@ -179,13 +187,13 @@ export const METADATA_FORMS: readonly MetadataForm[] = [
   },
 ];
 
-/** A file with two tensors per feature map, whose names end in the stride. */
+/** A file with two tensors per feature map. Their names end with the stride. */
 export interface PairsForm {
   readonly exporter: Exporter;
   readonly family: Family;
-  /** Beginning of the names of class scores. */
+  /** Start of the names of score tensors. */
   readonly scores: string;
-  /** Beginning of the names of boxes. */
+  /** Start of the names of box tensors. */
   readonly boxes: string;
   readonly boxChannels: number;
 }
@@ -219,7 +227,8 @@ export const OPERATOR_FORMS: readonly OperatorForm[] = [
 ];
 
 /**
- * Ultralytics' classifiers: the graph ends in a softmax. Pillow resizes the picture, and bytes are only divided by 255.
+ * Ultralytics' classifiers: the graph ends with a softmax. Pillow resizes the picture. Bytes are divided by 255, and no
+ * mean is subtracted.
  */
 export const ULTRALYTICS_CLASSIFIER = {
   exporter: "ultralytics",

@@ -1,9 +1,9 @@
 /**
- * The families of detection networks. Each family is one row of `TRAITS`: what its tensors look like, how its boxes are
- * computed, which names mean it and how it is printed. No other file compares with a family's name. `families/` has the
- * rows, by the kind of network.
+ * The families of detection networks. Each family is one row of `TRAITS`: the form of its tensors, the way to calculate
+ * its boxes, the names that mean the family, and its title. No other file compares with a family's name. The files in
+ * `families/` hold the rows, one file per kind of network.
  *
- * A new family that needs no new arithmetic is a name in `Family` (family.ts) and a row in a file of `families/`.
+ * To add a family that needs no new arithmetic, add a name to `Family` (family.ts) and a row to a file in `families/`.
  */
 import { DECODED_FAMILIES } from "./families/decoded.ts";
 import { MAP_FAMILIES } from "./families/maps.ts";
@@ -21,19 +21,19 @@ export const TRAITS: { readonly [F in Family]: FamilyTraits } = {
   ...POSE_FAMILIES,
 };
 
-/** Every name that the option `family` takes. */
+/** Every name that the option `family` accepts. */
 export const FAMILIES = /* @__PURE__ */ Object.freeze(
   /* @__PURE__ */ Object.keys(TRAITS) as readonly Family[],
 );
 
-/** Returns the families that a refusal suggests, the likeliest first. */
+/** Returns the families that a refusal may suggest, the likeliest first. */
 export const suggestedFamilies = (): Family[] =>
   FAMILIES.filter((family) => TRAITS[family].suggested).sort(
     (a, b) => (TRAITS[a].suggested ?? 0) - (TRAITS[b].suggested ?? 0),
   );
 
-/** Returns the family that stands for another one where shapes alone are looked at. */
+/** Returns the family that represents all families with the same shapes. */
 export const representativeOf = (family: Family): Family => TRAITS[family].like ?? family;
 
-/** Returns a family's name for people. */
+/** Returns the title of a family for people. */
 export const titleOf = (family: Family): string => TRAITS[family].title ?? family;

@@ -1,4 +1,6 @@
-/** Finds the family that a name in a file or typed by a user stands for, and settles the family of a config. */
+/**
+ * Finds the family that is meant by a name in a file or by a name that a user typed. Settles the family of a config.
+ */
 import { FAMILIES, TRAITS, titleOf } from "./families.ts";
 import type { Family } from "./family.ts";
 import { KINDS, type NetworkKind } from "./parsers.ts";
@@ -14,7 +16,8 @@ export const notesOnNames = (
       family !== read && UNLIKE_THEIR_SHAPES.includes(family) && names.some((name) => hasWord(family, name)),
   );
   const isLibre = boxFormat === null && names.some((name) => /libre-?yolo/i.test(name ?? ""));
-  // The saved models of TensorFlow name this tensor and count the background. TFLite files have other names.
+  // TensorFlow's saved models have a tensor of this name, and count the background as a class. TFLite files use other
+  // names.
   const countsBackground =
     TRAITS[read].idsLeaveOutBackground && names.some((name) => /detection_classes/i.test(name ?? ""));
   return [
@@ -34,36 +37,37 @@ export const notesOnNames = (
   ];
 };
 
-/** Families whose tensors have the shapes of another family but hold boxes of another kind. */
+/** Families whose tensors have the shapes of another family, but another kind of boxes. */
 const UNLIKE_THEIR_SHAPES: readonly Family[] = ["picodet", "ppyoloe", "rtmdet", "damo-yolo", "yolo-nas"];
 
 const hasWord = (family: Family, name: string | null): boolean =>
   (name && TRAITS[family].word?.test(name.toLowerCase())) === true;
 
-/** Returns the family of an NN Archive's subtype, `null` if none has it. The subtype is in small letters. */
+/** Returns the family with this subtype of NN Archives; `null` for none. The subtype must be in lower case. */
 const familyOfSubtype = (subtype: string): Family | null =>
   FAMILIES.find((family) => TRAITS[family].subtypes?.includes(subtype)) ?? null;
 
-/** True if the archive format has the subtype. An empty subtype says nothing and is allowed. */
+/** True if the archive format has the subtype. An empty subtype is allowed and means nothing. */
 export const isSubtype = (subtype: string): boolean =>
   subtype === "" || familyOfSubtype(subtype.toLowerCase()) !== null;
 
 /**
- * Returns the family in a name as people write it ("YOLOv8n", "yolo-v3-tiny-tf", "output1_yolov6r2"), `null` for none.
+ * Returns the family in a name as people write it ("YOLOv8n", "yolo-v3-tiny-tf", "output1_yolov6r2"). Returns `null`
+ * for none.
  */
 export function familyInName(name: string): Family | null {
   const word = familyTyped(name);
   return word !== null && TRAITS[word].typedOnly ? null : word;
 }
 
-/** Returns the family that a user means by typing `name`, `null` for none. */
+/** Returns the family that a user means by the typed `name`. Returns `null` for none. */
 export function familyTyped(name: string): Family | null {
   const letters = name.toLowerCase();
   const byWord = (family: Family): boolean => hasWord(family, letters);
   const rest = /yolo[-_]?v?(\d.*)/.exec(letters)?.[1] ?? "";
   const version = /^\d+/.exec(rest)?.[0];
   if (TRAITS.yolox.word?.test(letters)) return "yolox";
-  // Releases 2, 3, 4 share the distance head. "yolov6nr3" has the size letter before the release.
+  // Releases 2, 3, 4 have the same distance head. "yolov6nr3" has the letter for the size before the release.
   if (version === "6") return /yolo[-_]?v?6[nsml]?r[02-9]/.test(letters) ? "yolov6" : "yolov6r1";
   // First compare the versions that hold more than digits: a name with "8-odd" does not mean version "8".
   const byLongVersion = (family: Family): boolean => {
@@ -74,10 +78,10 @@ export function familyTyped(name: string): Family | null {
   return FAMILIES.find(byLongVersion) ?? FAMILIES.find(byVersion) ?? FAMILIES.find(byWord) ?? null;
 }
 
-/** True if exporters name an output of the detection head like this: "output1_yolov6r2". */
+/** True if exporters give such a name to an output of the detection head: "output1_yolov6r2". */
 export const namesHead = (output: string): boolean => /_yolo/i.test(output);
 
-/** What a file or a caller says about a network whose family no option states. */
+/** What a file or a caller says about a network, if no option states the family. */
 export interface FamilyEvidence {
   /** Family that an option or a model file states. */
   readonly family?: Family | null;
@@ -91,7 +95,7 @@ export interface FamilyEvidence {
   readonly anchors: boolean | null;
 }
 
-/** The evidence that settled the family, with the name that contained it. */
+/** The evidence that decided the family, and the name that contained it. */
 export interface FamilyReason {
   readonly kind:
     | "option"
@@ -107,15 +111,13 @@ export interface FamilyReason {
   readonly value: string | null;
 }
 
-/**
- * True if archives label networks of the named family with the subtype of another one, whose maps have the same shapes.
- */
+/** True if archives give networks of the named family the subtype of another family with the same shapes. */
 const sharesSubtype = (marked: Family | null, named: Family | null): boolean =>
   marked !== null && named !== null && TRAITS[marked].objectness === "gate" && TRAITS[marked].like === named;
 
 /**
- * Settles the family of a config. The first evidence that names a family decides, and the reason says which. A file
- * alone cannot always tell: those of YOLOv3 and YOLOv5 can be identical, yet their boxes differ.
+ * Settles the family of a config. The first evidence that names a family decides, and `reason` says which evidence. A
+ * file alone cannot always decide: files of YOLOv3 and YOLOv5 can be identical, but their boxes differ.
  */
 export function settleFamily(evidence: FamilyEvidence): { family: Family; why: FamilyReason } {
   const { subtype, outputNames, modelName, anchors, kind, family: stated, familyExporter } = evidence;
@@ -124,29 +126,30 @@ export function settleFamily(evidence: FamilyEvidence): { family: Family; why: F
       family: stated,
       why: familyExporter ? { kind: "model file", value: familyExporter } : { kind: "option", value: null },
     };
-  // Ignore a name whose family contradicts the file's statement on anchors.
+  // Ignore a name whose family contradicts what the file says about anchors.
   const fitting = (family: Family | null): Family | null =>
     family && (anchors === null || (TRAITS[family].head === "anchor") === anchors) ? family : null;
   const subtypeWord = subtype?.toLowerCase() ?? "";
   const model = familyInName(modelName ?? "");
   const evidences: readonly (readonly [Family | null | undefined, FamilyReason["kind"], string | null])[] = [
     [kind && KINDS[kind].family, "file", kind ? KINDS[kind].nnFamily : null],
-    // A "-u" subtype with anchors is the classic head after all: "-u" exports have none.
+    // A "-u" subtype with anchors means the classic head: "-u" exports have no anchors.
     [subtypeWord === "yolov5-u" && anchors ? "yolov5" : null, "subtype with anchors", subtype],
-    // The exporter marks YOLOX as YOLOv6 r1, which does not multiply by objectness. In that case the model's name
-    // decides.
+    // The exporter marks YOLOX as YOLOv6 r1, but only YOLOX multiplies scores by objectness. So the model's name
+    // decides here.
     [sharesSubtype(familyOfSubtype(subtypeWord), model) ? model : null, "model name", modelName],
     [familyOfSubtype(subtypeWord), "subtype", subtype],
     ...outputNames.map(
       (name) => [fitting(familyInName(/_(yolo.*)$/i.exec(name)?.[1] ?? "")), "output name", name] as const,
     ),
-    // A bare "yolov6n" does not tell the release, and files of every release list no anchors.
+    // A plain "yolov6n" does not state the release, and files of every release list no anchors.
     [
       fitting(model === "yolov6r1" && !/r1/i.test(modelName as string) ? "yolov6" : model),
       "model name",
       modelName,
     ],
-    // Only tools.luxonis.com writes a model.xml. Its networks with anchors are YOLOv5 and v7, which are decoded alike.
+    // Only tools.luxonis.com writes a model.xml. Its networks with anchors are YOLOv5 and v7, which have the same
+    // decoding.
     [anchors && /\.xml$/i.test(modelName ?? "") ? "yolov5" : null, "exporter", modelName],
     [anchors === false ? "yolov8" : null, "no anchors", null],
     ["yolov3", "default", null],

@@ -1,11 +1,11 @@
-/** A family: the name of a kind of network, and the facts that its row states. */
+/** A family: the name of a kind of network, and the facts in its row of the table. */
 import type { PartialRule } from "./prepare-rule.ts";
 import type { PackedForm, RowOrderName } from "./row-orders.ts";
 import type { Rules } from "./rules.ts";
 import type { TaskName } from "./tasks.ts";
 
 /**
- * Name of a family: networks whose tensors are decoded by the same rule. `familyInName` reads spelling variants inside
+ * Name of a family: networks whose tensors are decoded by the same rule. `familyInName` understands the spellings in
  * files.
  */
 export type Family =
@@ -59,13 +59,13 @@ export type Family =
   | PoseFamily;
 
 /**
- * How detections are made of a map that marks the centres of objects. `cells`: touching cells are one object.
- * `centres`: each peak of a class is an object with its own width, height and offset. `faces`: each peak is a face with
- * distances to its four sides, and five points.
+ * How a map that marks the centres of objects becomes detections. `cells`: touching cells are one object. `centres`:
+ * each peak of a class is an object with a width, a height and an offset. `faces`: each peak is a face with distances
+ * to the four sides, and five points.
  */
 export type PeakForm = "cells" | "centres" | "faces";
 
-/** Families of networks that give keypoints. */
+/** Families of networks that output keypoints. */
 export type PoseFamily =
   | "yolov5-face"
   | "retinaface"
@@ -85,11 +85,11 @@ export type PoseFamily =
   | "hand-landmarks"
   | "pose-landmarks";
 
-/** "probabilities": the network applied the sigmoid or softmax. "logits": the tensor holds raw scores. */
+/** "probabilities": the network has applied the sigmoid or softmax. "logits": the tensor holds raw scores. */
 export type ScoreForm = "probabilities" | "logits";
 
 /**
- * Values of the option `scores`. "softmax-logits": the tensor holds logits, and the decoder takes a softmax over all
+ * Values of the option `scores`. "softmax-logits": the tensor holds logits, and the decoder applies a softmax over all
  * classes.
  */
 export const SCORE_OPTIONS = ["probabilities", "logits", "softmax-logits"] as const;
@@ -97,19 +97,19 @@ export const SCORE_OPTIONS = ["probabilities", "logits", "softmax-logits"] as co
 export type ScoreOption = (typeof SCORE_OPTIONS)[number];
 
 /**
- * How a network's own maps become boxes.
- * - `anchor`: centre from the cell, size = anchor times a function of width and height
- * - `cell`: centre from the cell, size as a fraction of the whole input (FastestDet)
- * - `point`: centre from the cell and the stride, size by exp
+ * How the maps of a network become boxes.
+ * - `anchor`: the centre comes from the cell. The size is the anchor times a function of width and height
+ * - `cell`: the centre comes from the cell. The size is a fraction of the whole input (FastestDet)
+ * - `point`: the centre comes from the cell and the stride, the size from exp
  * - `distance`: left, top, right, bottom from the centre of the cell, as numbers or as distributions
- * - `prior`: offsets against prior boxes
- * - `plain`: nothing to compute, the network decoded the boxes
+ * - `prior`: offsets from prior boxes
+ * - `plain`: nothing to calculate, because the network decoded the boxes
  */
 export type HeadRule = "anchor" | "cell" | "point" | "distance" | "prior" | "plain";
 
 /**
- * Name of a form: the set of output tensors that an exporter writes. `shapes/ways.ts` states the channels of each form,
- * and `heads/exports.ts` turns it into heads.
+ * Name of a form: the set of output tensors that an exporter writes. `shapes/ways.ts` lists the channels of each form.
+ * `heads/exports.ts` turns tensors of a form into heads.
  */
 export type ExportName =
   | "anchor-maps"
@@ -133,79 +133,86 @@ export type ExportName =
   | "finished-rows"
   | "class-scores";
 
-/** Everything known about a family. The comment of a field says what an absent field means, after "Usual". */
+/** Everything that is known about a family. "Usual" in a comment says what it means if the field is absent. */
 export interface FamilyTraits {
   readonly head: HeadRule;
   /** Forms of the output tensors, the most usual first. */
   readonly exports: readonly ExportName[];
   /**
-   * Default form of scores in the network's own maps, offsets or queries. Boxes that the network decoded come with
-   * probabilities.
+   * Default form of the scores in raw maps, offsets or queries. Boxes that the network decoded come with probabilities.
    */
   readonly raw: ScoreForm;
   /**
-   * Form of the scores in an NN Archive that states none. Usual: "probabilities", since its exporter applies the
-   * sigmoid.
+   * Form of the scores in an NN Archive that states none. Usual: "probabilities", because exporters of archives apply
+   * the sigmoid.
    */
   readonly archived?: "logits";
 
   /**
-   * Anchor heads: width = (2 w)^2 x anchor and centre = cell + 2 xy - 0.5, with w and xy probabilities. Usual: exp(w) x
-   * anchor.
+   * For anchor heads: width = (2 w)^2 x anchor and centre = cell + 2 xy - 0.5, with w and xy as probabilities. Usual:
+   * exp(w) x anchor.
    */
   readonly squareSize?: true;
-  /** Offsets from priors: width = w x prior. Usual: exp(w) x prior. */
+  /** For offsets from priors: width = w x prior. Usual: exp(w) x prior. */
   readonly linearSize?: true;
-  /** Scores in maps [N,h,w,A,5+C]. Usual: as in other maps. */
+  /** Form of the scores in maps [N,h,w,A,5+C]. Usual: the same as in other maps. */
   readonly scoresInCells?: "probabilities";
   /** Unit of the anchors. Usual: pixels of the network input. */
   readonly anchorUnit?: "cells";
   /** The network has one feature map. Usual: several. */
   readonly oneMap?: true;
-  /** How objectness enters. "gate": it never multiplies the score. "power": score = objectness^0.6 x class^0.4. */
+  /**
+   * How objectness is used. "gate": it is only compared with the threshold. "power": score = objectness^0.6 x
+   * class^0.4.
+   */
   readonly objectness?: "gate" | "power";
-  /** Class scores are a softmax over the class channels. Usual: independent. */
+  /** True: a softmax is applied over the class scores. Usual: class scores are independent. */
   readonly softmax?: true;
-  /** Order of the channels of a map with distributions. Usual: boxes first. */
+  /** True: the class channels of a map with distributions come before the boxes. Usual: boxes come first. */
   readonly classesFirst?: true;
   /**
-   * True: distances are measured from the left upper corner of the cell. A number: only networks with so many maps do
-   * so. Usual: always from the centre of the cell.
+   * True: distances are measured from the upper left corner of the cell. A number: only networks with this many maps
+   * measure so. Usual: always from the centre of the cell.
    */
   readonly corner?: true | number;
-  /** True: some exports have distances in pixels, others in strides. Usual: strides. */
+  /** True: some exports have distances in pixels, others in strides. Usual: all have strides. */
   readonly mayBePixels?: true;
-  /** Bins of each side's distribution. Usual: 16. */
+  /** Count of bins in each side's distribution. Usual: 16. */
   readonly bins?: number;
-  /** Count of the unread channels that follow the class scores. Usual: 0. */
+  /** Count of channels after the class scores that nothing reads. Usual: 0. */
   readonly ignored?: number;
-  /** True: networks with these bins are of this family, and their maps come as rows. */
+  /** True: networks with this bin count always belong to this family, and store maps as rows. */
   readonly ownBins?: true;
-  /** How the class count is found. "in shapes": from the shapes or a class id column. Usual: the config states it. */
+  /**
+   * Where the class count comes from. "in shapes": from the shapes or a class id column. Usual: the config states it.
+   */
   readonly classes?: "in shapes" | 1;
-  /** Name of the single class that all published networks have. It is the label where no labels are given. */
+  /**
+   * Name of the class, if all published networks have the same single class. It becomes the label if the config has no
+   * labels.
+   */
   readonly className?: "face" | "palm" | "person" | "text";
   /** Score column of the background. Lists with one entry per class may include it. Usual: no such column. */
   readonly background?: "first" | "last";
-  /** True: networks trained on COCO use its own class ids, 1..90. Usual: 0..79, without gaps. */
+  /** True: networks trained on COCO use COCO's own class ids, 1..90. Usual: 0..79, without gaps. */
   readonly cocoOwnIds?: true;
-  /** Class ids leave the background out: id 0 is the first real class. */
+  /** True: class ids do not count the background, so id 0 is the first real class. */
   readonly idsLeaveOutBackground?: true;
   /**
-   * Which queries of a network with scores in their own tensor become detections. "pairs": the best pairs of query and
-   * class, as many as there are queries; one query may give several. Usual: the best class of each query. The rule
-   * `multiLabel` of the option `rules` overrides it.
+   * How queries become detections, for networks with a separate tensor of scores. "pairs": takes the best pairs of
+   * query and class, as many as there are queries, so a query may give several detections. Usual: takes the best class
+   * of each query. The rule `multiLabel` of the option `rules` overrides this field.
    */
   readonly select?: "pairs";
-  /** True: every score column of a network with queries is a class. Usual: one of them may be the background. */
+  /** True: every score column of a network with queries is a class. Usual: one column may be the background. */
   readonly everyColumn?: true;
   /** Names of the outputs in the exporter's files, by role. */
   readonly outputNames?: { readonly boxes: string; readonly scores: string };
-  /** Family to use for Hugging Face's export of the network, whose outputs are named `logits` and `pred_boxes`. */
+  /** Family to use for Hugging Face's export of this network. Its outputs have the names `logits` and `pred_boxes`. */
   readonly queriesLike?: Family;
   /**
-   * A family with the same shapes and another meaning. An output of scores whose name matches `ours` belongs to this
-   * one.
+   * A family whose tensors have the same shapes but another meaning. If the name of the score output matches `ours`,
+   * the network belongs to this family and not to the other.
    */
   readonly lookalike?: { readonly family: Family; readonly ours: RegExp };
   /** Format of boxes that the network decoded. Usual: cx cy w h. */
@@ -217,80 +224,88 @@ export interface FamilyTraits {
   /** Order of the box edges in a list that the network finished. */
   readonly finishedFormat?: "xyxy" | "yxyx";
   /**
-   * True: lists in separate tensors always come with a count, and rows beyond it are old memory. Usual: a count is
-   * optional.
+   * True: finished lists in separate tensors always have a count. Rows beyond the count hold old memory. Usual: a count
+   * is optional.
    */
   readonly hasCount?: true;
   /**
-   * True: scores of a finished list may be one too low, since EfficientNMS writes score - 1 in FP16 engines. Usual:
-   * never.
+   * True: scores of a finished list may be too small by 1, because EfficientNMS writes score - 1 in FP16 engines.
+   * Usual: scores are never too small.
    */
   readonly mayLackOne?: true;
-  /** True: the published hosts of the operator that finishes the list do not clamp its boxes. Usual: they do. */
+  /** True: published programs do not clamp the boxes from the operator that finishes the list. Usual: they do. */
   readonly unclamped?: true;
-  /** Column orders that rows of its finished lists may have. Usual: none. */
+  /** Possible column orders in rows of finished lists. Usual: none. */
   readonly finishedRows?: readonly RowOrderName[];
-  /** Format of finished lists that must be unpacked before they are read. */
+  /** Format of a buffer with finished lists, which must be unpacked first. */
   readonly packed?: PackedForm;
-  /** Keypoints follow the four box channels. */
+  /** True: keypoints follow the four box channels. */
   readonly keypoints?: true;
   /** Unit of the offsets from priors. Usual: the variances that the config states. */
   readonly offsetUnit?: "pixels";
   /** Format of rows in the option `priors`. Usual: corners, unless the box format says otherwise. */
   readonly priorFormat?: "cxcywh";
   /**
-   * Factors on the offsets, in the order x, y, w, h. The offsets then have the order y x h w. Usual: those that the
-   * config states.
+   * Factors on the offsets, in the order x, y, w, h. With these factors, the offsets have the order y x h w. Usual: the
+   * config states the factors.
    */
   readonly variances?: readonly [number, number, number, number];
-  /** Returns the prior boxes that every network of the family has, cx cy w h, normalised. */
+  /** Returns the prior boxes that all networks of the family have: cx cy w h, normalised. */
   readonly buildPriors?: (inputSize: readonly [number, number]) => Float32Array;
-  /** Order of box channels and priors where a config states the factors as `scales`, like TensorFlow's box coder. */
+  /** Order of box channels and priors if a config states the factors as `scales`, as TensorFlow's box coder does. */
   readonly scaledOrder?: "cycxhw";
-  /** True: the network's own export has one row per detection. Usual: only exports with NMS inside have such rows. */
+  /** True: the network itself outputs one row per detection. Usual: only exports with NMS inside do. */
   readonly endToEnd?: true;
 
   /**
-   * How its authors' code prepares a picture (docs/prepare.md names the sources). Usual: the defaults of `PrepareRule`,
-   * which are those of Ultralytics.
+   * How the authors' code prepares a picture (docs/prepare.md names the sources). Usual: the defaults of `PrepareRule`,
+   * which are Ultralytics'.
    */
   readonly prepare?: PartialRule;
-  /** Unit of the angles of an oriented network. Usual: logits v, with the angle (sigmoid(v) - 0.25) pi. */
+  /** Unit of the angles of an oriented network. Usual: logits v, and the angle is (sigmoid(v) - 0.25) pi. */
   readonly angle?: "radians";
-  /** Confidence threshold of the family's authors, the default of typed options. Usual: that of all typed options. */
+  /**
+   * Confidence threshold in the authors' code. It is the default for typed options. Usual: the default of all families.
+   */
   readonly threshold?: number;
-  /** Task of every network of the family. Usual: what the config says. */
+  /** Task of all networks of the family. Usual: the config states the task. */
   readonly task?: TaskName;
-  /** Rules in which the authors' own code differs from the named sets. A config that names a rule overrides it. */
+  /**
+   * Rules in which the authors' code differs from the named sets of rules. A config that names a rule overrides them.
+   */
   readonly rules?: Partial<Rules>;
   /**
-   * IoU threshold and cap in the authors' own code, used as defaults of typed options. Usual: the defaults of all
+   * IoU threshold and limits in the authors' code. They are defaults for typed options. Usual: the defaults of all
    * families.
    */
   readonly defaults?: Partial<Record<"iouThreshold" | "maxDetections", number>>;
-  /** Map that marks the centres of objects. `stride`: pixels of a cell; `null`: input size / map size. */
+  /** Kind of map that marks the centres of objects. `stride`: pixels of a cell. `null`: input size / map size. */
   readonly peaks?: { readonly form: PeakForm; readonly stride: number | null };
   /**
-   * Mask of each row: finished, for the box or the whole input, or logits of the whole input for each query. Usual:
-   * masks are made of prototypes.
+   * Kind of mask of each row: finished for the box, finished for the whole input, or logits of the whole input for each
+   * query. Usual: masks are made from prototypes.
    */
   readonly rowMasks?: "box" | "input" | "queries";
   /**
-   * Storage order of the usual exports for masks and keypoints, whose extra channels follow those of box and classes.
+   * Storage order of usual exports with masks or keypoints, whose extra channels follow the channels of box and
+   * classes.
    */
   readonly extraChannels?: "rows" | "planes";
-  /** Family that stands for this one in matching shapes: their tensors look alike. */
+  /** Family that represents this one when shapes are matched, because the tensors of both look alike. */
   readonly like?: Family;
-  /** Name to show to people. Usual: the family's id. */
+  /** Title of the family for people. Usual: the family's name. */
   readonly title?: string;
-  /** Rank at which a refusal of another family's tensors suggests this one, 1 first. Only suggested if it would fit. */
+  /**
+   * Place of this family among those that a refusal may suggest, 1 first. A family is suggested only if the tensors fit
+   * it.
+   */
   readonly suggested?: number;
   /** Version number in a name such as "yolov8n" or "yolo-v3-tiny-tf". */
   readonly version?: string;
-  /** Matches a word in a name that means this family. */
+  /** Matches a word that means this family in names. */
   readonly word?: RegExp;
-  /** True: the word counts only where a user types the family. In a model's name it is no evidence. */
+  /** True: the word means this family only if a user typed it. In a model's name, the word is no evidence. */
   readonly typedOnly?: true;
-  /** `subtype`s of NN Archives that mean this family. */
+  /** Values of `subtype` in NN Archives that mean this family. */
   readonly subtypes?: readonly string[];
 }

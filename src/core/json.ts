@@ -1,13 +1,13 @@
-/** Values of unknown JSON: a test for objects, and their text for error messages. */
+/** Values of unknown JSON: a test for objects, and a text for error messages. */
 import { show } from "./tensor.ts";
 
-/** True if the value is an object with keys, not a list. */
+/** True if the value is an object with keys. False for a list. */
 export const isRecord = (v: unknown): v is Record<string, unknown> =>
   typeof v === "object" && v !== null && !Array.isArray(v);
 
 /** Replaces a value that JSON cannot write: NaN would become null, and a bigint would throw. */
 function mark(this: unknown, _: string, value: unknown): unknown {
-  // Leave out a key whose value is undefined, but mark a hole in a list.
+  // Omit a key whose value is undefined, but mark a hole in a list.
   const isHole = value === undefined && Array.isArray(this);
   const isNone = typeof value === "number" && !Number.isFinite(value);
   return isHole || isNone || typeof value === "bigint" ? `\x01${String(value)}` : value;
@@ -15,8 +15,8 @@ function mark(this: unknown, _: string, value: unknown): unknown {
 const MARKED = /"\\u0001([^"]*)"/g;
 
 /**
- * Returns a value of a file as JSON for an error message, at most a line long. `show` of tensor.ts does not look into
- * objects.
+ * Returns a value from a file as JSON for an error message, at most a line long. `show` of tensor.ts does not print the
+ * contents of objects.
  */
 export function showJson(value: unknown): string {
   if (value === undefined) return "nothing";
@@ -24,7 +24,7 @@ export function showJson(value: unknown): string {
   try {
     text = JSON.stringify(value, mark)?.replace(MARKED, "$1");
   } catch {
-    // JSON.stringify overflows the stack on deep values, which JSON.parse does read.
+    // JSON.stringify overflows the stack on deep values, although JSON.parse can read them.
   }
   text ??= show(value);
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;

@@ -2,21 +2,21 @@
 import { deepFreeze } from "./freeze.ts";
 import type { Rule } from "./options.ts";
 
-/** Count of keypoints, and the values of each: x and y, or x, y and confidence. */
+/** Count of keypoints, and count of values of each keypoint: 2 for x and y, 3 for x, y and confidence. */
 export type PointShape = readonly [count: number, values: 2 | 3];
 
-/** Most keypoints of one object. */
+/** Largest allowed number of keypoints of one object. */
 export const MOST_POINTS = 10_000;
 
-/** Pairs of keypoints that a skeleton joins, counted from 0. */
+/** Pairs of keypoints that a skeleton connects. Keypoints are numbered from 0. */
 export type Edges = readonly (readonly [number, number])[];
 
 const isIndex = (k: unknown): boolean => Number.isInteger(k) && (k as number) >= 0;
 
-/** True if an object may have so many keypoints. */
+/** True if an object may have this number of keypoints. */
 export const isPointCount = (x: unknown): boolean => isIndex(x) && x !== 0 && (x as number) <= MOST_POINTS;
 
-/** Rule: the keypoint count of an object, and the values of each keypoint. */
+/** Rule: the keypoint count of an object, and the count of values of each keypoint. */
 export const POINT_SHAPE: Rule<PointShape> = [
   "[count, values], with 2 values (x, y) or 3 (x, y, confidence), for instance [17, 3]",
   (x) => Array.isArray(x) && x.length === 2 && isPointCount(x[0]) && (x[1] === 2 || x[1] === 3),
@@ -88,8 +88,8 @@ export const COCO17_EDGES: Edges = /* @__PURE__ */ deepFreeze([
 ]);
 
 /**
- * Five points of a face, in order. Left is the left of the picture. OpenCV calls the same first point the right eye,
- * which is the person's own right.
+ * Five points of a face, in order. "Left" is the left of the picture. OpenCV calls the first point the right eye: it
+ * uses the person's own right.
  */
 export const FACE5_NAMES = /* @__PURE__ */ Object.freeze([
   "eye on the left",
@@ -120,7 +120,10 @@ export const PALM7_NAMES = /* @__PURE__ */ Object.freeze([
   "thumb second joint",
 ] as const);
 
-/** Four points of MediaPipe's detection of persons, in order. The second and the fourth lie on a circle's rim. */
+/**
+ * Four points of MediaPipe's detection of persons, in order. The second and the fourth point lie on the edge of a
+ * circle.
+ */
 export const PERSON4_NAMES = /* @__PURE__ */ Object.freeze([
   "middle of the hips",
   "rim of the body",

@@ -1,6 +1,6 @@
 /**
- * Class names of common data sets, by class id. A decoder never guesses names: a network trained on other classes has
- * the same shapes.
+ * Class names of common data sets, by class id. A decoder never guesses names, because networks trained on other
+ * classes have the same shapes.
  */
 import { COCO_UNUSED } from "./coco.ts";
 import { refuse } from "./errors.ts";
@@ -18,7 +18,7 @@ const COCO = [
   "book", "clock", "vase", "scissors", "teddy bear", "hair drier", "toothbrush",
 ] as const;
 
-/** Returns COCO's names by COCO's own ids, 1..90, with the background in front. */
+/** Returns COCO's names, indexed by COCO's own ids, 1..90. Index 0 is the background. */
 function cocoByOwnId(): string[] {
   const names: string[] = ["background"];
   for (const name of COCO) {
@@ -34,20 +34,20 @@ const VOC = [
   "motorbike", "person", "pottedplant", "sheep", "sofa", "train", "tvmonitor",
 ] as const;
 
-/** The 80 classes of COCO without gaps, as networks of the YOLO kind have them: person is 0. */
+/** The 80 classes of COCO without gaps, as YOLO networks number them: person is 0. */
 export const COCO80: readonly string[] = /* @__PURE__ */ Object.freeze(COCO);
 
 /**
- * The classes of COCO by COCO's own ids, 91 entries: 0 is the background, person is 1, and ten ids are "n/a". SSD
- * networks of TensorFlow and DETR have them. The four outputs of TFLite_Detection_PostProcess do not count the
- * background: `COCO91.slice(1)`.
+ * The classes of COCO by COCO's own ids, 91 entries: 0 is the background, person is 1, and ten ids are "n/a".
+ * TensorFlow's SSD networks and DETR use these ids. TFLite_Detection_PostProcess does not count the background: use
+ * `COCO91.slice(1)` for it.
  */
 export const COCO91: readonly string[] = /* @__PURE__ */ Object.freeze(/* @__PURE__ */ cocoByOwnId());
 
-/** The 20 classes of PASCAL VOC, as networks of the YOLO kind have them: aeroplane is 0. */
+/** The 20 classes of PASCAL VOC, as YOLO networks number them: aeroplane is 0. */
 export const VOC20: readonly string[] = /* @__PURE__ */ Object.freeze(VOC);
 
-/** The classes of PASCAL VOC with the background in front, 21 entries, as SSD networks of Caffe have them. */
+/** The classes of PASCAL VOC after the background, 21 entries, as Caffe's SSD networks number them. */
 export const VOC21: readonly string[] = /* @__PURE__ */ Object.freeze(["background", ...VOC]);
 
 /** Names of the lists of labels. */
@@ -60,12 +60,12 @@ const LISTS: { readonly [name in LabelSet]: readonly string[] } = {
   voc21: VOC21,
 };
 
-/** True if a list of labels has this name. */
+/** True if there is a list of labels with this name. */
 export const isLabelSet = (name: string): name is LabelSet => Object.hasOwn(LISTS, name);
 
 /**
- * Returns advice to name COCO's classes if the count is that of COCO's classes (80) or of its class ids (91). Else
- * null.
+ * Returns advice to use COCO's names if the count is that of COCO's classes (80) or of COCO's class ids (91). Else
+ * returns null.
  */
 export const adviceOnCocoLabels = (
   labels: readonly string[] | null,
@@ -76,7 +76,7 @@ export const adviceOnCocoLabels = (
     : null;
 
 /**
- * Returns class names by the name of their list.
+ * Returns the class names in a named list.
  * @throws RangeError if there is no such list
  * @example
  * import { COCO80, createDecoder, labelsOf } from "boxwright";

@@ -1,7 +1,8 @@
 import { refuse } from "./errors.ts";
 
 /**
- * The linear memory of a decoder as an array of words and an array of floats. Its size is fixed, so no array detaches.
+ * The linear memory of a decoder as an array of words and as an array of floats. The size never changes, so neither
+ * array detaches.
  */
 export interface Memory {
   readonly buffer: ArrayBuffer;
@@ -17,10 +18,10 @@ export function memoryOf(buffer: ArrayBuffer): Memory {
   };
 }
 
-/** Largest memory in bytes. Addresses are signed 32-bit words, and WebAssembly allocates pages of 64 KiB. */
+/** Largest allowed memory in bytes. Addresses are signed 32-bit words, and WebAssembly allocates pages of 64 KiB. */
 const MOST_BYTES = 0x7fff0000;
 
-/** Throws an error of class `Kind` if a plan needs more memory than there can be. */
+/** Throws an error of class `Kind` if a plan needs more memory than is allowed. */
 export function checkSize(bytes: number, Kind: new (message: string) => Error): void {
   if (bytes > MOST_BYTES)
     refuse(
@@ -32,7 +33,7 @@ export function checkSize(bytes: number, Kind: new (message: string) => Error): 
 }
 
 /**
- * Largest index of a word. In a loop that masks its index with it, V8 leaves out the test for overflow of `w + 1`,
- * which is a third of the loop's time. The build writes the number where it is used: a variable would lose the gain.
+ * Largest index of a word. If a loop masks its index with this value, V8 omits the overflow test of `w + 1`, which
+ * takes a third of the loop's time. The build inserts the number itself: a variable would lose the gain.
  */
 export const INDEX = 0x3fffffff;

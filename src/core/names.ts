@@ -1,10 +1,10 @@
-/** Suggests the known name for a misspelt one, or for the name that another project gives an option. */
+/** Suggests the known name for a misspelt name, and for the name that another project gives to an option. */
 
-/** Returns a name without case, hyphens, underscores and blanks. */
+/** Returns a name in lower case, without hyphens, underscores and blanks. */
 export const plainName = (name: string): string => name.toLowerCase().replace(/[-_ ]/g, "");
 
 /**
- * True if two plain names are equal, or differ by one letter (wrong, missing or added) or by two swapped neighbours.
+ * True if two plain names are equal, or differ by one letter (wrong, missing or added), or by two exchanged neighbours.
  */
 function isNearly(a: string, b: string): boolean {
   let i = 0;
@@ -20,8 +20,8 @@ const IOU = "iou iouthres iouthresh nmsthresh nmsthreshold nmsiou ";
 const AGNOSTIC = "agnostic agnosticnms classagnostic";
 
 /**
- * Options by the names that other projects give them, as `plainName` writes them. Text after the first colon is the
- * value to set. The first row whose option exists in the object at hand wins.
+ * Options by the names that other projects use, written as `plainName` writes names. Text after the first colon is the
+ * value to set. The first row wins whose option is known to the object that is checked.
  */
 const ELSEWHERE: readonly (readonly [meant: string, names: string])[] = [
   ["confidenceThreshold", `${CONFIDENCE}threshold score scorethreshold`],
@@ -52,25 +52,26 @@ const ELSEWHERE: readonly (readonly [meant: string, names: string])[] = [
 ];
 
 /**
- * Returns the known name for what other projects call `plain`, with the value to set if there is one. Else undefined.
+ * Returns the known name for an option that other projects call `plain`, with the value to set if there is one. Else
+ * returns undefined.
  */
 export function namedElsewhere(plain: string, names: readonly string[]): string | undefined {
   for (const [meant, others] of ELSEWHERE) {
     const [option] = meant.split(":");
-    // A file writes confidence_threshold.
+    // Ignore the spelling: a file writes confidence_threshold.
     const known = names.find((candidate) => plainName(candidate) === plainName(option));
     if (known && others.split(" ").includes(plain)) return known + meant.slice(option.length);
   }
   return undefined;
 }
 
-/** Returns the known name meant by a misspelt or foreign name, undefined if there is none. */
+/** Returns the known name that a misspelt or foreign name means. Returns undefined if there is none. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   const plain = plainName(name);
   return names.find((known) => isNearly(plain, plainName(known))) ?? namedElsewhere(plain, names);
 }
 
-/** From this many names on, an error that suggests a name does not list all of them. */
+/** If there are this many names or more, an error with a suggestion does not list all of them. */
 const MANY = 12;
 
 /**

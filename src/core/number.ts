@@ -1,16 +1,15 @@
-/**
- * Converts raw tensor elements to the numbers they stand for. Also has the exponential that all engines share to the
- * last bit.
- */
+/** Converts raw tensor elements to numbers. Also has the exponential that gives the same bits in all engines. */
 import { C2, C3, C4, C5, C6, C7, LN2_HIGH, LN2_LOW, LOG2E, ROUND } from "./exp.ts";
 import { type Channels, ELEMENTS, type TensorData, type TensorSpec, kindOf, volume } from "./tensor.ts";
 
 const fround = Math.fround;
 
-/** Exponent of the last power in the table: e^130 is below 2^188, and e^-150 is above 2^-217. */
+/** Exponent of the last power in the table. e^130 is below 2^188, and e^-150 is above 2^-217. */
 export const LAST_POWER = 220;
 
-/** 2^k at index k + LAST_POWER. Doubling is exact everywhere; `2 ** k` is exact only where the engine's pow is. */
+/**
+ * 2^k at index k + LAST_POWER. Doubling is exact everywhere, but `2 ** k` only if the JavaScript engine's pow is exact.
+ */
 export const POWERS_OF_TWO = /* @__PURE__ */ (() => {
   const powers = new Float64Array(2 * LAST_POWER + 1);
   for (let k = 0, two = 1; k <= LAST_POWER; k++, two *= 2) {
@@ -21,12 +20,12 @@ export const POWERS_OF_TWO = /* @__PURE__ */ (() => {
 })();
 
 /**
- * Replaces the first number x of an array by e^x. Works in place: V8 may allocate a heap object for a double as
- * argument or result.
+ * Replaces the first number x of an array by e^x. Changes the array because V8 may allocate a heap object for a double
+ * that is an argument or a result.
  */
 export function expInPlace(values: Float64Array): void {
   let x = values[0];
-  // Leave NaN as it is: the table below has no index for it.
+  // Leave NaN unchanged: the table below has no index for it.
   if (x !== x) return;
   if (x < -150) x = -150;
   if (x > 130) x = 130;
@@ -38,17 +37,17 @@ export function expInPlace(values: Float64Array): void {
   values[0] = y * POWERS_OF_TWO[k + LAST_POWER];
 }
 
-/** Returns 1 / (1 + e^-x), with the same bits as the engines. */
+/** Returns 1 / (1 + e^-x), with the same bits as all engines. */
 export function sigmoid(x: number): number {
   const power = new Float64Array([-x]);
   expInPlace(power);
   return 1 / (1 + power[0]);
 }
 
-/** Cuts a number to 0..1. NaN stays. */
+/** Clamps a number to 0..1. NaN stays NaN. */
 export const clampToUnit = (x: number): number => (x < 0 ? 0 : x > 1 ? 1 : x);
 
-/** Returns the number that the 16 bits of a half float stand for. Higher bits are ignored. */
+/** Converts the 16 bits of a half float to a number. Ignores higher bits. */
 export function halfToFloat(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;
   const exponent = (bits >> 10) & 31;
@@ -59,24 +58,23 @@ export function halfToFloat(bits: number): number {
   return sign * (1024 + fraction) * POWERS_OF_TWO[LAST_POWER + exponent - 25];
 }
 
-/** Returns the bits of the half float nearest to a number of 0..1. */
+/** Returns the bits of the half float nearest to a number in 0..1. */
 export function fractionToHalf(x: number): number {
   if (x < 2 ** -14) return Math.round(x * 2 ** 24);
   const exponent = Math.floor(Math.log2(x));
-  // A mantissa that is rounded up to 2 carries into the exponent.
+  // A mantissa that is rounded up to 2 carries over into the exponent.
   return ((exponent + 15) << 10) + Math.round((x / 2 ** exponent - 1) * 1024);
 }
 
-/** Returns the number that a quantised integer stands for, (raw - zero) * scale, rounded to f32 at each step. */
+/** Dequantises an integer: returns (raw - zero) * scale, rounded to f32 after each step. */
 export const dequantise = (raw: number, scale: number, zero: number): number =>
   fround(fround(fround(raw) - fround(zero)) * fround(scale));
 
-/** Writes the dequantised elements of a tensor with scales per channel into `to`. Each is rounded to f32 once. */
+/** Writes the dequantised elements of a tensor with scales per channel to `to`. Each element is rounded to f32 once. */
 export function dequantiseChannels(data: TensorData, { dims, channels }: TensorSpec, to: Float32Array): void {
   const { type, scale, zeroPoint, axis } = channels as Channels;
   const { array, bytes } = ELEMENTS[type];
-  // Convert to the element type first: the array may be of another class with the same bits, such as i8 in a
-  // Uint8Array.
+  // Convert to the element type first: the array may have another class with the same bits, such as i8 in a Uint8Array.
   const raw =
     ArrayBuffer.isView(data) && bytes < 4
       ? new (array as unknown as typeof Int8Array)(data as Int8Array)
@@ -88,10 +86,10 @@ export function dequantiseChannels(data: TensorData, { dims, channels }: TensorS
   }
 }
 
-/** Returns the bits of a number, as an f32, in a signed integer. */
+/** Returns the bits of a number, as an f32, as a signed integer. */
 export const floatBits = (x: number): number => new Int32Array(new Float32Array([x]).buffer)[0];
 
-/** Returns the elements of a tensor as numbers. Used for tensors that are read once, before any decode: prior boxes. */
+/** Returns the elements of a tensor as numbers. For tensors that are read once, before any decode: prior boxes. */
 export function numbersOf(s: TensorSpec, data: TensorData): ArrayLike<number> {
   if (s.channels) {
     const reals = new Float32Array(data.length);
@@ -108,7 +106,7 @@ export function numbersOf(s: TensorSpec, data: TensorData): ArrayLike<number> {
   );
 }
 
-/** Returns the smallest and the largest number that an element of a quantised tensor can stand for. */
+/** Returns the smallest and the largest real number that an element of a quantised tensor can represent. */
 export function rangeOf({ type, scale, zeroPoint }: TensorSpec): readonly [low: number, high: number] {
   const { low, high } = ELEMENTS[type];
   return [dequantise(low, scale ?? 1, zeroPoint), dequantise(high, scale ?? 1, zeroPoint)];

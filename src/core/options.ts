@@ -1,9 +1,9 @@
-/** Checks the names and values of objects that a caller passes, and suggests what the caller may have meant. */
+/** Checks the names and values in objects that a caller passes. Suggests what the caller may have meant. */
 import { refuse } from "./errors.ts";
 import { namesFor } from "./names.ts";
 import { isKeyed, show } from "./tensor.ts";
 
-/** A rule for values of type T: the words for an error, and the test. */
+/** A rule for values of type T: the expected value in words, and a test. */
 export interface Rule<T = unknown> {
   readonly 0: string;
   readonly 1: (x: unknown) => boolean;
@@ -18,7 +18,7 @@ const isNumber = (x: unknown): x is number => typeof x === "number" && x === x;
 export const isUnit = (x: unknown): x is number => isNumber(x) && x >= 0 && x <= 1;
 
 export const UNIT: Rule<number> = ["a number in 0..1", isUnit];
-/** Rule: a whole number from 1 up. */
+/** Rule: a whole number of at least 1. */
 export const COUNT: Rule<number> = [
   "a positive whole number below 1e9",
   (x) => Number.isInteger(x) && (x as number) > 0 && (x as number) < 1e9,
@@ -26,17 +26,17 @@ export const COUNT: Rule<number> = [
 /** Rule: one confidence threshold, or one per class. */
 export const CONFIDENCE: Rule<number | readonly number[]> = [
   "0..1, or an array of such, one per class",
-  // Array.from turns holes of an array into undefined. every() would skip them.
+  // Array.from turns holes of an array into undefined. Without it, every() would skip them.
   (x) => isUnit(x) || (Array.isArray(x) && x.length > 0 && Array.from(x).every(isUnit)),
 ];
-/** Rule: any number but NaN. */
+/** Rule: any number except NaN. */
 export const NUMBER: Rule<number> = ["a number", isNumber];
 /** Rule: a finite number above 0. */
 export const POSITIVE: Rule<number> = ["a number above 0", (x) => isNumber(x) && x > 0 && x < Infinity];
-/** Rule: a finite number from 0 up. */
+/** Rule: a finite number of at least 0. */
 export const FROM_ZERO: Rule<number> = ["a number from 0 up", (x) => isNumber(x) && x >= 0 && x < Infinity];
 /**
- * Rule: pixels added to the sides of boxes. A larger value would leave no precision for the boxes, or an infinite area.
+ * Rule: pixels added to the sides of boxes. A larger value would leave no precision for boxes, or make areas infinite.
  */
 export const PIXEL_OFFSET: Rule<number> = [
   "a number from 0 to 1000",
@@ -44,7 +44,7 @@ export const PIXEL_OFFSET: Rule<number> = [
 ];
 export const FLAG: Rule<boolean> = ["true or false", (x) => typeof x === "boolean"];
 export const FUNCTION: Rule = ["a function", (x) => typeof x === "function"];
-/** Rule: any value. The code that uses the option checks it. */
+/** Rule: any value. The code that uses the option checks the value. */
 export const ANY: Rule = ["a value", () => true];
 /** Rule: width and height of a picture. */
 export const SIZE: Rule<readonly [number, number]> = [
@@ -59,7 +59,7 @@ export const oneOf = <const T extends string>(values: readonly T[]): Rule<T> => 
   (x) => values.includes(x as T),
 ];
 
-/** Returns rules that check names only. The values are checked where they are used. */
+/** Returns rules that check only names. The code that uses the options checks the values. */
 /* @__NO_SIDE_EFFECTS__ */
 export const namesOnly = (...names: readonly string[]): OptionRules =>
   Object.fromEntries(names.map((name) => [name, ANY]));
@@ -67,20 +67,20 @@ export const namesOnly = (...names: readonly string[]): OptionRules =>
 /** The two parts of an error: what was found, and what was expected. */
 export type Complaint = readonly [got: string, expected: string];
 
-/** Returns what is wrong with a name, null if nothing is. */
+/** Returns what is wrong with a name. Returns null if nothing is wrong. */
 export const nameComplaint = (name: string, names: readonly string[], more = ""): Complaint | null =>
   names.includes(name) ? null : ["an unknown name", namesFor(name, names, more)];
 
-/** Returns what is wrong with a value, null if nothing is. */
+/** Returns what is wrong with a value. Returns null if nothing is wrong. */
 export const valueComplaint = (value: unknown, rule: Rule): Complaint | null =>
   rule[1](value) ? null : [show(value), rule[0] + slip(value, rule)];
 
-/** Returns the end of an error that gives a percentage as a fraction. Empty if the value cannot be a percentage. */
+/** Returns the end of an error that writes a percentage as a fraction. Empty if the value cannot be a percentage. */
 export const percentText = (value: number): string =>
   value >= 5 && value <= 100 ? `; ${value} percent is ${value / 100}` : "";
 
 /**
- * Returns a guess at the value that the caller meant, for the error about a refused one. Empty if nothing is likely.
+ * Returns a guess at the value that the caller meant, for the error about a refused value. Empty if no guess is likely.
  */
 function slip(value: unknown, rule: Rule): string {
   const passes = rule[1];
@@ -89,7 +89,7 @@ function slip(value: unknown, rule: Rule): string {
   if (isNumber(value) && isFraction) return percentText(value);
   if (typeof value === "string" && value.trim() !== "" && passes(Number(value)))
     return `; a number has no quotes: ${Number(value)}`;
-  // Recognise a rule for pairs: it accepts the value twice in a list, not once and not three times.
+  // Recognise a rule for pairs: the rule accepts a list with the value twice, but not once or three times.
   const isPair = [1, 2, 3].every((length) => passes(Array<unknown>(length).fill(value)) === (length === 2));
   if (isNumber(value) && isPair) return `; a square is [${value}, ${value}]`;
   return typeof value === "string" && value !== value.toLowerCase() && passes(value.toLowerCase())
@@ -97,7 +97,7 @@ function slip(value: unknown, rule: Rule): string {
     : "";
 }
 
-/** Throws a RangeError about a value against its rule. */
+/** Throws a RangeError about a value that breaks its rule. */
 export function checkValue(name: string, value: unknown, rule: Rule): void {
   const complaint = valueComplaint(value, rule);
   if (complaint) refuse(name, ...complaint, RangeError);
@@ -109,16 +109,18 @@ export interface CheckedAs {
   readonly prefix?: string;
   /** Text after the list of names in an error: ` for "sort"` */
   readonly more?: string;
-  /** Name of the argument in the error about a value that is no object. Default "options". */
+  /** Name of the argument in the error about a value that is not an object. Default "options". */
   readonly name?: string;
-  /** Expected form in the same error. Default: "an object with some of" and the names. */
+  /**
+   * Expected form in the error about a value that is not an object. Default: "an object with some of" and the names.
+   */
   readonly form?: string;
   readonly Kind?: new (message: string) => Error;
 }
 
 /**
- * Checks the names and the values of an object. Returns a copy without the values that are `undefined` or `null`.
- * Inherited names count too, since an object may be made by `Object.create`.
+ * Checks the names and the values in an object. Returns a copy without values that are `undefined` or `null`. Inherited
+ * names count too, because `Object.create` may have made the object.
  * @throws RangeError, or the kind that is named, about the first name without a rule or value against its rule
  */
 export function checkOptions<T extends object>(

@@ -1,15 +1,15 @@
-/** Networks that are decoded as a family with another name. docs/networks.md has the same list. */
+/** Networks with another name that are decoded as one of the families. docs/networks.md has the same list. */
 import type { Family } from "./family.ts";
 
 export interface OtherName {
   /** Name for people. */
   readonly name: string;
-  /** Matches the spellings of users, in small letters and with hyphens for blanks and underscores. */
+  /** Matches the spellings of users, in lower case, with hyphens instead of blanks and underscores. */
   readonly word: RegExp;
   readonly family: Family;
   /** Options that the network needs besides the family, as source text for a message. */
   readonly options?: string;
-  /** Why that family fits the network: the predicate of a sentence that begins with `name`. */
+  /** Why the family fits the network: the predicate of a sentence that begins with `name`. */
   readonly why: string;
 }
 
@@ -77,7 +77,7 @@ const OTHER_NAMES: readonly OtherName[] = [
   },
 ];
 
-/** Returns the entry whose spellings match the name, undefined if there is none. */
+/** Returns the entry whose spellings match the name. Returns undefined if there is none. */
 export const otherNameOf = (name: string): OtherName | undefined => {
   const plain = name.toLowerCase().replace(/[_ ]/g, "-");
   return OTHER_NAMES.find(({ word }) => word.test(plain));

@@ -5,13 +5,13 @@ import type { Family } from "./family.ts";
 /** Kind of network that a config file names. */
 export type NetworkKind = "yolo" | "ssd";
 
-/** Facts about a kind of network that a file names, before its family is settled. */
+/** Facts about a kind of network that a file names, before the family is known. */
 export interface KindTraits {
   /** `NN_family` of an NN_config, in small letters. */
   readonly nnFamily: string;
   /** Parsers of an NN Archive, in small letters. */
   readonly parsers: readonly string[];
-  /** The family, where the kind has only one. */
+  /** The family, if the kind has only one. */
   readonly family: Family | null;
   /** True: the file lists anchors and states the class count. */
   readonly anchors: boolean;

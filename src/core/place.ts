@@ -3,10 +3,10 @@ import type { PrepareResize } from "./prepare-rule.ts";
 
 /** Rectangle of the resized image in the input, in input pixels. May exceed the input. */
 export interface Place {
-  /** Left edge, a whole number. Negative where the image is cropped. */
+  /** Left edge, a whole number. Negative if the image is cropped. */
   readonly left: number;
   readonly top: number;
-  /** Width of the resized image. A whole number, except for a crop. */
+  /** Width of the resized image. A whole number unless the image is cropped. */
   readonly width: number;
   readonly height: number;
 }
@@ -57,7 +57,7 @@ export function placeOf(
 
 const smallerHalf = (pixels: number): number => Math.trunc(pixels / 2);
 
-/** Returns the nearest integer. Halves go to the even neighbour. */
+/** Returns the nearest integer. A half is rounded to the even neighbour. */
 export function roundToEven(x: number): number {
   const floor = Math.floor(x);
   const rest = x - floor;

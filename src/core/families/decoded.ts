@@ -1,4 +1,4 @@
-/** Families whose networks decode their boxes, and families whose maps or scores are read by a task. */
+/** Families whose networks decode their boxes, and families with maps or scores that a task reads. */
 import { IMAGENET_BGR, IMAGENET_RGB, STRETCH, decoded } from "./shared.ts";
 import type { Family, FamilyTraits } from "../family.ts";
 
@@ -11,7 +11,7 @@ export const DECODED_FAMILIES = {
     title: "MMDeploy",
     word: /mmdeploy/,
   }),
-  // The network divides its boxes by the input "scale_factor". They then are in pixels of the photo.
+  // The network divides its boxes by the input "scale_factor". The boxes are then in pixels of the photo.
   "paddle-nms": /* @__PURE__ */ decoded({
     exports: FINISHED_EXPORTS,
     finishedRows: ["class-score-box"],
@@ -57,7 +57,8 @@ export const DECODED_FAMILIES = {
       "box-score-labels",
     ],
   }),
-  // torchvision, models/detection/transform.py and roi_heads.py: pictures keep their size, class 0 is the background.
+  // torchvision, models/detection/transform.py and roi_heads.py: pictures keep their size, and class 0 is the
+  // background.
   "mask-rcnn": /* @__PURE__ */ decoded({
     rowMasks: "box",
     cocoOwnIds: true,
@@ -110,7 +111,8 @@ export const DECODED_FAMILIES = {
       ...IMAGENET_RGB,
     },
   }),
-  // Edge Impulse, ei_postprocessing_common.h and ei_fill_result_struct.h: softmax inside, value >= 0.5.
+  // Edge Impulse, ei_postprocessing_common.h and ei_fill_result_struct.h: the network contains the softmax, and a cell
+  // passes if value >= 0.5.
   fomo: /* @__PURE__ */ decoded({
     background: "first",
     idsLeaveOutBackground: true,

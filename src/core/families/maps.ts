@@ -1,4 +1,4 @@
-/** Families whose feature maps become boxes by anchors, cells, points or distances: YOLO and its kin. */
+/** Families whose feature maps become boxes by anchors, cells, points or distances: YOLO and similar networks. */
 import { IMAGENET_BGR, IMAGENET_RGB, STRETCH } from "./shared.ts";
 import type { Family, FamilyTraits } from "../family.ts";
 
@@ -15,7 +15,7 @@ const PADDLE = {
   ...IMAGENET_RGB,
 } as const;
 
-/** Returns the traits of a YOLO with anchors. `version` is its version as names write it. */
+/** Returns the traits of a YOLO with anchors. `version` is the version as names contain it. */
 const anchored = (version: string, more: Partial<FamilyTraits>): FamilyTraits => ({
   head: "anchor",
   exports: ANCHOR_EXPORTS,
@@ -24,7 +24,7 @@ const anchored = (version: string, more: Partial<FamilyTraits>): FamilyTraits =>
   ...more,
 });
 
-/** Returns the traits of a YOLO with the tensors of YOLOv8. `version` is its version as names write it. */
+/** Returns the traits of a YOLO with the tensors of YOLOv8. `version` is the version as names contain it. */
 const kinOfV8 = (version: string, more: Partial<FamilyTraits> = {}): FamilyTraits => ({
   head: "distance",
   exports: DISTANCE_EXPORTS,
@@ -49,7 +49,7 @@ export const MAP_FAMILIES = {
   }),
   yolov4: /* @__PURE__ */ anchored("4", {
     archived: "logits",
-    // onnx/models, yolov4: the network ends before the sigmoid of x and y, but after that of its scores.
+    // onnx/models, yolov4: the network ends before the sigmoid of x and y, but after the sigmoid of the scores.
     scoresInCells: "probabilities",
     like: "yolov3",
     subtypes: ["yolov4", "yolov4-tiny"],
@@ -102,7 +102,7 @@ export const MAP_FAMILIES = {
     suggested: 1,
     extraChannels: "planes",
     version: "8",
-    // Subtypes that end in "-u" are anchor-free versions of older networks.
+    // Subtypes that end with "-u" are anchor-free versions of older networks.
     subtypes: ["yolov8", "yolov8n", "yolov3-u", "yolov3-tinyu", "yolov5-u"],
   },
   yolov9: /* @__PURE__ */ kinOfV8("9", { subtypes: ["yolov9"] }),
@@ -124,8 +124,8 @@ export const MAP_FAMILIES = {
     classesFirst: true,
     bins: 8,
     ownBins: true,
-    // NanoDet has maps at strides 8, 16, 32. NanoDet-Plus has a fourth map at stride 64, and its centre priors lie on
-    // the corner of a cell: RangiLyu/nanodet, nanodet_plus_head.py, get_single_level_center_priors.
+    // NanoDet has maps at strides 8, 16, 32. NanoDet-Plus has a fourth map at stride 64. Its centre priors lie on the
+    // corner of a cell: RangiLyu/nanodet, nanodet_plus_head.py, get_single_level_center_priors.
     corner: 4,
     word: /nanodet/,
     prepare: {
@@ -134,8 +134,8 @@ export const MAP_FAMILIES = {
       ...IMAGENET_BGR,
     },
   },
-  // PaddleDetection, heads/pico_head.py, and configs/picodet/_base_: `interp: 2` is cv2.INTER_CUBIC. Before 2022 its
-  // demos fed BGR.
+  // PaddleDetection, heads/pico_head.py, and configs/picodet/_base_: `interp: 2` is cv2.INTER_CUBIC. Before 2022, the
+  // demos used BGR.
   picodet: {
     head: "distance",
     exports: ["distance-maps", "class-rows", "finished-rows"],
@@ -149,8 +149,8 @@ export const MAP_FAMILIES = {
     word: /pico-?det/,
     prepare: PADDLE,
   },
-  // PaddleDetection, heads/ppyoloe_head.py, and configs/ppyoloe/_base_: `interp: 2` too. PP-YOLOE+ divides by 255
-  // alone.
+  // PaddleDetection, heads/ppyoloe_head.py, and configs/ppyoloe/_base_: also `interp: 2`. PP-YOLOE+ only divides by
+  // 255.
   ppyoloe: {
     head: "distance",
     exports: ["class-rows", "distance-maps", "finished-rows"],
@@ -163,7 +163,8 @@ export const MAP_FAMILIES = {
     word: /pp-?yolo-?e/,
     prepare: PADDLE,
   },
-  // mmdetection, dense_heads/rtmdet_head.py, multiplies distances by the stride; mmyolo does so after the network.
+  // mmdetection, dense_heads/rtmdet_head.py, multiplies distances by the stride in the network; mmyolo does so
+  // afterwards.
   rtmdet: {
     head: "distance",
     exports: ["distance-maps"],
@@ -179,7 +180,7 @@ export const MAP_FAMILIES = {
     },
   },
   // tinyvision/DAMO-YOLO, base_models/heads/zero_head.py. The network decodes its boxes. dataset/datasets/coco.py
-  // trains on RGB of 0..255. tools/demo.py feeds RGB of pictures, and BGR of videos.
+  // trains on RGB of 0..255. tools/demo.py uses RGB for pictures, and BGR for videos.
   "damo-yolo": {
     head: "distance",
     exports: ["class-rows"],
@@ -190,7 +191,7 @@ export const MAP_FAMILIES = {
     prepare: { resize: "stretch", std: 1 },
   },
   // Deci-AI/super-gradients, dfl_heads.py. The network decodes its boxes. training/processing/processing.py,
-  // default_yolo_nas_coco_processing_params: RGB, long side 636, centred in 640 with 114, / 255.
+  // default_yolo_nas_coco_processing_params: RGB, long side 636, centred in 640 with padding 114, / 255.
   "yolo-nas": {
     head: "distance",
     exports: ["class-rows", "finished-rows", "postprocess"],

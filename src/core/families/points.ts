@@ -1,8 +1,10 @@
-/** Families whose networks give keypoints. */
+/** Families whose networks output keypoints. */
 import { blazeface, palm, person, retinaface } from "../built-priors.ts";
 import type { FamilyTraits, PoseFamily } from "../family.ts";
 
-/** Preparation of RTMPose, HRNet and ViTPose (mmpose, data_preprocessor). Outside of the photo the crop is black. */
+/**
+ * Preparation for RTMPose, HRNet and ViTPose (mmpose, data_preprocessor). Parts of a crop outside the photo are black.
+ */
 const OPENMMLAB = { pad: 0, mean: [123.675, 116.28, 103.53], std: [58.395, 57.12, 57.375] } as const;
 
 const TOP_LEFT = { resize: "letterbox-topleft", pad: 0 } as const;
@@ -30,9 +32,7 @@ const PLAIN: FamilyTraits = {
   task: "pose",
 };
 
-/**
- * MediaPipe's networks that get a crop and give its keypoints. Outside of the photo the crop repeats the edge pixels.
- */
+/** MediaPipe's networks that turn a crop into keypoints. Parts of a crop outside the photo repeat the edge pixels. */
 const LANDMARKS: FamilyTraits = {
   ...PLAIN,
   threshold: 0.5,
@@ -67,7 +67,7 @@ export const POSE_FAMILIES: { readonly [F in PoseFamily]: FamilyTraits } = {
     head: "distance",
     exports: [],
     raw: "probabilities",
-    // Give no class name: Luxonis publishes one of SCRFD's networks for persons.
+    // State no class name: Luxonis publishes one of SCRFD's networks for persons.
     classes: 1,
     task: "pose",
     word: /scrfd/,

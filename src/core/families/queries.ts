@@ -1,11 +1,11 @@
-/** Families whose networks have queries: DETR and its kin. */
+/** Families whose networks have queries: DETR and similar networks. */
 import type { Family, FamilyTraits } from "../family.ts";
 
 const QUERY_EXPORTS = ["query-columns", "query-rows", "postprocess"] as const;
 
 const PILLOW = { resize: "stretch", resample: "pillow" } as const;
 
-/** Returns the traits of a network with RT-DETR's post-processor. An export may contain it or leave it out. */
+/** Returns the traits of a network that is related to RT-DETR. An export may contain the post-processor or not. */
 const kinOfRtdetr = (title: string, word: RegExp, more: Partial<FamilyTraits>): FamilyTraits => ({
   head: "plain",
   exports: QUERY_EXPORTS,
@@ -22,7 +22,7 @@ const kinOfRtdetr = (title: string, word: RegExp, more: Partial<FamilyTraits>): 
 });
 
 export const QUERY_FAMILIES = {
-  // RF-DETR and LW-DETR. Keep this row before "detr", whose word occurs in their names.
+  // RF-DETR and LW-DETR. Keep this row before "detr", because that word occurs in their names.
   rfdetr: {
     head: "plain",
     exports: ["query-columns"],
@@ -42,8 +42,8 @@ export const QUERY_FAMILIES = {
   // RT-DETR 1 to 4, D-FINE and DEIM share one post-processor. Their authors resize by Pillow and subtract no mean.
   rtdetr: /* @__PURE__ */ kinOfRtdetr("RT-DETR", /rt[-_]?detr/, { prepare: PILLOW }),
   dfine: /* @__PURE__ */ kinOfRtdetr("D-FINE", /(^|[^a-z])d[-_]?fine/, { like: "rtdetr", prepare: PILLOW }),
-  // Keep this row before "deim", whose word occurs in its name. Its model sizes differ in the mean, so no preparation
-  // is stated.
+  // Keep this row before "deim", because that word occurs in the name. The mean depends on the model's size, so no
+  // preparation is stated.
   deimv2: /* @__PURE__ */ kinOfRtdetr("DEIMv2", /(^|[^a-z])deim[-_]?v?2/, { like: "rtdetr" }),
   deim: /* @__PURE__ */ kinOfRtdetr("DEIM", /(^|[^a-z])deim/, { like: "rtdetr", prepare: PILLOW }),
   detr: {

@@ -1,4 +1,4 @@
-/** Families with prior boxes, and the finished lists of such networks. */
+/** Families with prior boxes, and finished lists of such networks. */
 import { blazeface, efficientdet, ultraface } from "../built-priors.ts";
 import { decoded } from "./shared.ts";
 import type { Family, FamilyTraits } from "../family.ts";
@@ -33,7 +33,7 @@ export const SSD_FAMILIES = {
     word: /efficientdet/,
     prepare: {
       resize: "letterbox-topleft",
-      // dataloader.py pads with 0 after normalising, which is the mean before.
+      // dataloader.py pads with 0 after normalising. Before normalising, that value is the mean.
       pad: [123.675, 116.28, 103.53],
       layout: "NHWC",
       mean: [123.675, 116.28, 103.53],
