@@ -1,10 +1,10 @@
-/** What the page asks the host for, besides its events. Routes: `src/http/query.ts` and `src/http/history.ts`. */
+/** Requests of the page to the host, besides its events. Routes: `src/http/query.ts` and `src/http/history.ts`. */
 import type { Drawn } from "boxwright";
 
 /** The camera of a view. */
 export interface Place {
   readonly source: string;
-  /** "" if packets name no camera. */
+  /** Name of the camera; "" if packets name none. */
   readonly subject: string;
 }
 
@@ -17,7 +17,7 @@ export interface Frame {
   readonly detections: readonly (Drawn & { readonly label?: string | null; readonly class_id?: number })[];
 }
 
-/** A span of `/v1/timeline`. `label` null: all frames. */
+/** A span of `/v1/timeline`. A null `label` stands for all frames. */
 export interface Span {
   readonly start: string;
   readonly label: string | null;
@@ -45,13 +45,13 @@ export interface Found {
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
-/** Returns parameters of an address, without those that are undefined. */
+/** Returns the query of an address, without undefined parameters. */
 export const parametersOf = (query: Query): string =>
   new URLSearchParams(
     Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
   ).toString();
 
-/** @throws Error in words for the reader */
+/** @throws Error with a text for the reader */
 async function ask(path: string, query: Query): Promise<Response> {
   let answer: Response;
   try {
@@ -64,7 +64,7 @@ async function ask(path: string, query: Query): Promise<Response> {
   throw new Error(`The host refused: ${error ?? `status ${answer.status}`}`);
 }
 
-/** Returns the frame before or after a place in the order of frames; null if there is none. */
+/** Returns the frame before or after a position in the order of frames; null if there is none. */
 export async function askFrame(
   place: Place,
   query: { readonly before?: string; readonly after?: string; readonly label?: string | undefined },
@@ -83,6 +83,6 @@ export async function askTimeline(
 
 export const askSeen = async (query: Query): Promise<Found> => (await (await ask("/v1/seen", query)).json()) as Found;
 
-/** Returns the address of the view of a camera, or of all cameras of a source. */
+/** Returns the address that shows one camera, or all cameras of a source. */
 export const addressOf = (place: Partial<Place>, more: Query = {}): string =>
   `/?${parametersOf({ ...place, ...more, ...(new URLSearchParams(location.search).has("framed") && { framed: "" }) })}`;

@@ -8,14 +8,14 @@ import type { Camera, Picture } from "./types.ts";
 
 export interface Card {
   readonly element: HTMLElement;
-  /** Text that the filter searches and cards are sorted by. */
+  /** Text by which cards are filtered and sorted. */
   readonly name: string;
   show(camera: Camera): void;
-  /** Says how long the camera is silent, and greys a card that is silent for three intervals. */
+  /** Shows for how long the camera has been silent. Greys the card after three missed intervals. */
   age(): void;
 }
 
-/** Milliseconds of silence that say nothing about a camera, however fast it was. */
+/** Smallest number of silent milliseconds that grey a card, even for a fast camera. */
 const LEAST_SILENCE_MS = 10_000;
 
 export function createCard(): Card {
@@ -45,14 +45,14 @@ export function createCard(): Card {
     if (!last || last.camera.silence === null) return;
     const { silence, interval, isRecorded } = last.camera;
     const now = silence + performance.now() - last.at;
-    // Photos and videos end.
+    // Never grey a recorded source: photos and videos end.
     const isSilent = !isRecorded && now > Math.max(LEAST_SILENCE_MS, 3 * (interval ?? 0));
     element.classList.toggle("silent", isSilent);
     const since = new Date(Date.now() - now).toLocaleString();
     arrival.textContent = isSilent ? `silent for ${duration(now)}, since ${since}` : `arrived ${duration(now)} ago`;
   }
 
-  /** Shows the picture that is chosen: the newest, or an earlier one of a recorded source. */
+  /** Shows the chosen picture: the newest, or an earlier one of a recorded source. */
   function show(): void {
     if (!last) return;
     const { key, picture: newest } = last.camera;
@@ -62,7 +62,7 @@ export function createCard(): Card {
     if (!picture || wanted === shown) return;
     shown = wanted;
     draw(key, picture).catch(() => {
-      // A newer picture took its place on the host. The next event has it.
+      // The host has replaced this picture by a newer one, which the next event brings.
       if (shown === wanted) shown = "";
     });
   }
@@ -79,7 +79,7 @@ export function createCard(): Card {
       const { key, frames, detections, missing, latency, age: old, clockAhead, isRecorded } = camera;
       element.dataset["key"] = key;
       const link = titleOf(camera);
-      // A link that is made anew loses the focus.
+      // Replace the link only if it changed, since a new link loses the focus.
       if (title.textContent !== link.textContent) title.replaceChildren(link);
       counts.replaceChildren(
         ...listOf({
@@ -90,7 +90,7 @@ export function createCard(): Card {
             ? { "clock ahead by": duration(clockAhead) }
             : old !== null
               ? { captured: `${duration(old)} before` }
-              : // The time from a recording to its arrival is no latency. The note says when it was captured.
+              : // Show no latency for a recording. The note says when the frame was captured.
                 !isRecorded && { latency: latency === null ? "unknown" : duration(latency) }),
         }),
       );
@@ -100,7 +100,10 @@ export function createCard(): Card {
   };
 }
 
-/** Returns a link to the view of the camera: its name, then the device: its name in the hub, if known, and its id. */
+/**
+ * Returns a link to the page of the camera. Its text is the camera's name, then the device's name in the hub, if known,
+ * and the device's id.
+ */
 function titleOf({ source, name, subject }: Camera): Node {
   const [first, ...others] = [subject, name ?? "", source].filter((text) => text !== "");
   const device = others.length === 0 ? [] : [make("span", { textContent: ` (${others.join(", ")})` })];

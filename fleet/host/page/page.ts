@@ -1,4 +1,4 @@
-/** The live page: listens to the host. Keeps one card for each camera, or the view of one. */
+/** The live page: shows the host's events in one card for each camera, or on the page of one camera. */
 import { type Card, createCard } from "./card.ts";
 import { createSearch } from "./search.ts";
 import type { Camera, State } from "./types.ts";
@@ -10,11 +10,11 @@ const [fleet, totals, state] = [find("fleet"), find("totals"), find("state")];
 const [main, list, none] = [find("main"), find("cameras"), find("none")];
 const filter = find("filter") as HTMLInputElement;
 const cards = new Map<string, Card>();
-/** Names of devices in their hub, by source. */
+/** Names that devices have in their hub, by source. */
 const names = new Map<string, string>();
 
-// The page of one device: `/?source=device:ID` shows the cameras of that source, and of those below it. With `subject`
-// it is the view of one camera. A hub shows it in a frame of its own, without the head of the page.
+// The address selects a view. `/?source=device:ID` shows the cameras of a device. With `subject`, the address shows a
+// single camera. The hub's page shows this view in a frame, without the head of the page.
 const address = new URLSearchParams(location.search);
 const [source, subject] = [address.get("source"), address.get("subject")];
 const at = Date.parse(address.get("at") ?? "");
@@ -35,11 +35,11 @@ if (source !== null) {
   find("one").hidden = view !== null;
 }
 main.append((view ?? search!).element);
-// Show the search once a camera is there to search.
+// Hide the search until there is a camera to search.
 if (search) search.element.hidden = true;
 void search?.refresh();
 
-/** Shows the name of the one device beside its id. */
+/** Shows the name of the only device beside its id. */
 function showName(name: string): void {
   document.title = `${name} on boxwright host`;
   find("device").textContent = `${name} (${source})`;
@@ -57,7 +57,7 @@ function showTotals({ fleet: all, totals: t }: State): void {
       duplicates: t["duplicates"] ?? 0,
       refused: t["refused"] ?? 0,
       dropped: t["dropped"] ?? 0,
-      // Devices that send detections leave nothing to decode.
+      // Leave this out if devices send detections, so that the host decodes nothing.
       ...(decodeP50 == null || decodeP99 == null
         ? { decoding: "nothing decoded here so far" }
         : { "half of all decodes within": duration(decodeP50), "99 of 100 within": duration(decodeP99) }),
@@ -85,11 +85,11 @@ function show(given: State): void {
   if (isNew) sort();
   none.hidden = cards.size > 0;
   search!.element.hidden = cards.size === 0;
-  // One camera needs no filter.
+  // Hide the filter for a single camera.
   find("filtering").hidden = cards.size < 2;
 }
 
-/** Puts the cards in the order of their names, and hides those that the filter does not want. */
+/** Sorts the cards by name, and hides those that do not match the filter. */
 function sort(): void {
   const order = new Intl.Collator(undefined, { numeric: true });
   const sorted = [...cards.values()].sort((a, b) => order.compare(a.name, b.name));
@@ -106,13 +106,13 @@ filter.addEventListener("input", hideOthers);
 setInterval(() => cards.forEach((card) => card.age()), 1000);
 
 const events = new EventSource("/events");
-/** Says how the page stands to the host. */
+/** Shows the state of the connection to the host. */
 function tell(text: string, isAway: boolean): void {
   if (state.textContent !== text) state.textContent = text;
   document.body.classList.toggle("away", isAway);
   document.body.classList.toggle("live", !isAway);
 }
 events.addEventListener("open", () => tell("live", false));
-// The browser connects again by itself.
+// Only show the loss: the browser reconnects by itself.
 events.addEventListener("error", () => tell("The host is away. This page shows what it had, and tries again.", true));
 events.addEventListener("state", (event) => show(JSON.parse((event as MessageEvent<string>).data) as State));

@@ -1,4 +1,4 @@
-/** Small elements. Texts are set as text, never as HTML: devices choose names. */
+/** Creates small elements. Texts never become HTML, since devices choose names. */
 
 type Given<Name extends keyof HTMLElementTagNameMap> = Partial<
   Pick<HTMLElementTagNameMap[Name], "className" | "textContent" | "hidden" | "title"> & Record<string, unknown>
@@ -14,7 +14,7 @@ export function make<Name extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Returns a button. `label` says in full what a short text cannot. */
+/** Returns a button. `label` is the full description of a short text. */
 export function makeButton(text: string, onClick: () => void, label?: string): HTMLButtonElement {
   const button = make("button", { type: "button", textContent: text });
   if (label !== undefined) button.setAttribute("aria-label", label);
@@ -22,11 +22,11 @@ export function makeButton(text: string, onClick: () => void, label?: string): H
   return button;
 }
 
-/** Returns a field below its name. */
+/** Returns a field with its name above. */
 export const makeField = (name: string, field: HTMLElement): HTMLLabelElement =>
   make("label", { className: "field" }, make("span", { textContent: name }), field);
 
-/** Fills a select with texts, by value, and keeps what is chosen. */
+/** Fills a select with options, and keeps the chosen one. */
 export function fillSelect(
   select: HTMLSelectElement,
   texts: readonly (readonly [value: string, text: string])[],

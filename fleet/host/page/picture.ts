@@ -3,9 +3,9 @@ import { drawCanvas } from "boxwright";
 import type { Picture } from "./types.ts";
 
 /**
- * Draws picture and boxes on one canvas of the picture's own pixels. The style sheet scales the canvas as a whole, so a
- * box cannot leave its place on the picture, whatever size the canvas is shown at.
- * @param isWanted is asked once the picture is there: a newer one may have come meanwhile
+ * Draws picture and boxes on one canvas with the pixels of the picture. The style sheet scales the canvas as a whole,
+ * so that boxes keep their places on the picture at any size.
+ * @param isWanted called after the picture has loaded; false if a newer picture replaced it meanwhile
  */
 export async function drawPicture(
   canvas: HTMLCanvasElement,
@@ -13,7 +13,7 @@ export async function drawPicture(
   picture: Picture,
   isWanted: () => boolean,
 ): Promise<void> {
-  // The browser turns a photo upright by its EXIF data, and its size is the one that counts.
+  // Use the size of the loaded image: the browser rotates a photo upright by its EXIF data.
   const image = picture.preview === null ? null : await load(`/pictures/${key}?number=${picture.preview}`);
   try {
     if (!isWanted()) return;
@@ -29,8 +29,8 @@ export async function drawPicture(
 }
 
 /**
- * Loads a picture whose memory ends with `close`. An <img> for each stays in the caches of the browser, decoded:
- * 16 cameras filled 0.9 GB in some minutes.
+ * Loads a picture as an ImageBitmap, whose memory `close` frees. The browser keeps <img> pictures decoded in its
+ * caches: 16 cameras filled 0.9 GB in some minutes.
  */
 async function load(address: string): Promise<ImageBitmap> {
   const answer = await fetch(address, { cache: "no-store" });

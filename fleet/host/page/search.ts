@@ -1,4 +1,4 @@
-/** The search by label and time. Without a choice it lists the latest events. */
+/** The search by label and time. Without a search, lists the latest events. */
 import { type Found, type Place, type SeenEvent, addressOf, askSeen } from "./asks.ts";
 import { fillSelect, make, makeButton, makeField } from "./parts.ts";
 import { countOf, span } from "./words.ts";
@@ -8,11 +8,11 @@ const REFRESH_MS = 30_000;
 
 export interface Search {
   readonly element: HTMLElement;
-  /** Lists the events, unless a reader stands in the list. */
+  /** Lists the events, unless the focus is in the list. */
   refresh(): Promise<void>;
 }
 
-/** @param place the camera, or a source alone, or nothing: all cameras */
+/** @param place the camera, or only a source, or nothing for all cameras */
 export function createSearch(place: Partial<Place>, nameOf: (source: string) => string | null): Search {
   const label = make("select");
   fillSelect(label, [["", "anything"]]);
@@ -89,7 +89,7 @@ export function createSearch(place: Partial<Place>, nameOf: (source: string) => 
   }
 
   async function refresh(): Promise<void> {
-    // A list that is made anew takes the focus from a reader in it.
+    // Keep a list that has the focus, since a new list would lose it.
     if (!list.contains(document.activeElement)) await search();
   }
   setInterval(() => void (document.hidden || refresh()), REFRESH_MS);

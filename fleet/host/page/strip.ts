@@ -1,4 +1,4 @@
-/** The last pictures of a recorded source, small and in a row. The one that is chosen stands in the card. */
+/** Shows the last pictures of a recorded source in a row, small. The card shows the chosen one large. */
 import { drawPicture } from "./picture.ts";
 import type { Camera, Picture } from "./types.ts";
 
@@ -9,17 +9,17 @@ export interface Strip {
   update(camera: Camera): void;
 }
 
-/** @param onChoice called when another picture is chosen */
+/** @param onChoice called when the reader chooses another picture */
 export function createStrip(onChoice: () => void): Strip {
   const element = document.createElement("div");
   element.className = "strip";
   element.hidden = true;
-  /** Buttons by the number of their picture, with what they show. */
+  /** Buttons with what they show, by number of the picture. */
   const buttons = new Map<number | null, { readonly button: HTMLButtonElement; shown: string }>();
   let pictures: readonly Picture[] = [];
   let choice: number | null = null;
 
-  /** Chooses a picture by its number; null: always the newest one. */
+  /** Chooses a picture by its number; null for always the newest. */
   function choose(number: number | null): void {
     choice = number;
     for (const [key, { button }] of buttons)
@@ -61,9 +61,9 @@ export function createStrip(onChoice: () => void): Strip {
         );
       }
       const wanted = pictures.flatMap(({ preview }) => buttons.get(preview)?.button ?? []);
-      // A button that is taken out loses the focus.
+      // Leave an unchanged row as it is, since a moved button loses the focus.
       if (wanted.some((button, i) => element.children[i] !== button)) element.replaceChildren(...wanted);
-      // A chosen picture that has gone gives its place to the newest.
+      // Choose the newest picture if the chosen one no longer exists.
       choose(pictures.some(({ preview }) => preview === choice) ? choice : null);
     },
   };

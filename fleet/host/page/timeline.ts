@@ -1,4 +1,4 @@
-/** The timeline of a camera: a lane for all frames and one for each label, over a range of time. */
+/** The timeline of a camera over a range of time, with a lane for all frames and a lane for each label. */
 import { type Place, type Span, askTimeline } from "./asks.ts";
 import { fillSelect, make, makeButton } from "./parts.ts";
 import { countOf, moment, timeOfDay } from "./words.ts";
@@ -7,7 +7,9 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Ranges that a reader can choose, with the unit of their bars: 60 to 168 bars, which a phone can show. */
+/**
+ * Ranges that a reader can choose, and the time unit of their bars. A range has 60 to 168 bars, which fit on a phone.
+ */
 const RANGES = [
   { name: "1 hour", length: HOUR, unit: "minute", step: MINUTE },
   { name: "24 hours", length: DAY, unit: "10 minutes", step: 10 * MINUTE },
@@ -15,13 +17,13 @@ const RANGES = [
   { name: "30 days", length: 30 * DAY, unit: "day", step: DAY },
 ] as const;
 
-/** Most lanes of labels. More of them cannot be told apart. */
+/** Largest number of lanes for labels. Readers could not tell more apart. */
 const MOST_LANES = 8;
 const TICKS = 4;
 
 export interface Timeline {
   readonly element: HTMLElement;
-  /** Marks the moment of the frame that is shown, and moves the range to it if it lies outside. */
+  /** Marks the time of the shown frame. Moves the range if this time lies outside. */
   mark(time: number): void;
   /** Reads the range again. */
   refresh(): Promise<void>;
@@ -29,9 +31,9 @@ export interface Timeline {
 
 export interface TimelineOptions {
   readonly place: Place;
-  /** Moment that the range has in its middle at first, or at its end if it is new. */
+  /** Time in the middle of the first range, or at its end if the time is recent. */
   readonly start: number;
-  /** Called with the moment that a reader picked. */
+  /** Called with the time that a reader chose. */
   readonly onPick: (time: number) => void;
 }
 
@@ -76,10 +78,10 @@ export function createTimeline({ place, start, onPick }: TimelineOptions): Timel
   );
 
   const endOf = (moment: number): number => Math.ceil((moment + 1) / range.step) * range.step;
-  /** Returns the end of the range that has a moment in its middle, or of the latest range. */
+  /** Returns the end of the range with this time in its middle, or the end of the latest range. */
   const around = (time: number): number => Math.min(time + range.length / 2, Math.max(Date.now(), time));
 
-  /** Shows the range that ends at a moment, or a bar behind it. */
+  /** Shows the range whose last bar contains a time. */
   function show(moment: number): void {
     to = endOf(moment);
     void refresh();
@@ -139,7 +141,7 @@ export function createTimeline({ place, start, onPick }: TimelineOptions): Timel
     lanes.setAttribute("aria-valuetext", textOf(marked));
   }
 
-  /** Returns what is seen at a moment, for readers who hear the page. */
+  /** Returns a text about what is seen at a time, for screen readers. */
   function textOf(time: number): string {
     const here = spans.filter(({ start }) => Date.parse(start) <= time && time < Date.parse(start) + range.step);
     const labels = here.flatMap(({ label, frames }) =>
@@ -186,7 +188,7 @@ export function createTimeline({ place, start, onPick }: TimelineOptions): Timel
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Draws a lane: bars as wide as a unit, darker where the label is in more frames, and the mark. */
+/** Draws a lane: a bar per unit, darker if more frames have the label, and the mark. */
 function drawBars(spans: readonly Span[], at: (time: number) => number, width: number, mark: number): SVGElement {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", "0 0 1 1");

@@ -1,4 +1,7 @@
-/** The answers of the host, made by `src/live/live.ts` and `src/http/page.ts`. `drawCanvas` takes their detections. */
+/**
+ * Types of the host's events, which `src/live/live.ts` and `src/http/page.ts` make. `drawCanvas` takes their
+ * detections.
+ */
 import type { Drawn } from "boxwright";
 import type { FleetTotals } from "../src/store/query.ts";
 import type { CameraView, PictureView } from "../src/live/live.ts";

@@ -1,4 +1,4 @@
-/** The view of one camera: a large picture, live or of a stored frame, with its timeline and its events. */
+/** The view of one camera: a large picture, live or of a stored frame, with timeline and events. */
 import { type Frame, type Place, addressOf, askFrame } from "./asks.ts";
 import { fillSelect, make, makeButton } from "./parts.ts";
 import { drawPicture } from "./picture.ts";
@@ -7,7 +7,7 @@ import { createTimeline } from "./timeline.ts";
 import type { Camera, Picture } from "./types.ts";
 import { countOf, duration, moment } from "./words.ts";
 
-/** Pixels of the longer side of a ground without a picture. */
+/** Pixels of the longer side of an empty area that replaces a missing picture. */
 const GROUND = 1280;
 const ZOOMS = [1, 1.5, 2, 3, 4, 6];
 /** Milliseconds between two readings of the timeline while frames arrive. */
@@ -20,9 +20,9 @@ export interface View {
 
 export interface ViewOptions {
   readonly place: Place;
-  /** Moment to show; null: the newest picture, live. */
+  /** Time to show; null for the newest picture, live. */
   readonly at: number | null;
-  /** Label that the frames shown at first have. */
+  /** Label that the first shown frame must have. */
   readonly label: string;
 }
 
@@ -41,7 +41,7 @@ export function createView({ place, at, label }: ViewOptions): View {
   wanted.setAttribute("aria-label", "Frames to step through");
   const zoomed = make("output", { textContent: "100 %" });
 
-  /** The stored frame that is shown; null: the newest, as frames arrive. */
+  /** Stored frame that is shown; null to show the newest frame live. */
   let chosen: Frame | null = null;
   let camera: Camera | null = null;
   let shown = "";
@@ -52,7 +52,7 @@ export function createView({ place, at, label }: ViewOptions): View {
   const search = createSearch(place, () => null);
 
   async function goTo(time: number, own: string): Promise<void> {
-    // The first frame at or after the moment, or else the last one before it.
+    // Find the first frame at or after the time, or else the last one before.
     const label = own || undefined;
     await look(async () => {
       const begin = new Date(time - 1).toISOString();
@@ -67,7 +67,7 @@ export function createView({ place, at, label }: ViewOptions): View {
     await look(() => askFrame(place, { [direction]: from, label: wanted.value || undefined }), missing);
   }
 
-  /** Shows the frame that is found, or says why there is none. */
+  /** Shows the found frame, or says why there is none. */
   async function look(find: () => Promise<Frame | null>, missing: string): Promise<void> {
     const own = ++turn;
     try {
@@ -116,7 +116,7 @@ export function createView({ place, at, label }: ViewOptions): View {
     zoomed.textContent = `${next * 100} %`;
     canvas.style.width = `${next * 100}%`;
     canvas.classList.toggle("zoomed", next > 1);
-    // Keep what stands in the middle in the middle.
+    // Keep the middle of the visible part in the middle.
     stage.scrollTo(x * stage.scrollWidth - clientWidth / 2, y * stage.scrollHeight - clientHeight / 2);
   }
 
@@ -163,7 +163,10 @@ export function createView({ place, at, label }: ViewOptions): View {
   };
 }
 
-/** Returns a stored frame as a picture: the one that the host still has of it, or a ground of its shape. */
+/**
+ * Returns a stored frame as a picture: the preview of the frame if the host still has it, or an empty area of its
+ * shape.
+ */
 function pictureOf({ id, time, frame, detections }: Frame, camera: Camera | null): Picture {
   const kept = [camera?.picture, ...(camera?.strip ?? [])].find((one) => one?.id === id || one?.time === time);
   const { width = 16, height = 9 } = frame ?? {};

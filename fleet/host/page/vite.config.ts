@@ -1,6 +1,6 @@
 import { defineConfig } from "vite";
 
 export default defineConfig({
-  // Text and script come from files: the page's policy allows nothing inline.
+  // Inline nothing: the page's policy allows scripts and styles from files only.
   build: { assetsInlineLimit: 0, modulePreload: { polyfill: false }, target: "es2022" },
 });

@@ -1,4 +1,4 @@
-/** Figures and times as words. */
+/** Formats numbers and times as words. */
 
 const UNITS = [
   ["s", 1000],
@@ -7,7 +7,7 @@ const UNITS = [
   ["days", 86_400_000],
 ] as const;
 
-/** Returns a time in the largest unit of which it has ten: photos of a folder may be years old. */
+/** Returns a duration in the largest unit with a value of ten or more. Photos in a folder may be years old. */
 export function duration(milliseconds: number): string {
   const unit = UNITS.findLast(([, size]) => Math.abs(milliseconds) >= 10 * size);
   if (!unit) return `${milliseconds.toFixed(Math.abs(milliseconds) < 10 ? 2 : 0)} ms`;
@@ -15,17 +15,17 @@ export function duration(milliseconds: number): string {
   return `${(milliseconds / size).toFixed(name === "s" ? 1 : 0)} ${name}`;
 }
 
-/** Returns a count and its noun: "1 box", "1,200 boxes". */
+/** Returns a number with its noun: "1 box", "1,200 boxes". */
 export const countOf = (count: number, noun: string, nouns = `${noun}s`): string =>
   `${count.toLocaleString()} ${count === 1 ? noun : nouns}`;
 
-/** Returns day and time of day, as the reader's language writes them. */
+/** Returns date and time of day in the format of the reader's language. */
 export const moment = (time: number | string, seconds = false): string =>
   new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: seconds ? "medium" : "short" });
 
 export const timeOfDay = (time: number): string => new Date(time).toLocaleTimeString(undefined, { timeStyle: "short" });
 
-/** Returns first and last minute of an event: the day stands once. */
+/** Returns the first and last minute of an event, with the date only once. */
 export function span(first: string, last: string): string {
   const [from, to] = [new Date(first), new Date(last)];
   if (first === last) return moment(first);

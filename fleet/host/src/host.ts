@@ -33,7 +33,7 @@ export interface Host {
   readonly port: number;
   readonly db: Database;
   readonly metrics: Metrics;
-  /** Refuses new packets, finishes those that the host has, and closes. */
+  /** Refuses new packets, finishes those that have arrived, and closes. */
   stop(): Promise<void>;
 }
 
@@ -46,11 +46,14 @@ export interface HostOptions {
 }
 
 const BROKER_RETRY_MS = 1000;
-/** Largest count of simultaneous connections. `LimitNOFILE` of the systemd unit allows more. */
+/** Largest number of simultaneous connections. `LimitNOFILE` of the systemd unit allows more. */
 export const MOST_CONNECTIONS = 2048;
-/** Largest size of headers. A preview has the longest: three names of 512 bytes, each byte escaped to three. */
+/**
+ * Largest number of bytes of headers. A preview has the longest headers: three names of 512 bytes, each byte escaped to
+ * three.
+ */
 const MOST_HEADER_BYTES = 12 * 1024;
-/** Milliseconds for requests to end after a stop. Event streams of live pages are then cut. */
+/** Milliseconds that requests have to end after a stop. Then the event streams of live pages are cut. */
 const DRAIN_MS = 10_000;
 
 export async function startHost({ config, log, now = Date.now, waits = false }: HostOptions): Promise<Host> {
@@ -102,7 +105,7 @@ export async function startHost({ config, log, now = Date.now, waits = false }: 
     const { keepDays, keepBytes } = config;
     const onDeleted = (): Promise<void> => webhooks.countDeleted();
     const retention = new Retention({ db, log, keepDays, keepBytes, onDeleted, now });
-    // Read the trusted time before frames come, which a wrong clock would make frames of the future.
+    // Read the trusted time before frames come: under a wrong clock, frames would get times in the future.
     await retention.open();
     const listening = await openPort(app, config, metrics, log);
     // Do not wait for the brokers, since HTTP works without them.
@@ -111,7 +114,7 @@ export async function startHost({ config, log, now = Date.now, waits = false }: 
     mqtt = config.mqtt === undefined ? null : new MqttSource(options);
     void startBroker(config, options, end.signal).then((found) => {
       broker = found;
-      // Stop the broker at once if the host was stopped during the connection.
+      // Stop the broker at once if the host was stopped while connecting.
       if (end.signal.aborted) void found?.stop();
     });
     await retention.logSize();
@@ -157,7 +160,7 @@ function openPort(listener: RequestListener, config: Config, metrics: Metrics, l
     listener,
     log,
     maxHeaderSize: MOST_HEADER_BYTES,
-    // Not limited: agents behind one router share an address. Bodies have their own limits.
+    // Set no limit per address, since agents behind one router share an address. Bodies have their own limits.
     perAddress: undefined,
     connections: MOST_CONNECTIONS,
     onRefused: () => metrics.denied.inc({ what: "connection" }),
@@ -166,7 +169,7 @@ function openPort(listener: RequestListener, config: Config, metrics: Metrics, l
 }
 
 /**
- * Takes the configs that the operator named.
+ * Loads the configs that the operator's settings name.
  * @throws UserError that lists every invalid config
  */
 async function loadConfigs({ configs }: Config, registry: Registry): Promise<void> {
@@ -174,7 +177,7 @@ async function loadConfigs({ configs }: Config, registry: Registry): Promise<voi
   for (const path of configs)
     try {
       const given: unknown = JSON.parse(readFileSync(path, "utf8"));
-      // A file holds a config, or an object with the config and its options as agents send it.
+      // A file holds a config, or an object with config and options as agents send it.
       const isWrapped = typeof given === "object" && given !== null && "config" in given;
       const hash = await registry.put(null, JSON.stringify(isWrapped ? given : { config: given }));
       registry.fallback ??= hash;
@@ -185,7 +188,7 @@ async function loadConfigs({ configs }: Config, registry: Registry): Promise<voi
   if (problems.length > 0) throw new UserError(problems.join("\n"));
 }
 
-/** Tries until the broker can be used. Logs each new reason of failure once. */
+/** Retries until the broker works. Logs each new reason of failure once. */
 async function startBroker(
   { nats }: Config,
   options: Parameters<typeof Broker.start>[1],

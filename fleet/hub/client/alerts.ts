@@ -1,4 +1,4 @@
-/** Alerts: open ones, those that are over, the rules that open them, and the channels that are told. */
+/** Alerts: open ones and ended ones, the rules that open alerts, and the channels that get messages. */
 import type { Arguments, Toolbox } from "./toolbox.ts";
 
 export type AlertKind =
@@ -11,7 +11,7 @@ export type AlertKind =
   | "ROLLOUT_STOPPED"
   | "KEY_EXPIRING";
 
-/** One fault of one device, group or key. */
+/** A fault of one device, group or key. */
 export interface Alert {
   readonly id: string;
   readonly kind: AlertKind;
@@ -21,16 +21,16 @@ export interface Alert {
   readonly subjectName: string;
   /** ISO 8601. */
   readonly beganAt: string;
-  /** null: it is open. */
+  /** ISO 8601; null while the alert is open. */
   readonly endedAt: string | null;
-  /** When its message was queued; null: it waits for others, or is silenced. */
+  /** Time at which the message about the alert was queued; null while the alert waits for others or is silenced. */
   readonly toldAt: string | null;
 }
 
 export interface AlertFilter {
-  /** True: faults that are there. False: those that are over. */
+  /** True: only open alerts. False: only ended ones. */
   readonly open?: boolean;
-  /** Id of a device, a group or a key. */
+  /** Id of the device, group or key with the fault. */
   readonly subjectId?: string;
 }
 
@@ -38,21 +38,21 @@ export interface AlertRule {
   readonly id: string;
   readonly name: string;
   readonly kind: AlertKind;
-  /** In the unit of the kind. */
+  /** Threshold in the unit of the rule's kind. */
   readonly threshold: number;
-  /** null: devices of all groups. */
+  /** Group whose devices are watched; null for all groups. */
   readonly deviceGroupId: string | null;
-  /** null: devices with any tags. */
+  /** Tag whose devices are watched; null for devices with any tags. */
   readonly deviceTag: string | null;
-  /** null: all channels of the team are told. */
+  /** Channel that gets the messages; null for all channels of the team. */
   readonly alertChannelId: string | null;
 }
 
-/** Changes of a rule. A field that is left out stays as it is; null takes the default of a new rule. */
+/** Changes of a rule. A field that is left out stays as it is, and null restores the default. */
 export interface AlertRuleChange {
-  /** By default kind and threshold. */
+  /** Default: a name made from kind and threshold. */
   readonly name?: string | null;
-  /** By default what is usual for the kind. */
+  /** Default: the usual threshold of the kind. */
   readonly threshold?: number | null;
   readonly deviceGroupId?: string | null;
   readonly deviceTag?: string | null;
@@ -67,17 +67,20 @@ export interface AlertChannel {
   readonly id: string;
   readonly name: string;
   readonly kind: "WEBHOOK" | "EMAIL";
-  /** An e-mail address, or a webhook's without path and query, which may hold a key. */
+  /**
+   * An e-mail address, or the address of a webhook. Path and query of a webhook are left out, since they may hold a
+   * key.
+   */
   readonly address: string;
   readonly createdAt: string;
-  /** Why messages wait; null: the receiver takes them. */
+  /** Reason why messages wait. Null while the receiver accepts messages. */
   readonly problem: string | null;
   readonly waiting: number;
-  /** Messages that the receiver refused many times while it took others. */
+  /** Number of messages that the receiver refused many times although it accepted others. */
   readonly dropped: number;
 }
 
-/** The address of a channel: of a webhook, or of a mailbox. */
+/** Address of a channel: a webhook, or a mailbox. */
 export type AlertAddress = { readonly webhookUrl: string } | { readonly email: string };
 
 export interface AlertSilence {
@@ -86,13 +89,13 @@ export interface AlertSilence {
   readonly until: string;
 }
 
-/** Whose messages are held back. */
+/** Rule, device or group whose messages are held back. */
 export type AlertSilenceTarget =
   { readonly alertRuleId: string } | { readonly deviceId: string } | { readonly deviceGroupId: string };
 
 export interface AlertOperations {
   /**
-   * Reads the alerts that pass, the newest first, one page after the other.
+   * Reads the alerts that match the filter, the newest first, page by page.
    *
    *     for await (const { subjectName, kind } of hub.alerts({ open: true })) console.log(subjectName, kind);
    */
@@ -100,24 +103,27 @@ export interface AlertOperations {
   alertRules(): Promise<AlertRule[]>;
   createAlertRule(wanted: NewAlertRule): Promise<AlertRule>;
   updateAlertRule(alertRuleId: string, change: AlertRuleChange): Promise<AlertRule>;
-  /** Its open alerts end without a message. */
+  /** Deletes a rule. Open alerts of this rule end without a message. */
   deleteAlertRule(alertRuleId: string): Promise<AlertRule>;
   alertChannels(): Promise<AlertChannel[]>;
-  /** `secret` signs the messages of a webhook. It is in this answer and nowhere else; null for e-mail. */
+  /**
+   * Makes a channel. `secret` signs the messages of a webhook, and is null for e-mail. No later answer contains the
+   * secret.
+   */
   createAlertChannel(
     name: string,
     address: AlertAddress,
   ): Promise<{ readonly alertChannel: AlertChannel; readonly secret: string | null }>;
   /** Renames a channel. */
   updateAlertChannel(alertChannelId: string, name: string): Promise<AlertChannel>;
-  /** The hub refuses it while a rule names the channel alone. */
+  /** Deletes a channel. The hub refuses if a rule names this channel. */
   deleteAlertChannel(alertChannelId: string): Promise<AlertChannel>;
   testAlertChannel(alertChannelId: string): Promise<AlertChannel>;
-  /** Sends dropped messages again. Returns how many. */
+  /** Queues dropped messages again. Returns the number of these messages. */
   resendAlerts(alertChannelId: string): Promise<number>;
-  /** Returns the silences that hold now. */
+  /** Returns the silences that have not ended. */
   alertSilences(): Promise<AlertSilence[]>;
-  /** Holds messages back for some minutes; 0 ends the silence. Returns its end, or null if there is none. */
+  /** Holds messages back for some minutes; 0 ends the silence. Returns the end time, or null if there is no silence. */
   silenceAlerts(target: AlertSilenceTarget, minutes: number): Promise<string | null>;
 }
 

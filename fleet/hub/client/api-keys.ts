@@ -1,11 +1,11 @@
 /** API keys of the team. Only a key with full access lists and changes them. */
 import type { Arguments, Toolbox } from "./toolbox.ts";
 
-/** A key opens the areas of its scopes. FULL stands alone. */
+/** Scope of a key: the area of the API that a key may use. FULL stands alone. */
 export type ApiKeyScope = "FULL" | "READ" | "DEVICES" | "APPLICATIONS" | "SNAPS";
 
 export interface ApiKey {
-  /** Public id: the 12 characters behind `hub_`. */
+  /** Public id: the 12 characters after `hub_`. */
   readonly id: string;
   readonly name: string;
   readonly status: "ACTIVE" | "REVOKED" | "EXPIRED";
@@ -13,23 +13,23 @@ export interface ApiKey {
   readonly createdBy: string;
   /** ISO 8601. */
   readonly createdAt: string;
-  /** null: it holds until it is revoked. */
+  /** ISO 8601; null: the key is valid until it is revoked. */
   readonly expiresAt: string | null;
-  /** The hub writes it once a minute. */
+  /** Time of the last use, which the hub writes once a minute. */
   readonly lastUsedAt: string | null;
   readonly revokedAt: string | null;
-  /** Public id of the key that was made in its place. */
+  /** Public id of the key that replaces this one. */
   readonly replacedById: string | null;
 }
 
 export interface NewApiKey {
   readonly name: string;
   readonly scopes: readonly ApiKeyScope[];
-  /** 1 to 365. Without it the key holds until it is revoked. */
+  /** Days until the key ends, 1 to 365. Default: the key is valid until it is revoked. */
   readonly expiresInDays?: number;
 }
 
-/** A key with its secret, which is in this answer and nowhere else. */
+/** A new key with its secret. No later answer contains the secret. */
 export interface MadeApiKey {
   readonly key: string;
   readonly apiKey: ApiKey;
@@ -39,7 +39,7 @@ export interface ApiKeyOperations {
   /** Returns all keys, the oldest first. */
   apiKeys(): Promise<ApiKey[]>;
   createApiKey(wanted: NewApiKey): Promise<MadeApiKey>;
-  /** Makes a key with the same name, scopes and length of life. The old one holds for so many hours, by default 24. */
+  /** Makes a key with the same name, scopes and lifetime. The old key stays valid for `overlapHours`, by default 24. */
   rotateApiKey(apiKeyId: string, overlapHours?: number): Promise<MadeApiKey>;
   revokeApiKey(apiKeyId: string): Promise<ApiKey>;
 }

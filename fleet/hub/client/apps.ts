@@ -1,4 +1,4 @@
-/** Applications: what devices run. Every save is a version, which never changes. */
+/** Applications, which say what devices run. Every save makes a version, and a version never changes. */
 import type { Toolbox } from "./toolbox.ts";
 
 export interface App {
@@ -11,86 +11,89 @@ export interface App {
   /** ISO 8601. */
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** null: nobody has saved a version yet. */
+  /** Newest version; null if there is none yet. */
   readonly newestVersion: { readonly number: number; readonly hash: string } | null;
-  /** Who is given which version. */
+  /** Devices and groups that are given a version. */
   readonly assignments: readonly AppAssignment[];
 }
 
-/** What versions are: networks, or releases of the agent. A device is given one application of each. */
+/**
+ * What the versions of an application configure: networks, or releases of the agent. A device gets one application of
+ * each purpose.
+ */
 export type AppPurpose = "NETWORK" | "AGENT";
 
 export interface AppVersion {
-  /** Counts from 1. */
+  /** Number of the version, counted from 1. */
   readonly number: number;
   /** SHA-256 of the content. */
   readonly hash: string;
-  /** What devices name the version by: `DeviceDetail.application.version`. */
+  /** Name of the version in reports of devices: `DeviceDetail.application.version`. */
   readonly etag: string;
-  /** null: the model file says how to decode. */
+  /** Config; null: the model file itself states how to decode its outputs. */
   readonly config: Readonly<Record<string, unknown>> | null;
   readonly options: Readonly<Record<string, unknown>>;
   readonly snaps: readonly SnapRule[];
   readonly model: { readonly sha256: string; readonly size: number; readonly name: string } | null;
-  /** The signed release of an agent; null: a network. */
+  /** Signed release of the agent; null in a version of a network. */
   readonly release: { readonly release: string; readonly signature: string } | null;
-  /** What boxwright takes each tensor for. */
+  /** Describes how boxwright reads each tensor. */
   readonly description: string;
   readonly createdAt: string;
   readonly createdBy: string;
-  /** Devices that reported this version last, and use it. */
+  /** Number of devices that use this version, by their last reports. */
   readonly appliedCount: number;
-  /** Devices that reported this version last, and cannot use it. */
+  /** Number of devices that cannot use this version, by their last reports. */
   readonly failedCount: number;
 }
 
-/** When a device sends a picture. */
+/** Rule that says when a device sends a snap (a picture with detections). */
 export interface SnapRule {
   readonly name: string;
-  /** A label of the network; without it every class counts. */
+  /** Label of the network. Default: every class counts. */
   readonly class?: string;
-  /** 0 to 1. */
+  /** Lowest confidence, 0 to 1. */
   readonly min_confidence: number;
   readonly per_hour: number;
 }
 
 export interface AppAssignment {
-  /** One of `deviceId` and `groupId` is null. */
+  /** Device of the assignment. Either `deviceId` or `groupId` is null. */
   readonly deviceId: string | null;
   readonly groupId: string | null;
-  /** Version of all devices outside of the share of a roll-out. */
+  /** Version of the devices outside of the roll-out. */
   readonly version: number | null;
-  /** null: no roll-out. */
+  /** Version of the devices in the roll-out; null if there is no roll-out. */
   readonly rolloutVersion: number | null;
-  /** Per cent of the group that get `rolloutVersion`. */
+  /** Percentage of the group's devices that get `rolloutVersion`. */
   readonly rolloutShare: number | null;
   readonly rolloutState: "RUNNING" | "STOPPED" | null;
-  /** Count of devices that cannot use the version at which the roll-out stops. */
+  /** Number of devices unable to use the version that stops the roll-out. */
   readonly rolloutFailureLimit: number | null;
-  /** Shares that open by themselves; null: only a person widens the roll-out. */
+  /** Shares that open automatically; null if only a person widens the roll-out. */
   readonly rolloutSteps: readonly number[] | null;
   readonly rolloutSuccessPercent: number | null;
   readonly rolloutErrorPercent: number | null;
   readonly rolloutWaitMinutes: number | null;
-  /** When the present share was set; null: a roll-out without steps. ISO 8601. */
+  /** ISO 8601 time at which the present share was set; null for a roll-out without steps. */
   readonly rolloutStepOpenedAt: string | null;
   readonly rolloutProgress: RolloutProgress | null;
   /** How the version agrees with the old one on the same frames; null: it was not asked for. */
   readonly rolloutShadow: RolloutShadow | null;
-  /** Pass it as `ifRevision`, so that you do not overwrite the change of another person. */
+  /** Pass this revision as `ifRevision`, so that you do not overwrite another person's change. */
   readonly revision: number;
   readonly changedAt: string;
   readonly changedBy: string;
 }
 
-/** Counts of devices in the share of a roll-out. */
+/** Numbers of devices in the share of a roll-out. */
 export interface RolloutProgress {
   readonly devices: number;
   readonly applied: number;
   readonly failed: number;
-  /** They have not said yet if they can use the version. */
+  /** Devices that have not reported yet whether they can use the version. */
   readonly waiting: number;
-  /** Among those that wait. */
+  /** Devices in `waiting` that are offline. */
   readonly offline: number;
 }
 
@@ -162,7 +165,7 @@ export interface ShadowDevice {
   readonly agreement: number | null;
 }
 
-/** A model file that was sent to `/models`. */
+/** A model file that was uploaded to `/models`. */
 export interface ModelFile {
   readonly sha256: string;
   readonly size: number;
@@ -170,13 +173,13 @@ export interface ModelFile {
   readonly createdAt: string;
   /** False while bytes are missing. */
   readonly isComplete: boolean;
-  /** Applications with versions that name it. */
+  /** Applications with versions that name the file. */
   readonly appIdentifiers: readonly string[];
-  /** Devices that should run such a version. */
+  /** Number of devices that should run such a version. */
   readonly deviceCount: number;
 }
 
-/** Bytes of the team's files, and its limits. */
+/** Bytes of the team's files, and the limits on them. */
 export interface TeamStorage {
   readonly modelBytes: number;
   readonly modelBytesLimit: number;
@@ -186,46 +189,55 @@ export interface TeamStorage {
 
 export interface NewApp {
   readonly name: string;
-  /** By default made of the name. */
+  /** Default: made from the name. */
   readonly identifier?: string;
   readonly tags?: readonly string[];
-  /** By default NETWORK. */
+  /** Default: NETWORK. */
   readonly purpose?: AppPurpose;
 }
 
 /** Content of a version. */
 export interface NewAppVersion {
-  /** NN_config, nn_config or an NN Archive's config.json. Without it the model file says how to decode. */
+  /**
+   * NN_config, nn_config or an NN Archive's config.json. Default: the model file itself states how to decode its
+   * outputs.
+   */
   readonly config?: Readonly<Record<string, unknown>> | null;
   /** Options of boxwright's createDetector. */
   readonly options?: Readonly<Record<string, unknown>>;
   readonly snaps?: readonly SnapRule[];
-  /** A model file that was sent to `/models`. */
+  /** SHA-256 of a model file that was uploaded to `/models`. */
   readonly modelSha256?: string | null;
-  /** Alone, for an application of the purpose AGENT: what `boxwright-agent release sign` printed. */
+  /**
+   * Release for an application with the purpose AGENT: the output of `boxwright-agent release sign`. No other field may
+   * be given then.
+   */
   readonly release?: { readonly release: string; readonly signature: string };
-  /** Number of the newest version that you saw, 0 for none. The hub refuses the save if there is a newer one. */
+  /** Number of the newest version that you saw, 0 for none. The hub refuses to save if a newer version exists. */
   readonly ifNewest?: number;
 }
 
-/** Who is given a version: one device, or a group. */
+/** Target of an assignment: one device, or a group. */
 export type AppTarget = { readonly deviceId: string } | { readonly groupId: string };
 
 export interface Rollout {
-  /** Per cent of the group that get the version first. Repeat with more to widen the roll-out. */
+  /**
+   * Percentage of the group's devices that get the version first. To widen the roll-out, call again with a larger
+   * share.
+   */
   readonly share?: number;
   /**
-   * Count of devices that cannot use the version at which the roll-out stops. By default what it had before, else 1, or
-   * 5 with `steps`.
+   * Number of devices unable to use the version that stops the roll-out. Default: the present limit, else 1, or 5 with
+   * `steps`.
    */
   readonly failureLimit?: number;
-  /** Instead of `share`: ascending shares. The hub opens the next one by itself. */
+  /** Ascending shares, instead of `share`. The hub opens the next step automatically. */
   readonly steps?: readonly number[];
-  /** Per cent of a step's devices that use the version before the next step opens. By default 90. */
+  /** Percentage of a step's devices that must use the version before the next step opens. Default 90. */
   readonly successPercent?: number;
-  /** Per cent of failing devices at which the roll-out stops, once `failureLimit` is reached as well. By default 5. */
+  /** Percentage of failing devices that stops the roll-out, if `failureLimit` is reached as well. Default 5. */
   readonly errorPercent?: number;
-  /** Minutes that a step is open at least. By default 60. */
+  /** Smallest number of minutes that a step stays open. Default 60. */
   readonly waitMinutes?: number;
   /** Beside `steps`: before the first one, some devices decode frames by the version in shadow of the old one. */
   readonly shadow?: Partial<ShadowLimits>;
@@ -240,27 +252,30 @@ export interface AppOperations {
   appVersions(appId: string): Promise<AppVersion[]>;
   createApp(wanted: NewApp): Promise<App>;
   updateApp(appId: string, wanted: { readonly name?: string; readonly tags?: readonly string[] }): Promise<App>;
-  /** The hub refuses it while a device or a group is given the application. */
+  /** Deletes an application. The hub refuses while a device or a group is given this application. */
   deleteApp(appId: string): Promise<App>;
-  /** Checks content with boxwright and saves it. `isNew` is false if the application had this content before. */
+  /**
+   * Checks content with boxwright and saves it. `isNew` is false if the application already had a version with this
+   * content.
+   */
   saveAppVersion(
     appId: string,
     content: NewAppVersion,
   ): Promise<{ readonly version: AppVersion; readonly isNew: boolean }>;
-  /** Gives a version to a device or a group. An older version goes back to it. */
+  /** Gives a version to a device or a group. To go back, give an older version. */
   assignApp(appId: string, version: number, target: AppTarget, rollout?: Rollout): Promise<AppAssignment>;
-  /** Takes the application away. Devices go on with what they have. */
+  /** Ends the assignment of a device or a group. The devices continue with the version that they have. */
   unassignApp(target: AppTarget, ifRevision?: number, purpose?: AppPurpose): Promise<void>;
-  /** All devices of the group get the version that the others have. */
+  /** Ends a roll-out. All devices of the group get the version from before the roll-out. */
   endAppRollout(groupId: string, ifRevision?: number, purpose?: AppPurpose): Promise<void>;
   models(): Promise<ModelFile[]>;
-  /** The hub refuses it while a version of an application names the file. */
+  /** Removes a model file. The hub refuses while a version of an application names this file. */
   removeModel(sha256: string): Promise<void>;
   storage(): Promise<TeamStorage>;
 }
 
 const APPS_A_PAGE = 100;
-/** A version holds its config and a description: some ten kilobytes each. */
+/** Number of versions per page. Each version holds a config and a description of some ten kilobytes. */
 const VERSIONS_A_PAGE = 20;
 const GATES = "rolloutSteps rolloutSuccessPercent rolloutErrorPercent rolloutWaitMinutes rolloutStepOpenedAt";
 const LIMITS = "sharePercent every minAgreementPercent minFrames maxSlowdownPercent snaps";

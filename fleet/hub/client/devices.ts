@@ -1,4 +1,4 @@
-/** Devices, their tags and pauses, groups and adopt keys: one method for each documented operation. */
+/** Devices with their tags and pauses, groups and adopt keys. Each documented operation has a method. */
 import type { Arguments, Toolbox } from "./toolbox.ts";
 
 export interface Device {
@@ -11,25 +11,25 @@ export interface DeviceDetail extends Device {
   readonly model: string | null;
   readonly serialNumber: string | null;
   readonly architecture: string | null;
-  /** Version of its agent. */
+  /** Version of the device's agent. */
   readonly version: string | null;
   /** ISO 8601. */
   readonly lastContactAt: string | null;
   readonly lastStatusChangeAt: string | null;
   readonly conflictAt: string | null;
-  /** When its credential was revoked; null: it has one, or never enrolled. */
+  /** Time at which the credential was revoked; null if the device has one, or never enrolled. */
   readonly revokedAt: string | null;
-  /** When somebody paused it; null: it takes frames. */
+  /** Time at which a person paused the device; null while it processes frames. */
   readonly pausedAt: string | null;
   readonly tags: readonly string[];
   readonly hostUrl: string | null;
-  /** The application that the device should run. `version` is the `etag` of a version. */
+  /** Application that the device should run. `version` is the `etag` of a version. */
   readonly desiredApplication: {
     readonly identifier: string;
     readonly version: string;
     readonly number: number;
   } | null;
-  /** The application that the device runs or cannot use, by its last report. */
+  /** Application that the device runs or cannot use, by the device's last report. */
   readonly application: {
     readonly identifier: string | null;
     readonly version: string | null;
@@ -38,9 +38,9 @@ export interface DeviceDetail extends Device {
   } | null;
 }
 
-/** A device passes if it fits all fields that are given. */
+/** Filter of devices. All given fields must match. */
 export interface DevicesFilter {
-  /** A part of the name or of the id, in any case. */
+  /** Part of the name or id. Upper and lower case are equal. */
   readonly search?: string;
   readonly status?: "ONLINE" | "OFFLINE";
   readonly deviceGroupId?: string;
@@ -56,9 +56,9 @@ export interface DevicesFilter {
 export interface DeviceLog {
   readonly id: string;
   readonly receivedAt: string;
-  /** FAILED: the device sent it by itself. */
+  /** FAILED: the device sent the log by itself after a failure. */
   readonly reason: "REQUESTED" | "FAILED";
-  /** Lines without secrets: at most 500, and 65,536 bytes. */
+  /** Lines without secrets: at most 500 lines and 65,536 bytes. */
   readonly text: string;
 }
 
@@ -80,44 +80,46 @@ export interface AdoptKey {
 
 export interface NewAdoptKey {
   readonly name: string;
-  /** 1 to 365, by default 7. */
+  /** Days until the key ends, 1 to 365. Default 7. */
   readonly expiresInDays?: number;
-  /** By default 1. */
+  /** Largest number of devices that may enrol with the key. Default 1. */
   readonly maxDevices?: number;
   readonly deviceGroupIds?: readonly string[];
-  /** Adopts this device of the team, and no other. */
+  /** Existing device that the key adopts. Other devices cannot enrol with the key. */
   readonly deviceId?: string;
 }
 
 export interface DeviceOperations {
-  /** Returns all devices of the team that pass, in the order of their ids. */
+  /** Returns all devices of the team that match the filter, ordered by id. */
   devices(filter?: DevicesFilter): Promise<Device[]>;
   /** Returns the same devices with their status. */
   deviceDetails(filter?: DevicesFilter): Promise<DeviceDetail[]>;
-  /** Returns one device, or null if the team has none of this id. */
+  /** Returns a device, or null if the team has no device with this id. */
   device(deviceId: string): Promise<DeviceDetail | null>;
   renameDevice(deviceId: string, name: string): Promise<Device>;
   deleteDevice(deviceId: string): Promise<Device>;
-  /** The hub refuses the device now, hosts within a minute. */
+  /** Revokes a device's credential. The hub refuses the device at once, and hosts within a minute. */
   revokeDeviceCredential(deviceId: string): Promise<Device>;
   /**
-   * After a restore: for so many hours, each device that proves itself by its own key gets a new credential. By default
-   * 24; 0 ends it. Returns until when, or null.
+   * After a restore: for some hours, a device that proves its identity with its own key gets a new credential. Default
+   * 24 hours; 0 ends this. Returns the end time, or null.
    */
   letDevicesReturn(hours?: number): Promise<string | null>;
   returningDevicesUntil(): Promise<string | null>;
-  /** Counts the devices that a restore left without a credential, and that have not come back. */
+  /** Counts the devices that lost their credential by a restore and have not come back. */
   awayDeviceCount(): Promise<number>;
-  /** It takes no frames from its next heartbeat on, until it is resumed. Heartbeats go on. */
+  /**
+   * Pauses a device: from its next heartbeat on, it processes no frames until it is resumed. It still sends heartbeats.
+   */
   pauseDevice(deviceId: string): Promise<Device>;
   resumeDevice(deviceId: string): Promise<Device>;
-  /** Returns every tag of a device, at most 1000. */
+  /** Returns all tags that devices of the team have, at most 1,000. */
   deviceTags(): Promise<string[]>;
-  /** Gives a device these tags and no others: at most 20, without commas. */
+  /** Sets the tags of a device, and removes all others: at most 20 tags, without commas. */
   setDeviceTags(deviceId: string, tags: readonly string[]): Promise<Device>;
-  /** Returns the last lines of its log, the newest first: at most 3, each kept for 7 days. */
+  /** Returns the device's last logs, the newest first: at most 3. Each log is kept for 7 days. */
   deviceLogs(deviceId: string): Promise<DeviceLog[]>;
-  /** Asks for the last lines of its log. The device hears of it with its next heartbeat. */
+  /** Asks for the last lines of a device's log. The answer to the device's next heartbeat carries the request. */
   requestDeviceLog(deviceId: string): Promise<void>;
   deviceGroups(): Promise<DeviceGroup[]>;
   createDeviceGroup(name: string): Promise<DeviceGroup>;
@@ -126,7 +128,7 @@ export interface DeviceOperations {
   deviceGroupAddDevice(deviceGroupId: string, deviceId: string): Promise<DeviceGroup>;
   deviceGroupRemoveDevice(deviceGroupId: string, deviceId: string): Promise<DeviceGroup>;
   adoptKeys(): Promise<AdoptKey[]>;
-  /** `key` is in this answer and nowhere else. */
+  /** Makes an adopt key. No later answer contains `key`. */
   createAdoptKey(wanted: NewAdoptKey): Promise<{ readonly key: string; readonly adoptKey: AdoptKey }>;
   revokeAdoptKey(adoptKeyId: string): Promise<AdoptKey>;
   deleteAdoptKey(adoptKeyId: string): Promise<AdoptKey>;

@@ -1,5 +1,6 @@
 /**
- * Client of a hub, for servers. It refuses to run in a browser: the API key opens the whole team.
+ * Client of a hub, for servers. The client refuses to run in a browser, since the API key gives access to the whole
+ * team.
  *
  *     const hub = createHubClient({ baseUrl: "https://hub.example.org", apiKey: process.env.HUB_API_KEY });
  *     for (const { id, name } of await hub.devices()) console.log(id, name);
@@ -11,19 +12,22 @@ export interface HubClientOptions {
   /** Address of the hub, without `/graphql`. */
   readonly baseUrl: string;
   /**
-   * From the environment or a secret store. The type accepts undefined, so that `process.env.X` fits; the client
-   * refuses it.
+   * API key from the environment or a secret store. The type includes undefined, so that `process.env.X` fits, but the
+   * client refuses undefined.
    */
   readonly apiKey: string | undefined;
-  /** How often a request is repeated after 429, 503 or a broken connection. Default 3. */
+  /** Number of repeated tries after 429, 503 or a broken connection. Default 3. */
   readonly retries?: number;
   /** Time limit of one try in milliseconds. Default 10,000. */
   readonly timeoutMs?: number;
   /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
-  /** Turns a typed document into text, if the document does not carry it (gql.tada): `print` of the package graphql. */
+  /**
+   * Converts a typed document to text, if the document does not contain its text (gql.tada): `print` of the package
+   * graphql.
+   */
   readonly print?: (document: never) => string;
-  /** Waits between tries; for tests. */
+  /** Waits between two tries. Tests replace this function. */
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
@@ -35,12 +39,12 @@ export interface GraphQLErrorEntry {
   readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
-/** Base of every error that the client throws on purpose. It never holds the key. */
+/** Base class of all errors that the client throws on purpose. No error contains the key. */
 export class HubError extends Error {
   override readonly name: string = "HubError";
   /** HTTP status, or undefined if there was no answer. */
   readonly status: number | undefined;
-  /** Quote it to whoever runs the hub. */
+  /** Id of the request, to quote to the operator of the hub. */
   readonly requestId: string | undefined;
 
   constructor(message: string, status?: number, requestId?: string, options?: ErrorOptions) {
@@ -50,17 +54,19 @@ export class HubError extends Error {
   }
 }
 
-/** 401: the key is missing, mistyped, unknown or revoked. Sending it again does not help. */
+/** 401: the key is missing, mistyped, unknown or revoked. Repeating the request does not help. */
 export class HubAuthError extends HubError {
   override readonly name = "HubAuthError";
 }
 
-/** 400, 403, 405, 413, 415 and a redirect: this client or a proxy on the way does something the hub does not take. */
+/**
+ * 400, 403, 405, 413, 415 or a redirect: the hub does not accept the request of this client, or of a proxy on the way.
+ */
 export class HubRequestError extends HubError {
   override readonly name = "HubRequestError";
 }
 
-/** 429, after all tries. */
+/** 429 even after all tries. */
 export class HubRateLimitError extends HubError {
   override readonly name = "HubRateLimitError";
   readonly retryAfterSeconds: number | undefined;
@@ -71,17 +77,17 @@ export class HubRateLimitError extends HubError {
   }
 }
 
-/** 5xx, no answer, or an answer that is not the hub's. */
+/** 5xx, no answer, or an answer that does not come from the hub. */
 export class HubUnavailableError extends HubError {
   override readonly name = "HubUnavailableError";
 }
 
-/** The hub answered, and did not make the change: its result says FAILED. The message is the hub's. */
+/** The hub answered, but did not make the change: the result is FAILED. The message comes from the hub. */
 export class HubMutationError extends HubError {
   override readonly name = "HubMutationError";
 }
 
-/** The hub answered, and the query has errors. `data` holds what could be read. */
+/** The hub answered, but the query has errors. `data` holds the parts that could be read. */
 export class HubQueryError extends HubError {
   override readonly name = "HubQueryError";
   readonly errors: readonly GraphQLErrorEntry[];
@@ -95,8 +101,8 @@ export class HubQueryError extends HubError {
 }
 
 /**
- * A query with its types. gql.tada, graphql-codegen and `TypedDocumentNode` have this shape; none of them is needed
- * here.
+ * A query with types. gql.tada, graphql-codegen and `TypedDocumentNode` make such objects, but the client depends on
+ * none of them.
  */
 export interface TypedDocument<Data, Variables> {
   readonly __apiType?: (variables: Variables) => Data;
@@ -104,14 +110,14 @@ export interface TypedDocument<Data, Variables> {
 }
 
 export interface HubClient extends Operations {
-  /** Sends any query. A text has the type you say it has; a typed document brings its own. */
+  /** Sends any query. You state the result type of a text; a typed document already contains its types. */
   query<Data, Variables extends Record<string, unknown> = Record<string, unknown>>(
     document: string | TypedDocument<Data, Variables>,
     variables?: Variables,
   ): Promise<Data>;
 }
 
-/** Codes of errors in the query. All others are refusals of the request. */
+/** Codes of errors in the query. All other codes are refusals of the request. */
 const QUERY_CODES = [
   ...["syntax_error", "invalid_query", "invalid_input"],
   ...["query_too_large", "answer_too_large", "missing_scope"],
@@ -136,7 +142,7 @@ export function createHubClient(options: HubClientOptions): HubClient {
     return readAnswer(sent) as Data;
   }
 
-  /** Sends a mutation. It is not sent again after a broken connection: the hub may have made the change. */
+  /** Sends a mutation. Does not repeat it after a broken connection, since the hub may have made the change. */
   async function change(text: string, variables: Record<string, unknown>): Promise<unknown> {
     const data = readAnswer(await post(JSON.stringify({ query: text, variables }), false)) as MutationAnswer;
     for (const { status, failedMessage } of Object.values(data.team))
@@ -160,7 +166,7 @@ interface Sent {
   readonly text: string;
 }
 
-/** Returns a function that sends a body, with retries. A body that is not repeatable is sent again only after 429. */
+/** Returns a function that sends a body and retries. A body that may not be repeated is sent again only after 429. */
 function createPost(options: HubClientOptions): (body: string, isRepeatable?: boolean) => Promise<Sent> {
   const {
     retries = 3,
@@ -169,10 +175,10 @@ function createPost(options: HubClientOptions): (body: string, isRepeatable?: bo
     sleep = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms)),
   } = options;
   const url = endpoint(options.baseUrl);
-  // Keep the key in a closure and not in a field: whatever prints the client cannot print the key.
+  // Keep the key in a closure, not in a field: printing the client then cannot print the key.
   const key = checkKey(options.apiKey);
 
-  /** Cuts the key out of an error: its text may quote the request. */
+  /** Removes the key from an error, whose text may quote the request. */
   const clean = (error: unknown): string =>
     (error instanceof Error ? error.message : String(error)).replaceAll(key, "[key]");
 
@@ -182,7 +188,7 @@ function createPost(options: HubClientOptions): (body: string, isRepeatable?: bo
         method: "POST",
         headers: { authorization: `Bearer ${key}`, "content-type": "application/json", accept: "application/json" },
         body,
-        // Do not follow redirects: they would carry the key elsewhere.
+        // Refuse redirects, which could carry the key to another server.
         redirect: "manual",
         signal: AbortSignal.timeout(timeoutMs),
       });
@@ -190,7 +196,7 @@ function createPost(options: HubClientOptions): (body: string, isRepeatable?: bo
         await response.body?.cancel();
         return new HubRequestError(`got a redirect from ${url}, expected an answer: check baseUrl`, response.status);
       }
-      // A wrong address may echo what it was sent.
+      // Remove the key from the text: a wrong server may echo the request.
       return { response, text: (await response.text()).replaceAll(key, "[key]") };
     } catch (error) {
       const inner = error instanceof Error && error.cause instanceof Error ? `: ${clean(error.cause)}` : "";
@@ -205,20 +211,20 @@ function createPost(options: HubClientOptions): (body: string, isRepeatable?: bo
       const failed = outcome instanceof HubUnavailableError;
       if (!failed && outcome.response.status !== 429 && outcome.response.status !== 503) return outcome;
       const asked = failed ? undefined : retryAfter(outcome.response);
-      // A longer pause than the client is willing to sleep is for the caller to decide.
+      // Give up if the hub asks for a longer pause than the client waits: the caller decides then.
       const isFinal = !isRepeatable && (failed || outcome.response.status === 503);
       if (isFinal || tries >= retries || (asked !== undefined && asked * 1000 > MAX_PAUSE_MS)) {
         if (failed) throw outcome;
         return outcome;
       }
-      // Double the pause. Half of it is random, so that many clients do not come back together.
+      // Double the pause each time. Half of the pause is random, so that many clients do not retry at the same time.
       const pause = Math.min(FIRST_PAUSE_MS * 2 ** tries, MAX_PAUSE_MS);
       await sleep(Math.max((asked ?? 0) * 1000, pause / 2 + Math.random() * (pause / 2)));
     }
   };
 }
 
-/** Returns the data of an answer, or throws the error that it stands for. */
+/** Returns the data of an answer, or throws the matching error. */
 function readAnswer({ response, text }: Sent): unknown {
   const { status } = response;
   const requestId = response.headers.get("x-request-id") ?? undefined;

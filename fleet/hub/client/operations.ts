@@ -1,4 +1,4 @@
-/** All methods of the client beside `query`, and what they share: reading pages, and sending mutations. */
+/** All methods of the client except `query`, and their common parts: reading pages and sending mutations. */
 import { createAlertOperations, type AlertOperations } from "./alerts.ts";
 import { createApiKeyOperations, type ApiKeyOperations } from "./api-keys.ts";
 import { createAppOperations, type AppOperations } from "./apps.ts";
@@ -52,7 +52,7 @@ export function createOperations(query: Ask, change: Ask): Operations {
     for (let after: string | null = null; ;) {
       const { team } = (await query(text, { first: rows, after, ...values })) as { team: Record<string, unknown> };
       const parent = of === undefined ? team : (team[of.field] as Record<string, unknown> | null);
-      // The team has no such parent: its list is empty.
+      // The parent does not exist in this team, so its list is empty.
       if (parent === null) return;
       const { nodes, pageInfo } = parent[field] as PageOf<T>;
       yield* nodes;

@@ -1,4 +1,4 @@
-/** Snaps: pictures that devices sent, with their detections. */
+/** Snaps: pictures from devices, with their detections. */
 import type { Toolbox } from "./toolbox.ts";
 
 export interface Snap {
@@ -25,11 +25,14 @@ export interface EventFile {
   readonly contentType: string;
   readonly size: number;
   readonly sha256: string;
-  /** GET it with the same key. */
+  /** Address of the file. GET it with the same API key. */
   readonly url: string;
 }
 
-/** A snap passes if it fits all fields that are given. One value of a list is enough; tags and extras must all fit. */
+/**
+ * Filter of snaps. All given fields must match. One matching value of a list is enough, but all entries of tags and
+ * extras must match.
+ */
 export interface SnapFilter {
   /** ISO 8601 with an offset; `to` is not included. */
   readonly createdAt?: { readonly from?: string; readonly to?: string };
@@ -37,30 +40,30 @@ export interface SnapFilter {
   readonly sourceAppIdentifiers?: readonly string[];
   readonly names?: readonly string[];
   readonly tags?: readonly string[];
-  /** Without `value`: any value. */
+  /** Extras that a snap must have. Without `value`, any value matches. */
   readonly extras?: readonly { readonly key: string; readonly value?: string }[];
   readonly fileClassifications?: readonly string[];
 }
 
 export interface SnapOperations {
   /**
-   * Reads the snaps that pass, the newest first, one page after the other.
+   * Reads the snaps that match the filter, the newest first, page by page.
    *
    *     for await (const snap of hub.snaps({ tags: ["night"] })) console.log(snap.id, snap.createdAt);
    */
   snaps(filter?: SnapFilter): AsyncGenerator<Snap, void, undefined>;
-  /** Returns a snap with its detections, or null if the team has none of this id. */
+  /** Returns a snap with its detections, or null if the team has no snap with this id. */
   snap(snapId: string): Promise<SnapDetail | null>;
-  /** Returns every tag of a snap, at most 1000. */
+  /** Returns all tags that snaps of the team have, at most 1,000. */
   snapsTags(): Promise<string[]>;
   snapsExtrasKeys(): Promise<string[]>;
   snapsExtrasKeyValues(key: string): Promise<string[]>;
   eventFile(fileId: string): Promise<EventFile | null>;
-  /** Returns how many snaps were deleted. */
+  /** Deletes snaps. Returns the number of deleted snaps. */
   deleteSnapsByIds(snapIds: readonly string[]): Promise<number>;
-  /** Deletes at most 10,000 snaps, the newest first. Returns how many. The hub refuses an empty filter. */
+  /** Deletes at most 10,000 matching snaps, the newest first. Returns their number. The hub refuses an empty filter. */
   deleteSnapsByFilter(filter: SnapFilter): Promise<number>;
-  /** Asks a device for a snap of its next frame. The device hears of it with its next heartbeat. */
+  /** Asks a device for a snap of its next frame. The answer to the device's next heartbeat carries the request. */
   requestSnap(deviceId: string): Promise<void>;
 }
 

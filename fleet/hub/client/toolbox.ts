@@ -1,15 +1,15 @@
-/** What the groups of methods are made with. */
+/** Types of the helper functions that all groups of methods use. */
 
-/** A connection to read. */
+/** A paged list (GraphQL connection) to read. */
 export interface Listing {
   readonly field: string;
-  /** The field of `team` that has the connection, with its arguments; by default `team` itself. */
+  /** Field of `team` that contains the list, with arguments. Default: `team` itself. */
   readonly of?: { readonly field: string; readonly args: Arguments };
-  /** Selection of a node. */
+  /** GraphQL selection of a node. */
   readonly selection: string;
-  /** Rows of one request. The hub refuses an answer of more than 100,000 values. */
+  /** Number of rows per request. The hub refuses an answer of more than 100,000 values. */
   readonly rows: number;
-  /** Further arguments: their GraphQL types, and their values. */
+  /** Further arguments with their GraphQL types and values. */
   readonly args?: Arguments;
   readonly values?: Readonly<Record<string, unknown>>;
 }
@@ -21,9 +21,9 @@ export type Arguments = Readonly<Record<string, string>>;
 export interface Toolbox {
   /** Reads one field of `team`. */
   readonly read: <T>(field: string, args: Arguments, selection: string) => (values: object) => Promise<T>;
-  /** Reads the pages of a connection one after the other. */
+  /** Reads a paged list, page by page. */
   readonly each: <T>(listing: Listing) => AsyncGenerator<T, void, undefined>;
-  /** Reads all pages of a connection. */
+  /** Reads all pages of a list. */
   readonly all: <T>(listing: Listing) => Promise<T[]>;
   /** Makes a function that sends one mutation of `team` and returns its result. */
   readonly mutation: <T>(field: string, args: Arguments, selection: string) => (values: object) => Promise<T>;

@@ -1,6 +1,6 @@
 /**
- * A hub with a demo team, to try out: `npm run demo`. Everything it makes is in demo-data/ (or in the folder that the
- * call names), which each start deletes.
+ * A hub with a demo team, to try out: `npm run demo`. All files of the demo are in demo-data/, or in the folder that
+ * the call names. Each start deletes this folder.
  */
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ try {
   console.error(`got port ${port} in use, expected a free one: HUB_PORT=8790 npm run demo`);
   process.exit(1);
 }
-// Listen before the words that tell how to stop it: a signal that comes first would leave the hub behind.
+// Listen for signals before printing how to stop the demo: an earlier signal would leave the hub running.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => hub.kill("SIGTERM"));
 console.log(`
 A hub with a demo team of three devices runs at ${hub.url}

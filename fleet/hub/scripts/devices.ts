@@ -1,4 +1,6 @@
-/** 10,000 devices for the load report: made past the hub, sending heartbeats, and waiting for a config. */
+/**
+ * 10,000 devices for the load report. They are added directly in the database, send heartbeats, and wait for a config.
+ */
 import { randomBytes } from "node:crypto";
 import http from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -26,13 +28,13 @@ export const open = (env: Readonly<Record<string, string>>): Promise<Database> =
 
 export interface Fleet {
   readonly teamId: string;
-  /** Group of all its devices. */
+  /** Group that contains all devices. */
   readonly groupId: string;
   readonly appId: string;
   readonly credentials: readonly string[];
 }
 
-/** Enrols devices past the hub, all at once, into one group. */
+/** Enrols devices directly in the database, all at once, into one group. */
 export async function enrolAll(db: Database): Promise<Fleet> {
   const now = Date.now();
   const { id: teamId } = await addTeam(db, now, "load", "Fleet");
@@ -61,7 +63,7 @@ export async function enrolAll(db: Database): Promise<Fleet> {
   return { teamId, groupId, appId, credentials };
 }
 
-/** Gives all devices a new version, past the hub: it learns of the change by the counter in the database. */
+/** Gives all devices a new version directly in the database. The hub notices the change by the counter there. */
 export async function giveVersion(db: Database, { teamId, groupId, appId }: Fleet): Promise<void> {
   const now = Date.now();
   const content = { config: null, options: { topK: now % 1000 }, model: null, snaps: [] };
@@ -122,7 +124,7 @@ export async function sendBeats(port: number, credentials: readonly string[], ov
   return counts;
 }
 
-/** Devices that wait for a config, each on a connection of its own. They ask again after each answer. */
+/** Devices that wait for a config, each on its own connection. After each answer they wait for the next. */
 export class Waiting {
   readonly #agent = new http.Agent({ keepAlive: true, maxSockets: Infinity });
   readonly #port: number;
@@ -130,7 +132,7 @@ export class Waiting {
   readonly #etags: (string | undefined)[];
   #isOver = false;
   wrong = 0;
-  /** Devices that have a version; after `forget`, those that have got another one since. */
+  /** Number of devices that have a version. After `forget`, number of devices that got another version since. */
   informed = 0;
 
   private constructor(port: number, count: number) {
@@ -138,7 +140,7 @@ export class Waiting {
     this.#etags = Array<string | undefined>(count).fill(undefined);
   }
 
-  /** Lets every device wait, 500 more a second. Resolves when all wait. */
+  /** Starts all waits, 500 per second. Resolves when all devices wait. */
   static async start(port: number, credentials: readonly string[]): Promise<Waiting> {
     const waiting = new Waiting(port, credentials.length);
     for (const [i, credential] of credentials.entries()) {

@@ -19,11 +19,11 @@ import { DEVICES, enrolAll, giveVersion, open, sendBeats, Waiting, type Fleet } 
 import { steady, type Steady } from "./steady.ts";
 import { table } from "./table.ts";
 
-/** Requests a second of the backend. */
+/** Requests per second of the backend. */
 const PACE = 80;
-/** Pairs of a quiet and a loaded phase. */
+/** Number of pairs of a quiet and a loaded phase. */
 const PHASES = 4;
-/** Milliseconds in which a new version has to reach all devices. */
+/** Milliseconds within which a new version must reach all devices. */
 const PATIENCE_MS = 60_000;
 const at = process.argv.indexOf("--seconds");
 const seconds = at < 0 ? 120 : Number(process.argv[at + 1]);
@@ -32,7 +32,7 @@ const QUIET_SECONDS = Math.min(10, PHASE_SECONDS);
 
 type Env = Readonly<Record<string, string>>;
 
-/** Returns the key of a team with 25 devices. */
+/** Makes a team with 25 devices, and returns its API key. */
 async function prepare(env: Env): Promise<string> {
   const first = await run(["init", "--email", "load@example.org", "--team", "Load"], env);
   const { team, link } = first.json as { team: { id: string }; link: string };
@@ -45,7 +45,7 @@ async function prepare(env: Env): Promise<string> {
   return key;
 }
 
-/** Returns the resident bytes of the hub, by its own metrics. */
+/** Returns the resident bytes of the hub, as its metrics state them. */
 async function memoryOf(port: number): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   return Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1]);
@@ -53,7 +53,7 @@ async function memoryOf(port: number): Promise<number> {
 
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? NaN;
 
-/** Rows of the table, and what was wrong. */
+/** Rows of the result table, and the problems found. */
 class Report {
   readonly rows: string[][] = [["database", "beside", "p50 ms", "p99 ms", "slowest", "to quiet"]];
   readonly notes: string[] = [];
@@ -64,7 +64,7 @@ class Report {
     this.#database = database;
   }
 
-  /** Adds the medians of phases. `quiets` are those before each phase. */
+  /** Adds the medians of phases. `quiets` are the quiet phases before each of `phases`. */
   add(name: string, phases: readonly Steady[], quiets?: readonly Steady[]): void {
     const of = (what: "p50" | "p99" | "slowest"): string => median(phases.map((one) => one[what])).toFixed(1);
     const ratio = quiets === undefined ? "" : median(phases.map(({ p99 }, i) => p99 / quiets[i]!.p99)).toFixed(2) + "x";
@@ -77,7 +77,7 @@ class Report {
   }
 }
 
-/** Quiet and heartbeats in turns. */
+/** Measures quiet phases and phases with heartbeats in turn. */
 async function beats(hub: HubProcess, key: string, { credentials }: Fleet, report: Report): Promise<void> {
   const [quiets, loaded]: [Steady[], Steady[]] = [[], []];
   let sent = 0;

@@ -17,15 +17,15 @@ import { headersOf, LIST, LIST_QUERY, steady as paced, type Steady } from "./ste
 import { table } from "./table.ts";
 
 const short = process.argv.includes("--short");
-/** True if this part is asked for: it is named, or no other part is. */
+/** True if a part of the report should run: the call names this part, or no other part. */
 const wanted = (part: string, others: readonly string[]): boolean =>
   process.argv.includes(part) || !others.some((other) => process.argv.includes(other));
 const seconds = short ? 1 : 10;
-/** Bounds of a flood: 32 connections, so many requests a second, and so many seconds plus two pauses. */
+/** Size of a flood: 32 connections, the requests per second, and the seconds including two pauses. */
 const floodRate = short ? 500 : 1000;
 const floodSeconds = short ? 1 : 15;
 const PAUSE_MS = short ? 500 : 2000;
-/** Requests a second of the good client: below the limits of a key and an address. */
+/** Requests per second of the well-behaved client, which stay below the limits of a key and an address. */
 const PACE = 80;
 const METRICS_TOKEN = "metrics-token-of-the-load-run";
 const PUBLIC = "https://hub.example.org";
@@ -107,7 +107,7 @@ async function prepare(env: Environment): Promise<Target> {
     input: Array.from({ length: 25 }, (_, i) => `Device number ${i}`).join("\n"),
   });
   for (const { code, stderr } of [first, second, invited, devices]) if (code !== 0) throw new Error(stderr);
-  // An ordinary hub makes the keys: the pages want forms from their own address.
+  // Make the keys with a hub of ordinary settings: pages accept forms only from the address in these settings.
   const maker = await HubProcess.start(env);
   const key = await makeKey(
     await useLinkAt(maker.url, (first.json as { link: string }).link),
@@ -118,7 +118,7 @@ async function prepare(env: Environment): Promise<Target> {
     (second.json as { id: string }).id,
   );
   await maker.stop();
-  // Lift the limits of a key and an address for the throughput part. Floods meet the real ones.
+  // Raise the limits of a key and an address to measure throughput. Floods are measured with the real limits.
   const hub = await HubProcess.start({
     ...base,
     HUB_KEY_RATE: "1000000",
@@ -129,7 +129,7 @@ async function prepare(env: Environment): Promise<Target> {
   return { hub, key, otherKey };
 }
 
-/** Makes a request of a flood. `n` counts from 1, so that each can be different. */
+/** Makes one request of a flood. `n` is the request's number, counted from 1, which can make each request different. */
 type Hostile = (
   target: Target,
   n: number,
@@ -156,12 +156,12 @@ const ask = (key: string, address: string, query: string): ReturnType<Hostile> =
   body: JSON.stringify({ query }),
 });
 
-/** 12,000 fields in 64 KB. */
+/** A form with 12,000 fields in 64 KB. */
 const LARGE_FORM = Array.from({ length: 12_000 }, (_, i) => `a${i % 100}=`)
   .join("&")
   .slice(0, 65_536);
 
-/** The measure of a flood: the same generator at the same rate, with the cheapest question there is. */
+/** Name of the flood to compare others with: the same generator at the same rate, with the cheapest request. */
 const HARMLESS = "none: GET /healthz";
 const floods: readonly (readonly [string, Hostile])[] = [
   [HARMLESS, (_, n) => ({ path: "/healthz", method: "GET", headers: { "x-forwarded-for": addressNumber(n) } })],
@@ -172,7 +172,7 @@ const floods: readonly (readonly [string, Hostile])[] = [
     ({ otherKey }, n) =>
       ask(otherKey, "198.51.100.67", `{ team { ${"devices { nodes { id } } ".repeat(150)} } } # ${n}`),
   ],
-  // 420 fields in a fragment that nobody spreads: execution never reads it, each validation rule would.
+  // 420 fields in an unused fragment: execution would skip the fragment, but each validation rule reads it.
   [
     "unspread fragments, one key",
     ({ otherKey }, n) =>
@@ -195,7 +195,7 @@ const floods: readonly (readonly [string, Hostile])[] = [
 interface Flood {
   readonly good: Steady;
   readonly perSecond: number;
-  /** Share of one core that the hub used. On a machine shared with others it says more than a time. */
+  /** Share of one core that the hub used. On a shared machine, this says more than a duration. */
   readonly cpu: number;
 }
 
@@ -209,7 +209,7 @@ async function flood(target: Target, hostile: Hostile): Promise<Flood> {
     overallRate: floodRate,
     requests: [{ setupRequest: (request) => ({ ...request, ...hostile(target, ++n) }) }],
   });
-  // A hub compiles code for questions it was never asked. Look at a flood that lasts.
+  // Wait before measuring: the hub first compiles code for new kinds of requests.
   await sleep(PAUSE_MS);
   const good = await steady(target, PACE, floodSeconds);
   const { requests } = await instance;
@@ -239,7 +239,7 @@ async function reportFloods(name: string, target: Target): Promise<void> {
   await steady(target, PACE, short ? 1 : 2);
   let harmless = NaN;
   for (const [what, hostile] of floods) {
-    // A shared machine is not equally fast all the time: compare each flood with the quiet before it.
+    // Compare each flood with the quiet phase before it, since the speed of a shared machine varies.
     const quiet = await quietly();
     const { good, perSecond, cpu } = await flood(target, hostile);
     if (good.wrong > 0) {
@@ -264,7 +264,7 @@ async function report(name: string, env: Environment, limit: number): Promise<vo
   if (wanted("--speed", ["--floods"])) await reportSpeed(name, target, limit);
   await target.hub.stop();
   if (!wanted("--floods", ["--speed"])) return;
-  // Floods meet the limits a hub has by default; the good client stays below them.
+  // Floods run against the default limits. The well-behaved client stays below these limits.
   const hub = await HubProcess.start({ ...env, ...SETTINGS });
   await reportFloods(name, { ...target, hub });
   await hub.stop();

@@ -1,6 +1,6 @@
 /**
- * Pictures of every page, on a desktop and a phone, light and dark: `npm run screenshots`. They are in
- * out/screenshots/, which git ignores. Look at them after a change of a page.
+ * Pictures of every page, on a desktop and a phone, light and dark: `npm run screenshots`. The pictures are in
+ * out/screenshots/, which git ignores. Look at the pictures after a change of a page.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

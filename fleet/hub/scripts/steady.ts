@@ -1,4 +1,4 @@
-/** A client with a steady pace, in a process of its own, so that the load generator does not slow it down. */
+/** A client with a steady pace. It runs in a separate process, so that the load generator does not slow it down. */
 import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -28,10 +28,14 @@ export async function steady(port: number, key: string, perSecond: number, forSe
   return JSON.parse(stdout) as Steady;
 }
 
-/** Requests that load and compile the client. They are sent at the same pace and not counted. */
+/**
+ * Number of uncounted requests at the start, which load and compile the client. They have the same pace as the others.
+ */
 const WARM_UP = 50;
 
-/** Sends requests at a steady pace. A time begins when its request was due, not when it could be sent. */
+/**
+ * Sends requests at a steady pace. The time of a request starts when the request was due, even if it was sent later.
+ */
 async function beSteady(port: number, key: string, perSecond: number, forSeconds: number): Promise<Steady> {
   const times: number[] = [];
   let wrong = 0;

@@ -5,7 +5,10 @@ import { messageOf } from "boxwright-service/errors";
 
 /** Seconds by which the clocks of hub and host may differ. */
 const CLOCK_SLACK = 60;
-/** Largest count of tokens whose signatures are remembered. A check takes 0.1 ms, and each packet brings its token. */
+/**
+ * Largest number of tokens whose signatures are remembered. Every packet brings a token, and checking a signature takes
+ * 0.1 ms.
+ */
 const MOST_KNOWN = 20_000;
 const OF_ANOTHER_HUB =
   "no key of the hub signed the token of this device. The agent gets a new token if the hub's key was replaced. " +
@@ -14,7 +17,7 @@ const OF_ANOTHER_HUB =
 /** Result of a check. */
 export type Verdict =
   | { readonly kind: "device"; readonly device: string; readonly name: string | null }
-  /** The signature is wrong or missing, which counts as a guess. */
+  /** The signature is wrong or missing. The host counts such a token as a guess. */
   | { readonly kind: "foreign" }
   /** The hub signed the token, but it is expired or revoked, or the hub no longer has the key that signed it. */
   | { readonly kind: "void"; readonly reason: string }
@@ -40,21 +43,21 @@ export class DeviceTokens {
   readonly #now: () => number;
   #issuer = "";
   #keys: ReturnType<typeof createLocalJWKSet> | null = null;
-  /** By device: the second from which its tokens are valid. */
+  /** Time in seconds since which issued tokens are valid, by device. */
   #goodFrom: ReadonlyMap<string, number> = new Map();
-  /** Tokens whose signature was right. */
+  /** Claims of tokens whose signatures were right. */
   readonly #known = new Map<string, Claims>();
 
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** Takes keys and revocations of a hub. */
+  /** Replaces keys and revocations by those of a hub's document. */
   use({ issuer, keys, revoked }: HubDocument): void {
     this.#issuer = issuer;
     this.#keys = createLocalJWKSet({ keys } as unknown as JSONWebKeySet);
     this.#goodFrom = new Map(revoked.map(({ device_id, before }) => [device_id, before]));
-    // Check signatures again, since the document may have lost a key.
+    // Forget checked signatures, since the new document may lack a key.
     this.#known.clear();
   }
 
@@ -81,7 +84,8 @@ export class DeviceTokens {
         currentDate: new Date(this.#now()),
         clockTolerance: CLOCK_SLACK,
       });
-      // Check again, since the hub has replaced its keys meanwhile and an old one may be in other hands.
+      // Check again with the new keys: the hub replaced its keys during the check, possibly because an old key was
+      // stolen.
       if (keys !== this.#keys) return await this.#read(token);
       const name = typeof payload["name"] === "string" ? payload["name"] : null;
       const claims = { device: payload.sub!, name, issuedAt: payload.iat!, expiresAt: payload.exp! };
@@ -89,10 +93,10 @@ export class DeviceTokens {
       this.#known.set(token, claims);
       return claims;
     } catch (error) {
-      // Count no guess, since no signature was compared. Otherwise devices that a restored hub has not enrolled again
-      // would lock out all others of their address.
+      // Do not count a guess, since no signature was compared. Otherwise devices that have not come back to a restored
+      // hub would lock out all other devices of their address.
       if (error instanceof errors.JWKSNoMatchingKey) return { kind: "void", reason: OF_ANOTHER_HUB };
-      // These errors come after a right signature. A token from the future means a wrong clock.
+      // These errors are thrown only after the signature was found right. A token from the future means a wrong clock.
       const isSigned = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
       return isSigned
         ? { kind: "void", reason: `the token of a device is not good: ${messageOf(error)}` }

@@ -1,35 +1,35 @@
 /**
- * Reads the public document of a hub: the keys of its device tokens, and the revoked devices. The last document is kept
- * in the database, so that a host that starts without the hub knows its devices.
+ * Reads the public document of a hub: the keys that check device tokens, and the revoked devices. The database keeps
+ * the last document, so that a host knows its devices even if it starts while the hub is unreachable.
  */
 import { type HubDocument, HUB_DOCUMENT_PATH, readHubDocument } from "boxwright-service/schema/protocol";
 import type { Database } from "boxwright-service/database";
 import { connectionProblem, messageOf } from "boxwright-service/errors";
 import type { Logger } from "boxwright-service/log";
 
-/** Milliseconds that the hub has to answer. */
+/** Milliseconds after which a request to the hub is given up. */
 const PATIENCE_MS = 10_000;
-/** Most characters of a document: a million revoked devices have less. */
+/** Largest number of characters in a document. A document with a million revoked devices is smaller. */
 const MOST_CHARACTERS = 2 ** 27;
 
 export interface HubOptions {
   /** Address of the hub. */
   readonly hub: string;
-  /** Seconds between two reads, the longest time until a revoked device is refused. */
+  /** Largest number of seconds until a revoked device is refused. */
   readonly hubSeconds: number;
   readonly db: Database;
   readonly log: Logger;
   readonly now: () => number;
 }
 
-/** Seconds by which the hub's document and its answer may be late. */
+/** Seconds by which the hub's document may be outdated, including the time for the answer. */
 const BEHIND_SECONDS = 1;
 
-/** Returns the seconds between two reads, after which a revocation arrives within `hubSeconds`. */
+/** Returns the seconds between two reads, short enough that a revocation arrives within `hubSeconds`. */
 export const pauseOf = (hubSeconds: number): number => Math.max(hubSeconds / 2, hubSeconds - BEHIND_SECONDS);
 
 export class HubDocuments {
-  /** The last document that was read; null: none so far. */
+  /** The last document that was read; null if none was. */
   document: HubDocument | null = null;
   /** Why the last read failed; null if it succeeded. */
   problem: string | null = null;
@@ -45,7 +45,7 @@ export class HubDocuments {
     this.#options = options;
   }
 
-  /** Loads the stored document, reads the hub's, and reads it again every `hubSeconds`. */
+  /** Loads the stored document, then reads the hub's document, often enough for `hubSeconds`. */
   async start(): Promise<void> {
     await this.#restore();
     await this.read();
@@ -66,7 +66,7 @@ export class HubDocuments {
     await this.#reading;
   }
 
-  /** Reads the document once. If that fails, the last document stays in use. */
+  /** Reads the document once. After a failure, the previous document stays in use. */
   async read(): Promise<void> {
     const { hub, log } = this.#options;
     try {
@@ -101,7 +101,7 @@ export class HubDocuments {
       this.#take(text);
       this.#etag = answer.headers.get("etag") ?? "";
       await this.#keep(text).catch((error: unknown) => {
-        // The document is in use. Ask for all of it the next time, to keep it then.
+        // Storing failed, but the document is in use. Request the whole document next time, to store it then.
         this.#etag = "";
         log.warn({ hub, error: messageOf(error) }, "the document of the hub cannot be kept for the next start");
       });

@@ -1,6 +1,6 @@
 /**
- * Tells others over MQTT what is seen: ONVIF scene descriptions of every frame, and Home Assistant's sensors. It tells
- * what happens now. What a broker misses while it is away is in the database, and is not sent later.
+ * Publishes over MQTT what cameras see now: ONVIF scene descriptions of every frame, and sensors for Home Assistant.
+ * Nothing is sent later: frames that a broker misses are only in the database.
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -23,13 +23,13 @@ export interface AnnouncerOptions {
   readonly now: () => number;
 }
 
-/** Messages that may wait for the connection. More are dropped and counted. */
+/** Largest number of messages that wait for the connection. Further messages are dropped and counted. */
 const MOST_WAITING = 256;
-/** Milliseconds between two looks at the states of Home Assistant's sensors. */
+/** Milliseconds between two updates of Home Assistant's sensors. */
 const STATES_MS = 1000;
-/** Age in milliseconds of a frame from which on it says nothing about now. */
+/** Age of a frame, in milliseconds, above which the frame is not announced. */
 const OLD_MS = 60_000;
-/** Topic at which Home Assistant says that it has started. */
+/** Topic on which Home Assistant says that it has started. */
 const BIRTH = "status";
 
 export class Announcer {
@@ -41,7 +41,7 @@ export class Announcer {
   readonly #loop: Promise<void>;
   #connection: MqttConnection | null = null;
   #waiting = 0;
-  /** Why nothing can be told; null while it can. */
+  /** Why nothing can be published; null while messages are published. */
   problem: string | null = "not connected yet";
 
   constructor(options: AnnouncerOptions) {
@@ -53,7 +53,7 @@ export class Announcer {
     this.#loop = this.#run();
   }
 
-  /** Tells what frames show that were just stored. */
+  /** Publishes the content of frames that were just stored. */
   take(frames: readonly StoredFrame[]): void {
     const { config, now } = this.#options;
     for (const frame of frames) {
@@ -69,7 +69,7 @@ export class Announcer {
     }
   }
 
-  /** Says that this host goes, and disconnects. */
+  /** Publishes that this host stops, and disconnects. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#end.abort();
@@ -99,7 +99,7 @@ export class Announcer {
     }
   }
 
-  /** Connects, and tells until the connection ends. Returns the reason. */
+  /** Connects, and publishes until the connection ends. Returns the reason for the end. */
   async #connect(address: NonNullable<ReturnType<typeof readMqttAddress>>, onOpen: () => void): Promise<string> {
     const { announceTopic, announceDiscovery } = this.#options.config;
     const status = this.#home?.statusTopic ?? `${announceTopic}/status`;
@@ -108,7 +108,7 @@ export class Announcer {
       clientId: `boxwright-announce-${randomBytes(6).toString("hex")}`,
       will: { topic: status, payload: "offline" },
       onMessage: ({ topic, payload }, done) => {
-        // A new start of Home Assistant has forgotten the states.
+        // Send all sensors again: Home Assistant forgets their states when it restarts.
         if (topic === birth && String(payload) === "online") this.#send(this.#home?.configs() ?? []);
         done();
       },
@@ -125,7 +125,7 @@ export class Announcer {
         this.#end.signal.addEventListener("abort", () => resolve("stopped"));
       });
       const reason = await Promise.race([connection.ended, stopped]);
-      // An orderly end sends no last will.
+      // Publish "offline" here, since the broker sends no last will after an orderly end.
       if (reason === "stopped") await connection.publish({ topic: status, payload: "offline", qos: 1, retain: true });
       return reason;
     } finally {
@@ -142,7 +142,8 @@ export class Announcer {
         continue;
       }
       this.#waiting++;
-      // Sensors have to appear, so their configs are acknowledged. The next frame brings another scene.
+      // Wait for acknowledgements of sensor configs only, without which a sensor would be missing. A lost scene is
+      // replaced by the next frame's.
       this.#connection
         .publish({ topic, payload, qos: retain ? 1 : 0, retain, contentType: "application/json" })
         .then(

@@ -1,4 +1,4 @@
-/** A detection as the announcements need it, and names for topics. */
+/** Converts stored detections to those of announcements, and names to parts of topics. */
 import { createHash } from "node:crypto";
 import type { StoredFrame } from "../store/frames.ts";
 import { labelOf } from "../store/seen.ts";
@@ -10,11 +10,11 @@ export interface Detection {
   readonly y_max: number;
   readonly confidence: number;
   readonly label: string;
-  /** Id of a tracker, if the device has one. */
+  /** Id that the device's tracker gave to the object; absent without a tracker. */
   readonly track_id?: number;
 }
 
-/** Returns the detections of a frame, each with a label. Leaves out what is no box. */
+/** Returns the detections of a frame, each with a label. Leaves out detections without a valid box. */
 export function detectionsOf({ detections }: Pick<StoredFrame, "detections">): Detection[] {
   const all = JSON.parse(detections) as Partial<Detection>[];
   return all.flatMap((one) => {
@@ -25,11 +25,13 @@ export function detectionsOf({ detections }: Pick<StoredFrame, "detections">): D
   });
 }
 
-/** Returns a short hash of texts. Names that differ in one character only stay apart by it. */
+/** Returns a short hash of texts. The hash keeps names apart that become equal when characters are replaced. */
 export const hashOf = (...texts: readonly string[]): string =>
   createHash("sha256").update(texts.join("\n")).digest("hex").slice(0, 12);
 
-/** Returns a name as one level of a topic: letters, digits, `-` and `_`, with a hash if others were replaced. */
+/**
+ * Returns a name as one level of a topic: letters, digits, `-` and `_`. Adds a hash if other characters were replaced.
+ */
 export function levelOf(name: string): string {
   const safe = name.replace(/[^\w-]+/g, "_").slice(0, 60);
   return safe === name && name !== "" ? name : `${safe}-${hashOf(name)}`;

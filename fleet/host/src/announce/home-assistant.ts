@@ -1,6 +1,6 @@
 /**
- * Says what cameras see to Home Assistant: MQTT discovery makes an occupancy sensor and a count of each label of a
- * camera. https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery
+ * Publishes what cameras see to Home Assistant. MQTT discovery creates an occupancy sensor and a count for each label
+ * of a camera. https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery
  */
 import type { Detection } from "./detection.ts";
 import { hashOf, levelOf } from "./detection.ts";
@@ -16,20 +16,22 @@ export interface Place {
   readonly subject: string;
 }
 
-/** Milliseconds for which a label counts after it was seen: boxes that flicker would switch lamps. */
+/** Milliseconds for which a label still counts as seen. Otherwise a box that flickers would switch lamps on and off. */
 const HOLD_MS = 3000;
-/** Milliseconds after which a state is sent again although nothing changed. */
+/** Milliseconds after which an unchanged state is sent again. */
 const REPEAT_MS = 20_000;
-/** Seconds without a state after which Home Assistant takes a sensor for unavailable: its camera sends no frames. */
+/**
+ * Seconds without a state after which Home Assistant shows a sensor as unavailable, because its camera sends no frames.
+ */
 const EXPIRE_SECONDS = 60;
-/** Most sensors of one host. A network can have thousands of labels. */
+/** Largest number of sensors of one host. A network can have thousands of labels. */
 const MOST_SENSORS = 2000;
 
 interface Sensor {
   readonly place: Place;
   readonly label: string;
   readonly topic: string;
-  /** Times at which the label was seen within HOLD_MS, with how often and how surely. */
+  /** Frames within HOLD_MS that show the label: time, number of detections, and highest confidence. */
   seen: { readonly at: number; readonly count: number; readonly best: number }[];
   sentCount: number | null;
   sentAt: number;
@@ -39,24 +41,24 @@ export class HomeAssistant {
   readonly #prefix: string;
   readonly #discovery: string;
   readonly #sensors = new Map<string, Sensor>();
-  /** Times at which cameras had their last frame. */
+  /** Time of each camera's last frame. */
   readonly #heard = new Map<string, number>();
 
   /**
-   * @param prefix topic above the states of this host
-   * @param discovery topic prefix of discovery, as Home Assistant has it
+   * @param prefix first levels of the topics of this host
+   * @param discovery prefix of discovery topics in Home Assistant's settings
    */
   constructor(prefix: string, discovery: string) {
     this.#prefix = prefix;
     this.#discovery = discovery;
   }
 
-  /** Topic that says if this host is there: "online", or "offline" by the last will. */
+  /** Topic that says whether this host runs: "online", or "offline" from the last will. */
   get statusTopic(): string {
     return `${this.#prefix}/status`;
   }
 
-  /** Takes a frame that was captured just now. Returns the configs of sensors that it brings. */
+  /** Updates the sensors from a frame that was just captured. Returns the configs of new sensors. */
   take(place: Place, detections: readonly Detection[], now: number): Message[] {
     const camera = hashOf(place.source, place.subject);
     this.#heard.set(camera, now);
@@ -81,13 +83,13 @@ export class HomeAssistant {
     return fresh;
   }
 
-  /** Returns the states that changed, or that are due. */
+  /** Returns the states that changed or must be repeated. */
   states(now: number): Message[] {
     const due: Message[] = [];
     for (const sensor of this.#sensors.values()) {
       sensor.seen = sensor.seen.filter(({ at }) => now - at < HOLD_MS);
       const heard = this.#heard.get(hashOf(sensor.place.source, sensor.place.subject)) ?? -Infinity;
-      // Say nothing of a camera without frames: its sensors become unavailable.
+      // Send nothing for a camera without frames: Home Assistant then shows its sensors as unavailable.
       if (now - heard > REPEAT_MS && sensor.seen.length === 0) continue;
       const count = Math.max(0, ...sensor.seen.map((one) => one.count));
       if (count === sensor.sentCount && now - sensor.sentAt < REPEAT_MS) continue;
@@ -99,7 +101,10 @@ export class HomeAssistant {
     return due;
   }
 
-  /** Returns the configs of all sensors, and forgets what was sent: for a new connection, or a new start of theirs. */
+  /**
+   * Returns the configs of all sensors, and forgets which states were sent. Call this after a reconnection, or when
+   * Home Assistant has restarted.
+   */
   configs(): Message[] {
     return [...this.#sensors].flatMap(([key, sensor]) => {
       sensor.sentCount = null;

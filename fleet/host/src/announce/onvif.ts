@@ -1,10 +1,13 @@
 /**
- * Writes frames as ONVIF scene descriptions in JSON, as Profile M sends them over MQTT. Analytics Service
- * Specification, "ONVIF Metadata in JSON over MQTT": attributes get an `@`, and a text beside attributes is `#text`.
+ * Converts frames to ONVIF scene descriptions in JSON, as Profile M sends them over MQTT. As the Analytics Service
+ * Specification says in "ONVIF Metadata in JSON over MQTT", the name of an attribute starts with `@`, and a text beside
+ * attributes is named `#text`.
  */
 import type { Detection } from "./detection.ts";
 
-/** Classes of ONVIF (`tt:ObjectType`) by labels of COCO. Other labels stand alone: ONVIF allows types of one's own. */
+/**
+ * ONVIF classes (`tt:ObjectType`) for labels of COCO. Other labels are used unchanged, since ONVIF allows custom types.
+ */
 const TYPES: Readonly<Record<string, string>> = {
   person: "Human",
   face: "HumanFace",
@@ -24,12 +27,12 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Name of the module in topics and scene descriptions. */
 export const MODULE = "boxwright";
 
-/** Digits of a coordinate: a ten-thousandth of a picture. */
+/** Rounds a coordinate to a ten-thousandth of the picture. */
 const round = (value: number): number => Math.round(value * 1e4) / 1e4;
 
 /**
- * Returns a scene description. ONVIF's coordinates begin in the middle of the picture and reach from -1 to 1, with y
- * upwards: a top is larger than its bottom.
+ * Returns a scene description. ONVIF's coordinates start in the middle of the picture and range from -1 to 1. The y
+ * axis points up, so the top of a box is larger than the bottom.
  * @param time sortable time of capture
  */
 export function sceneOf(time: string, detections: readonly Detection[]): object {
@@ -38,7 +41,7 @@ export function sceneOf(time: string, detections: readonly Detection[]): object 
     const likelihood = round(confidence);
     const type = Object.hasOwn(TYPES, label) ? [TYPES[label]!] : [];
     return {
-      // Without a tracker an id holds for its frame alone.
+      // Without a tracker, use the index as an id, which is valid in this frame only.
       "@ObjectId": track_id ?? i,
       Appearance: {
         Shape: {
@@ -49,6 +52,6 @@ export function sceneOf(time: string, detections: readonly Detection[]): object 
       },
     };
   });
-  // ONVIF wants empty scenes too: they say that somebody looks.
+  // Return empty scenes too, which ONVIF wants as a sign that the analytics run.
   return { Frame: [{ "@UtcTime": `${time.slice(0, 23)}Z`, "@Source": MODULE, Object: objects }] };
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command `boxwright-host`. Checks the system's limits before it loads the rest. */
+/** The command `boxwright-host`. Loads the program once the system's limits are checked. */
 import { runWithinLimits } from "boxwright-service/limits";
 
 await runWithinLimits("boxwright-host", () => import("./run.ts"));

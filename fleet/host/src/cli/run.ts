@@ -27,7 +27,10 @@ ${lines.join("\n")}
 `;
 }
 
-/** Secrets by variable, since everybody on the machine can see flags. */
+/**
+ * Environment variables for secrets. Secrets are not command-line flags, because every user of the machine can see
+ * those.
+ */
 const VARIABLES: Readonly<Record<string, keyof Config>> = {
   BOXWRIGHT_AGENT_TOKEN: "agentToken",
   BOXWRIGHT_PAGE_TOKEN: "pageToken",
@@ -36,7 +39,7 @@ const VARIABLES: Readonly<Record<string, keyof Config>> = {
   BOXWRIGHT_MQTT: "mqtt",
 };
 
-/** Reads flags, environment and file. */
+/** Reads the settings from flags, environment and config file. */
 function readSettings(args: readonly string[]): Config | null {
   const names = Object.keys(options);
   const known = Object.fromEntries(names.map((name) => [flagOf(name), "text"] as const));
@@ -60,7 +63,7 @@ async function main(): Promise<void> {
   outliveRotation((message) => log.info(message));
   const host = await startHost({ config, log, waits: true });
   const stop = (): void => {
-    // End at once after a second signal.
+    // Let a second signal end the process at once.
     process.once("SIGTERM", () => process.exit(1)).once("SIGINT", () => process.exit(1));
     host.stop().then(
       () => process.exit(0),

@@ -27,7 +27,7 @@ const hubAddress = by((given) => {
 });
 const GB = 1e9;
 
-/** Accepts a broker's address. The message does not repeat it, since it may contain a password. */
+/** Accepts a broker's address. The error does not repeat the address, which may contain a password. */
 const mqttPlace = v.custom<string>(
   (given) => typeof given === "string" && readMqttAddress(given) !== null,
   "got another text, expected an address like mqtt://127.0.0.1:1883 or mqtts://user:password@machine",
@@ -172,9 +172,9 @@ export type Config = ValuesOf<typeof options> & { readonly address: string };
 
 /**
  * Returns the configuration.
- * @param file what the config file holds
- * @param flags options of command line and environment by name, which go before those of the file
- * @param found problems that the command line has already
+ * @param file parsed config file
+ * @param flags options of command line and environment by name, which override the file
+ * @param found problems that were already found in the command line
  * @throws ConfigProblems that lists every problem
  */
 export function readConfig(
@@ -192,7 +192,7 @@ export function readConfig(
   return { ...config, address };
 }
 
-/** Returns the options that are missing before other machines may reach the host; "" if none is. */
+/** Returns the options that are missing for other machines to be allowed to reach the host; "" if none is missing. */
 export function missingForOthers({ agentToken, hub, pageToken }: Config): string {
   const senders = (agentToken ?? hub) === undefined ? ["agentToken (or hub)"] : [];
   return [...senders, ...(pageToken === undefined ? ["pageToken"] : [])].join(" and ");

@@ -1,12 +1,12 @@
 /** Defines the errors that the sender of a frame or the operator gets. */
 
 /**
- * Reason of a refusal, and label of the counter `boxwright_host_refused_total`.
- * - for good: "foreign", "cut off", "too large", "other config", "tensors", "no name", "picture", "config",
- *   "source" (of another device than the token's)
- * - until the host has the config: "unknown config"
- * - for now: "busy" (queue full, or the sender's share), "slow" (body), "unavailable" (database or threads), "rate"
- *   (previews)
+ * Reason of a refusal, also the label of the counter `boxwright_host_refused_total`.
+ * - permanent: "foreign", "cut off", "too large", "other config", "tensors", "no name", "picture", "config", "source"
+ * (the source belongs to another device than the token)
+ * - until the host gets the config: "unknown config"
+ * - temporary: "busy" (queue full, or sender's share used up), "slow" (body), "unavailable" (database or threads),
+ * "rate" (previews)
  */
 export type Reason =
   | "foreign"
@@ -42,13 +42,13 @@ const STATUS = {
   rate: 429,
 } as const satisfies Record<Reason, number>;
 
-/** Error: the host does not take a packet, config or preview. */
+/** Error: the host refuses a packet, config or preview. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly reason: Reason;
-  /** Hash of the config that the host lacks; null for other reasons. */
+  /** Hash of a config that the host does not have; null for other reasons. */
   readonly config: string | null;
-  /** Seconds after which the sender may try again; null: never, or once the host has the config. */
+  /** Seconds after which the sender may try again; null if never, or if the host first needs the config. */
   readonly retryAfter: number | null;
 
   constructor(reason: Reason, message: string, about: { config?: string | null; retryAfter?: number } = {}) {

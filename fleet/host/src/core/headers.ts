@@ -1,4 +1,4 @@
-/** Returns the text of a percent-encoded header; undefined if it is not encoded well. */
+/** Returns the text of a percent-encoded header; undefined if the encoding is invalid. */
 export function decodeHeader(text: string): string | undefined {
   try {
     return decodeURIComponent(text);

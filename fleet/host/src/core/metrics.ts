@@ -1,8 +1,8 @@
-/** Counts in the Prometheus text format. Labels have few values, so no label names a camera. */
+/** Counters in the Prometheus text format. Labels take few values, so no label names a camera. */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import type { Refusal } from "./errors.ts";
 
-/** Protocol by which a packet came. */
+/** Protocol over which a packet came. */
 export type Transport = "http" | "nats" | "mqtt";
 
 export interface Metrics {
@@ -16,21 +16,21 @@ export interface Metrics {
   readonly previews: Counter;
   readonly previewsDropped: Counter;
   readonly webhooks: Counter<"outcome">;
-  /** Sets the message counts of webhook queues. Removes those of other queues. */
+  /** Sets the message counts of webhook queues. Removes the counts of queues that no longer exist. */
   setWebhookQueues(queues: readonly QueueCounts[]): void;
   readonly announced: Counter<"outcome">;
   readonly batch: Histogram;
   readonly latency: Histogram;
   readonly future: Counter;
-  /** The counts that the page shows. */
+  /** Counts for the page. */
   readonly totals: Record<"received" | "stored" | "duplicates" | "refused" | "previewsDropped", number>;
-  /** Counts a refusal. Counts the same Refusal once. */
+  /** Counts a refusal. Repeated calls with the same Refusal count once. */
   countRefusal(refusal: Refusal, way: Transport): void;
 }
 
 /** Messages in the queue of a webhook. */
 interface QueueCounts {
-  /** Null: this host has no such webhook in its config. */
+  /** Address of the webhook; null if this host's config has no webhook for the queue. */
   readonly webhook: string | null;
   readonly waiting: number;
   readonly dropped: number;
@@ -95,14 +95,14 @@ export function createMetrics(): Metrics {
     countRefusal(refusal, way) {
       if (counted.has(refusal)) return;
       counted.add(refusal);
-      // Do not count requests for a config on the page, since the agent sends the packet again.
+      // Leave requests for a config out of the page's count, since the agent sends the packet again.
       if (refusal.config === null) totals.refused++;
       refused.inc({ reason: refusal.reason, way });
     },
   };
 }
 
-/** Adds a gauge that is read at each request. */
+/** Adds a gauge whose value is computed at each request. */
 export function addGauge({ registry }: Metrics, name: string, help: string, read: () => number): void {
   new Gauge({
     name: P + name,

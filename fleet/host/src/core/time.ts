@@ -3,8 +3,8 @@
 const RFC3339 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/i;
 
 /**
- * Returns a time of RFC 3339 in UTC with nine digits of the second's fraction, so that texts sort like times. Returns
- * undefined for text that is no time, or a time outside the years 0000 to 9999.
+ * Returns an RFC 3339 time in UTC with nine fractional digits, so that texts sort like times. Returns undefined for a
+ * text that is no time, or a time outside the years 0000 to 9999.
  */
 export function sortableTime(time: string): string | undefined {
   const [, seconds, fraction = "", zone] = RFC3339.exec(time) ?? [];
@@ -14,7 +14,7 @@ export function sortableTime(time: string): string | undefined {
   return utc.length === 24 ? `${utc.slice(0, 19)}.${fraction.padEnd(9, "0")}Z` : undefined;
 }
 
-/** Returns a moment of this machine's clock as such a text. */
+/** Returns a time of this machine's clock as a sortable text. */
 export const sortableNow = (now: number): string => sortableTime(new Date(now).toISOString())!;
 
 /** Returns the milliseconds since 1970 of a time in RFC 3339. */

@@ -1,6 +1,8 @@
 /** Reads the token of a request. */
 
-/** Returns the token of an Authorization header: of Bearer, or the password of Basic, which browsers ask for. */
+/**
+ * Returns the token of an Authorization header: the token of Bearer, or the password of Basic, which browsers ask for.
+ */
 export function tokenOf(authorization: string | undefined): string | undefined {
   const [, scheme, value] = /^(bearer|basic) +([\w.~+/=-]+)$/i.exec(authorization ?? "") ?? [];
   if (scheme === undefined || value === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Reads the settings of webhooks, outside addresses that receive detections. */
+/** Reads the settings of webhooks, which are external addresses that receive detections. */
 import { readFileSync } from "node:fs";
 import { by, isObject, sentenceOf, show, text } from "boxwright-service/schema/json";
 import { type Option, number, readOptions, texts } from "boxwright-service/schema/options";
@@ -6,17 +6,20 @@ import * as v from "valibot";
 import { parseWebhookAddress, parseWebhookSecret } from "boxwright-service/webhook";
 
 export interface Webhook {
-  /** Name of its queue, which is kept when the address changes; undefined: the address is the name. */
+  /**
+   * Name of the webhook's queue. With a name, the queue stays when the address changes. Undefined: the address is the
+   * name.
+   */
   readonly name: string | undefined;
   readonly url: string;
-  /** Key of the signature. */
+  /** Key that signs the messages. */
   readonly key: Buffer;
   readonly source: string | undefined;
   readonly subject: string | undefined;
-  /** Labels of detections to send; undefined: all. */
+  /** Labels of the detections to send; undefined for all. */
   readonly labels: readonly string[] | undefined;
   readonly minConfidence: number;
-  /** Smallest seconds between two messages of a camera. */
+  /** Smallest number of seconds between two messages about a camera. */
   readonly every: number;
 }
 
@@ -56,8 +59,8 @@ export function webhooks(given: unknown): Webhook[] {
   const { output: all, issues, success } = v.safeParse(texts(by(webhook)), given, { abortEarly: true });
   if (!success) throw new Error(sentenceOf(issues[0]));
   const repeated = all.find(({ name }, i) => all.some((other, j) => i !== j && (other.name ?? other.url) === name));
-  // Refuse a repeated name: such queues would differ by their order only, and receivers could get each other's
-  // messages.
+  // Refuse a repeated name: only their order would distinguish such queues, and a receiver could get the messages of
+  // another.
   if (repeated) throw new Error(`got two webhooks with the name ${show(repeated.name)}, expected a name for each`);
   return all;
 }

@@ -1,4 +1,4 @@
-/** Makes one decoder in a thread, then ends. A config that takes too much memory or time only ends this thread. */
+/** Makes one decoder in a thread, then ends. A config that takes too much memory or time ends only this thread. */
 import { parentPort, workerData } from "node:worker_threads";
 import { createDecoderSync } from "boxwright";
 import type { Network } from "./networks.ts";

@@ -8,19 +8,19 @@ import type { Network } from "./networks.ts";
 
 export interface DecodingOptions {
   readonly threads: number | undefined;
-  /** Largest count of a camera's raw frames that wait. */
+  /** Largest number of raw frames of a camera that wait. */
   readonly queue: number;
   readonly log: Logger;
 }
 
-/** Count of threads that a frame may kill before it is refused permanently. */
+/** Number of threads that a frame may crash before the host refuses the frame permanently. */
 const MOST_CRASHES = 3;
 const MOST_SUSPECTS = 1024;
 
 export class Decoding {
   readonly #options: DecodingOptions;
   readonly #networks = new Map<string, Network>();
-  /** Count of dead threads, by frame id. */
+  /** Number of crashed threads, by frame id. */
   readonly #suspects = new Map<string, number>();
   #pool: Promise<DecoderPool> | null = null;
   #running: DecoderPool | null = null;
@@ -34,7 +34,7 @@ export class Decoding {
     return this.#running?.stats ?? null;
   }
 
-  /** Adds a network. `checkNetwork` has checked it. */
+  /** Adds a network that `checkNetwork` has accepted. */
   async add(hash: string, network: Network): Promise<void> {
     if (this.#pool) await (await this.#pool).add(network);
     this.#networks.set(hash, network);
@@ -42,11 +42,11 @@ export class Decoding {
   }
 
   /**
-   * Decodes a packet by its config.
+   * Decodes a packet with its config.
    * @param stream name of the camera
    * @param hash of a registered config: the packet's own, or the fallback if the packet names none
    * @param mayWait true: waits for room in the camera's queue. False: refuses if the queue is full
-   * @param frame name of the frame, by which its crashes are counted
+   * @param frame name of the frame, for counting its crashes
    */
   async decode(
     stream: string,
@@ -75,7 +75,7 @@ export class Decoding {
   #refusalOf(error: PoolError, frame: string, pool: DecoderPool): Refusal {
     if (error.kind === "full")
       return new Refusal("busy", `the camera's queue is full: ${this.#options.queue} frames wait`);
-    // Forget a pool that closed after losing too many threads. The next packet starts another.
+    // Forget a pool that closed because too many threads crashed. The next packet starts another pool.
     if (error.kind === "closed" && this.#running === pool) this.#pool = this.#running = null;
     if (error.kind === "closed") return new Refusal("unavailable", error.message);
     const crashes = (this.#suspects.get(frame) ?? 0) + 1;

@@ -10,15 +10,15 @@ export interface Network {
   readonly options: DecoderOptions;
 }
 
-/** Megabytes and milliseconds that making a decoder may take. */
+/** Largest number of megabytes and of milliseconds for making a decoder. */
 const MOST_MB = 256;
 const MOST_MS = 20_000;
 
 export const isHash = (text: string): boolean => /^[\da-f]{16}$/.test(text);
 
 /**
- * Returns the network of the JSON `{config, options?, outputs?}`.
- * @throws Refusal if the text is no such JSON
+ * Parses a network from the JSON `{config, options?, outputs?}`.
+ * @throws Refusal if the text is not such JSON
  */
 export function readNetwork(body: string): Network {
   let given: unknown;
@@ -32,7 +32,7 @@ export function readNetwork(body: string): Network {
     throw new Refusal("config", "config: got none, expected an object: {config, options, outputs}");
   if (options !== undefined && options !== null && !isRecord(options))
     throw new Refusal("config", "options: got no object, expected the options of createDecoder");
-  // Drop options that do not change detections, since the host decides how its decoders run.
+  // Drop options without influence on detections: the host decides how its decoders run.
   const kept = Object.entries(options ?? {}).filter(([name]) => !["engine", "fresh", "onNote"].includes(name));
   return {
     config,
@@ -44,12 +44,12 @@ const isRecord = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
- * Makes a decoder in a thread of its own and returns the hash of its config; null if the config cannot decode.
+ * Makes a decoder in a separate thread and returns the hash of its config; null if nothing states how to decode.
  * @throws Refusal if no decoder can be made
  */
 export function checkNetwork(network: Network): Promise<string | null> {
   return new Promise((resolve, reject) => {
-    // Use the built file even when running from src/, as tests do, since a thread runs no TypeScript.
+    // Use the built file also when this code runs from src/, as in tests: a thread runs no TypeScript.
     const file = new URL(
       import.meta.url.replace(/(src|dist)\/decode\/networks\.[jt]s$/, "dist/decode/check-worker.js"),
     );

@@ -6,7 +6,7 @@ import type { Database } from "boxwright-service/database";
 import { type Network, checkNetwork, isHash, readNetwork } from "./networks.ts";
 import type { Decoding } from "./decoding.ts";
 
-/** A store of configs besides the database. Agents write to it. Hosts write to it if it has `put`. */
+/** A store of configs outside of the database, to which agents write. Hosts write too if the store has `put`. */
 export interface SharedConfigs {
   get(hash: string): Promise<string | undefined>;
   put?(hash: string, body: string): Promise<void>;
@@ -27,9 +27,9 @@ export class Registry {
   readonly #options: RegistryOptions;
   readonly #known = new Set<string>();
   readonly #loading = new Map<string, Promise<void>>();
-  /** Times at which a hash was not found, by hash. */
+  /** Time at which each missing hash was last looked up. */
   readonly #unknown = new Map<string, number>();
-  /** Last check. Checks run one at a time, since each needs a thread and its memory. */
+  /** The latest check. Checks run one after another, since each needs a thread and memory. */
   #checks: Promise<unknown> = Promise.resolve();
   /** Stores of the connected brokers, by protocol. */
   readonly shared = new Map<Transport, SharedConfigs>();
@@ -61,9 +61,9 @@ export class Registry {
   }
 
   /**
-   * Takes a config from an agent or from the operator: checks it, stores it and decodes with it.
-   * @param hash that the config must have; null takes any
-   * @returns its hash
+   * Takes a config from an agent or from the operator: checks it, stores it and prepares its decoder.
+   * @param hash that the config must have; null accepts any
+   * @returns hash of the config
    */
   async put(hash: string | null, body: string): Promise<string> {
     if (hash !== null && !isHash(hash))

@@ -19,7 +19,7 @@ export type AppOptions = DeviceRoutes &
     readonly log: Logger;
     readonly now: () => number;
     readonly proxyHops: number;
-    /** Returns the addresses of the hub: the one that this host asks, and the one that browsers have. */
+    /** Returns the addresses of the hub: the one that this host requests, and the one that browsers use. */
     readonly framers: () => readonly string[];
   };
 
@@ -56,7 +56,7 @@ export function createApp(options: AppOptions): RequestListener {
 
 /**
  * Returns the security headers of every answer.
- * @param framers addresses of the hub, whose pages may show the page of a device in a frame
+ * @param framers addresses of the hub, whose pages may show a device's page in a frame
  */
 function safeHeaders(framers: readonly string[]): AnswerHeaders {
   const origins = new Set(framers.map((address) => new URL(address).origin));
@@ -68,7 +68,7 @@ function safeHeaders(framers: readonly string[]): AnswerHeaders {
   };
 }
 
-/** Answers with a refusal: the reason, and when to try again. */
+/** Answers with a refusal: its reason, and when to try again. */
 function sendRefusal(exchange: Exchange, { reason, message, config, retryAfter, status }: Refusal): void {
   const body = reason === "unknown config" ? { error: message, config } : { error: message, reason };
   exchange.sendJson(status, body, retryAfter === null ? {} : { "retry-after": String(Math.ceil(retryAfter)) });

@@ -25,20 +25,20 @@ export interface DeviceRoutes {
   readonly metrics: Metrics;
   readonly maxPacketBytes: number;
   readonly maxPreviewBytes: number;
-  /** Room for bodies, in packets of `maxPacketBytes`. */
+  /** Room for request bodies, in units of `maxPacketBytes`. */
   readonly maxRequests: number;
-  /** Smallest pace of a body in bytes per second; 0: any. */
+  /** Smallest allowed pace of a body in bytes per second; 0 allows any. */
   readonly minBodyRate: number;
-  /** Most seconds of a body. */
+  /** Largest number of seconds that a body may take. */
   readonly maxBodySeconds: number;
 }
 
 const MOST_CONFIG_BYTES = 2 ** 20;
 /** Milliseconds over which the pace of a body is measured. */
 const PACE_WINDOW_MS = 5000;
-/** Milliseconds after which a body is slow. Slow bodies share half of the room. */
+/** Milliseconds after which a body counts as slow. All slow bodies together get half of the room. */
 const SLOW_AFTER_MS = 1000;
-/** Largest count of simultaneous bodies of one device. An agent sends some for each camera. */
+/** Largest number of simultaneous bodies of one device. An agent sends several for each camera. */
 export const BODIES_OF_DEVICE = 64;
 
 export function addDeviceRoutes(router: Router, routes: DeviceRoutes): void {
@@ -48,7 +48,7 @@ export function addDeviceRoutes(router: Router, routes: DeviceRoutes): void {
   const room = new Room({ size, ofSender: BODIES_OF_DEVICE, slowAfter: SLOW_AFTER_MS });
   addGauge(routes.metrics, "body_bytes", "Bytes of the room for bodies that are taken", () => room.taken);
 
-  /** Returns a handler that reads the body and passes it to `work`. The body keeps its room until `work` is done. */
+  /** Returns a handler that reads the body and passes it to `work`. The body occupies its room until `work` is done. */
   function withBody(most: number, isRecorded: boolean, work: Work): Handler {
     return async (exchange, params) => {
       let bytes: number | undefined;
@@ -91,7 +91,10 @@ export function addDeviceRoutes(router: Router, routes: DeviceRoutes): void {
 
 type Work = (exchange: Exchange, body: Uint8Array, hash: string) => Promise<void> | void;
 
-/** Begins a visit under the device's id. Tokens that many devices share do not say who sends. */
+/**
+ * Reserves room for a request in the name of a device. Undefined for a token that many devices share, which does not
+ * say who sends.
+ */
 function enter(room: Room, device: string | undefined): Visit {
   try {
     return room.enter(device);
@@ -100,7 +103,7 @@ function enter(room: Room, device: string | undefined): Visit {
   }
 }
 
-/** Adds a permanently refused request to the list of refused requests. Others are sent again anyway. */
+/** Adds a permanently refused request to the list of refused requests. Ignores others, which the sender repeats. */
 async function recordRefusal(
   refused: RefusedRequests,
   exchange: Exchange,
@@ -109,16 +112,20 @@ async function recordRefusal(
 ): Promise<void> {
   const { isForGood, reason, message } = refusalOf(error);
   const { address, request, sender } = exchange;
-  // Leave out a body that was cut off, since its sender repeats it.
+  // Ignore a body that was cut off, since its sender repeats it.
   if (!isForGood || (reason === "cut off" && !request.complete)) return;
   const place = sender.device === undefined ? address : deviceSource(sender.device);
   const bytes = length ?? Number(exchange.header("content-length") ?? 0);
   const read = (name: string): string | null => decodeHeader(exchange.header(name) ?? "") || null;
-  // Answer once the row is durable, since the sender then drops the packet and the list must have it.
+  // Wait until the row is durable before answering: after the answer, the sender drops the packet, and only this row
+  // shows it.
   await refused.take({ place, bytes, source: read("ce-source"), id: read("ce-id"), reason, message });
 }
 
-/** Returns the source check for the device whose token came; undefined for a token of all devices. */
+/**
+ * Returns the check that a packet's source belongs to the device of the token; undefined for a token that devices
+ * share.
+ */
 function checkSourceOf({ sender: { device } }: Exchange): CheckSource | undefined {
   if (device === undefined) return undefined;
   return (source) => {

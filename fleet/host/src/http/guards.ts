@@ -1,4 +1,7 @@
-/** Checks who sends a request: agents and readers need tokens. Without tokens only this machine is allowed. */
+/**
+ * Checks who sends a request: agents and readers need tokens. Without configured tokens, only requests from this
+ * machine are allowed.
+ */
 import { Buckets } from "boxwright-service/bucket";
 import type { Logger } from "boxwright-service/log";
 import type { AnswerHeaders, Exchange } from "boxwright-service/http/exchange";
@@ -10,13 +13,13 @@ import type { Config } from "../core/config.ts";
 import type { Metrics } from "../core/metrics.ts";
 import { tokenOf } from "../core/token.ts";
 
-/** Function that returns a handler for allowed requests only. It answers others itself. */
+/** Wraps a handler, so that only allowed requests reach it. The guard answers all others. */
 export type Guard = (handler: Handler) => Handler;
 
 export interface Guards {
-  /** Guard of the routes to which devices send. */
+  /** Guard of the routes for devices. */
   readonly agents: Guard;
-  /** Guard of the routes that people and programs read. */
+  /** Guard of the routes for people and programs that read. */
   readonly readers: Guard;
 }
 
@@ -28,9 +31,9 @@ type Deny = (
   headers?: AnswerHeaders,
 ) => void;
 
-/** Allowed wrong tokens per address: 20 at once, then one every five seconds. */
+/** Wrong tokens allowed per address: 20 at once, then one every five seconds. */
 const GUESSES = { rate: 0.2, burst: 20 } as const;
-/** Milliseconds between two log lines about wrong tokens of all addresses. */
+/** Smallest number of milliseconds between two log lines about wrong tokens, over all addresses. */
 const LOG_EVERY_MS = 60_000;
 
 /** Limits and logs the wrong tokens of each address. */
@@ -46,7 +49,7 @@ class Guesses {
     this.#now = now;
   }
 
-  /** Returns the seconds until a token of this address is checked again; 0: now. */
+  /** Returns the seconds until tokens of this address are checked again; 0 if they are now. */
   wait(address: string): number {
     return this.#buckets.wait(address, this.#now());
   }
@@ -108,16 +111,18 @@ function guard(token: string | undefined, deny: Deny, guesses: Guesses, options:
     if (verdict?.kind === "void") return deny(exchange, "device", 401, `Authorization: ${verdict.reason}`);
     const noHub = "Authorization: the host has not heard of the hub yet, which signs such tokens";
     if (verdict?.kind === "unknown") return deny(exchange, "device", 503, noHub, { "retry-after": "5" });
-    // Count only wrong tokens, since a browser first asks without one.
+    // Count wrong tokens only: the first request of a browser has none.
     if (given !== undefined) guesses.count(exchange.address, exchange.path);
     const headers = { "www-authenticate": challenge };
     deny(exchange, "token", 401, "Authorization: got no token, or a wrong one", headers);
   }
 
-  /** Returns true if the request comes from this machine and no foreign page. Otherwise answers it. */
+  /**
+   * Returns true if the request comes from this machine, and not from a foreign page. Otherwise answers the request.
+   */
   function admitLocal(exchange: Exchange): boolean | void {
-    // Check Host against DNS rebinding, since a page can point its own name at 127.0.0.1. Check Origin below against
-    // posts from web pages.
+    // Check Host against DNS rebinding, since a page can make its own name point to 127.0.0.1. Check Origin below
+    // against POST requests from web pages.
     const wrongName = "Host: got another name, expected localhost, since the host runs without a token";
     if (!isLoopback(hostName(exchange.header("host")))) return deny(exchange, "host", 403, wrongName);
     const wrongOrigin = "Origin: got a request of a page. Set agentToken to take packets of pages";

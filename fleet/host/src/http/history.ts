@@ -1,4 +1,7 @@
-/** Routes of readers: what was seen when. `/v1/timeline` has one camera in spans, `/v1/seen` has events of all. */
+/**
+ * Routes that show what was seen at which time. `/v1/timeline` divides one camera's history into spans. `/v1/seen`
+ * lists events of all cameras.
+ */
 import type { Queries } from "boxwright-service/database";
 import type { Handler, Router } from "boxwright-service/http/router";
 import { Refusal } from "../core/errors.ts";
@@ -10,7 +13,7 @@ import { readLimit } from "./query.ts";
 
 const MOST_EVENTS = 1000;
 
-/** Returns the beginning of a span as a time of RFC 3339. */
+/** Returns the start of a span as an RFC 3339 time. */
 const timeOf = (start: string): string => `${start}${"0000-01-01T00:00:00Z".slice(start.length)}`;
 
 export function addHistoryRoutes(router: Router, db: Queries, guards: Guards, now: () => number): void {
@@ -40,7 +43,7 @@ export function addHistoryRoutes(router: Router, db: Queries, guards: Guards, no
 
   const sendSeen: Handler = async (exchange) => {
     const query = new URLSearchParams(exchange.search);
-    // Leave the future out: a clock that was wrong once would stand first for years.
+    // Leave out times in the future: events from a wrong clock would stay at the top of the list for years.
     const filter = { to: sortableNow(now() + CLOCK_SLACK_MS), ...readFilter(query) };
     const { events, isWhole } = await findEvents(
       db,

@@ -11,14 +11,14 @@ export interface OpsRoutes {
   readonly writer: Writer;
   readonly metrics: Metrics;
   readonly guards: Guards;
-  /** Returns "ok", "away" or another problem of the broker; null if the host runs without one. */
+  /** Returns "ok", "away" or another problem of the broker; null if the host uses no broker. */
   readonly broker: () => Promise<string> | null;
   /** Returns "ok", "none" or why no packets come over MQTT. */
   readonly mqtt: () => string;
-  /** Returns "ok", "none" or why other programs are not told what is seen. The host works on without them. */
+  /** Returns "ok", "none" or why detections cannot be published over MQTT. The host works without this. */
   readonly announcing: () => string;
   readonly webhooks: Senders;
-  /** Returns "ok", "none" or why the hub's document cannot be read. The host works on without the hub. */
+  /** Returns "ok", "none" or why the hub's document cannot be read. The host works without the hub. */
   readonly hubState: () => string;
 }
 
@@ -30,7 +30,7 @@ export function addOpsRoutes(
 ): void {
   router.get("/healthz", async (exchange) => {
     const [answers, brokerState] = await Promise.all([inTime(db.all("SELECT 1 AS one")), broker()]);
-    // A SELECT is not enough: it succeeds on a full disk, and in a deleted file.
+    // Ask the writer too: a SELECT also succeeds on a full disk and in a deleted file.
     const problem = writer.problem ?? (await db.problem()) ?? null;
     const ok = answers && problem === null && (brokerState ?? "ok") === "ok" && ["ok", "none"].includes(mqtt());
     const database = problem ?? (answers ? "ok" : "away");
@@ -47,7 +47,7 @@ export function addOpsRoutes(
   });
 
   const sendMetrics: Handler = async (exchange) => {
-    // Keep the last counts if the database is away. The others are in memory.
+    // Show the last counts if the database cannot be reached. All other counts are in memory.
     await inTime(webhooks.queues().then((queues) => metrics.setWebhookQueues(queues)));
     exchange.send(200, metrics.registry.contentType, await metrics.registry.metrics());
   };

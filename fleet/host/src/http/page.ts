@@ -22,9 +22,9 @@ export interface PageRoutes {
 }
 
 const MOST_VIEWERS = 32;
-/** Identifies this start of the host in event ids, since another start counts anew. */
+/** Identifies this run of the host in event ids, since each run counts from the start. */
 const START = randomBytes(6).toString("hex");
-/** Longest time between two events, by which proxies and the page see that the host is there. */
+/** Largest number of milliseconds between two events. They show proxies and the page that the host is running. */
 const BEAT_MS = 2000;
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -34,7 +34,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
-/** Reads the files of the built page into memory, so that no request becomes a path. */
+/** Reads the files of the built page into memory, so that no path of a request is opened as a file. */
 function readPage(): ReadonlyMap<string, { readonly type: string; readonly bytes: Buffer<ArrayBuffer> }> {
   const folder = fileURLToPath(new URL("../../dist/page", import.meta.url));
   try {
@@ -63,7 +63,7 @@ export function addPageRoutes(router: Router, { live, previews, metrics, guards,
     if (kept.length === 0) return exchange.sendJson(404, { error: "no picture" });
     const number = exchange.query("number");
     const preview = number === undefined ? kept[0] : kept.find((one) => String(one.number) === number);
-    // Refuse an outdated number, or the page would draw boxes of one frame on another's picture.
+    // Refuse an outdated number: otherwise the page would draw one frame's boxes on another frame's picture.
     if (!preview) return exchange.sendJson(404, { error: "a newer picture is there" });
     exchange.send(200, preview.mime, new Uint8Array(preview.bytes), { "cache-control": "private, max-age=60" });
   };
@@ -87,7 +87,7 @@ export function addPageRoutes(router: Router, { live, previews, metrics, guards,
   router.get("/events", guards.readers(events));
 }
 
-/** Returns the version after which a reader continues; 0 if the id is missing or of an earlier start. */
+/** Returns the version after which the reader continues; 0 if the id is missing or comes from an earlier run. */
 function versionIn(lastEventId: string | undefined): number {
   const [start, version] = lastEventId?.split("-") ?? [];
   return start === START && /^\d{1,15}$/.test(version ?? "") ? Number(version) : 0;

@@ -26,7 +26,7 @@ export function addQueryRoutes(router: Router, db: Queries, guards: Guards, now:
       throw new Refusal("foreign", "label: got no source or subject, expected both: frames are looked up by camera");
     const filter = { source, subject, label, after, before, now: now(), isFuture: future === "1" };
     const frames = framesInOrder(db, filter, limit);
-    // Ask for the first frame here: an error of the database can then still become an answer.
+    // Request the first frame before the answer starts: an error of the database can then still become a status.
     const first = await frames.next();
     const lines = async function* (): AsyncGenerator<string> {
       if (first.done) return;
@@ -70,7 +70,7 @@ function readPlace(query: URLSearchParams, name: "after" | "before"): Cursor | u
   return cursor;
 }
 
-/** Adds the route of packets that the host refused for good. A broker has them no more, and nobody else knows. */
+/** Adds the route that lists permanently refused packets. For a broker's packet, this is the only trace. */
 export function addRefusedRoute(router: Router, db: Queries, refused: RefusedRequests, guards: Guards): void {
   const list: Handler = async (exchange) => {
     const limit = readLimit(exchange.query("limit"), 100, MOST_FRAMES);

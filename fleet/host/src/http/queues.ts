@@ -1,4 +1,4 @@
-/** Routes of the operator: the queues of webhooks, and messages that were dropped. */
+/** Routes of the operator: queues of webhooks, and dropped messages. */
 import type { Handler, Router } from "boxwright-service/http/router";
 import type { Senders } from "../webhook/senders.ts";
 import type { Guards } from "./guards.ts";
@@ -12,7 +12,7 @@ export function addWebhookRoutes(router: Router, webhooks: Senders, guards: Guar
     exchange.sendJson(200, { webhooks: await webhooks.queues(), dropped: await webhooks.dropped(limit) });
   };
   const resend: Handler = async (exchange) => {
-    // Refuse web pages, since a browser adds the host's password to other sites' requests too.
+    // Refuse web pages: a browser adds the host's password also to requests of other sites.
     const error = "Origin: got a request of a page, expected one of a program";
     if (exchange.header("origin") !== undefined) return exchange.sendJson(403, { error });
     exchange.sendJson(200, { resent: await webhooks.sendDropped() });

@@ -1,4 +1,4 @@
-/** Takes a packet of any protocol: reads it, decodes it if it is raw, and stores its frame once. */
+/** Takes a packet from any protocol: parses it, decodes raw tensors, and stores the frame once. */
 import { ConfigError, type Packet, PacketError, TensorError, fromPacket } from "boxwright";
 import { BodyError, type BodyErrorKind } from "boxwright-service/http/body";
 import { type Reason, Refusal } from "../core/errors.ts";
@@ -19,7 +19,7 @@ export interface IntakeOptions {
   readonly now: () => number;
 }
 
-/** Throws a Refusal if the sender may not send frames of a source. */
+/** Throws a Refusal if the sender may not send frames with this source. */
 export type CheckSource = (source: string) => void;
 
 /** Result of a packet that was not refused. */
@@ -30,7 +30,9 @@ export interface Receipt {
   readonly isDuplicate: boolean;
 }
 
-/** Largest total bytes of `id`, `source` and `subject`. PostgreSQL indexes all three, with at most 2,700 bytes. */
+/**
+ * Largest number of bytes of `id`, `source` and `subject` together. PostgreSQL indexes all three, up to 2,700 bytes.
+ */
 const NAME_BYTES = 512;
 
 export class Intake {
@@ -42,9 +44,9 @@ export class Intake {
 
   /**
    * Takes a packet. Resolves once its detections are durable.
-   * @param bytes belong to the host from now on
+   * @param bytes packet, which the caller must not use again
    * @param mayWait true: waits for room in the camera's queue. False: refuses if the queue is full
-   * @param checkSource absent: any source may come
+   * @param checkSource checks the packet's source; absent: any source is allowed
    * @throws Refusal
    */
   async receive(bytes: Uint8Array, way: Transport, mayWait: boolean, checkSource?: CheckSource): Promise<Receipt> {
@@ -68,7 +70,7 @@ export class Intake {
     const time = packet.time === null ? sortableNow(now()) : sortableTime(packet.time);
     if (time === undefined)
       throw new Refusal("foreign", `time: got ${packet.time}, expected a time between the years 0000 and 9999`);
-    // Read these now, since the bytes go to a thread and views of them become empty.
+    // Read these fields now: the bytes are transferred to a thread, and views of them become empty.
     const { kind, frame, config } = packet;
     const found = await this.#detectionsOf(packet, bytes, names, mayWait);
     const storedAt = now();
@@ -95,7 +97,7 @@ export class Intake {
     return { source: names.source, id: names.id, isDuplicate: !isNew };
   }
 
-  /** Counts the latency of a new frame. A frame from the future has none, since the device's clock is wrong. */
+  /** Counts the latency of a new frame. Ignores a frame from the future, whose device has a wrong clock. */
   #observe(latency: number): void {
     const { metrics } = this.#options;
     if (latency < -CLOCK_SLACK_MS) metrics.future.inc();
@@ -126,7 +128,7 @@ interface Names {
   readonly subject: string;
 }
 
-/** Returns the names of a packet. Use them only as database values, never as a path or label. */
+/** Returns the names in a packet. Use them only as database values, never as a path or a metrics label. */
 function namesOf({ source, id, subject }: Packet): Names {
   if (source === null || id === null)
     throw new Refusal("no name", `got source ${source} and id ${id}, expected both: they name the frame`);
@@ -139,7 +141,7 @@ function namesOf({ source, id, subject }: Packet): Names {
   return names;
 }
 
-/** Reason of the refusal, by the reason for not reading a body. */
+/** Reason of the refusal for each cause of an unread body. */
 const OF_BODIES = {
   encoded: "foreign",
   "not text": "foreign",

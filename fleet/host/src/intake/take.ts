@@ -1,4 +1,4 @@
-/** Takes one packet of a broker, and decides what the broker should do with it. */
+/** Takes one packet from a broker, and decides what the broker should do with the packet. */
 import { messageOf } from "boxwright-service/errors";
 import { Refusal } from "../core/errors.ts";
 import type { Transport } from "../core/metrics.ts";
@@ -15,30 +15,30 @@ export interface TakeOptions {
   readonly now: () => number;
 }
 
-/** A packet of a broker. */
+/** A packet from a broker. */
 export interface BrokerPacket {
   readonly way: Transport;
   readonly bytes: Uint8Array;
-  /** Origin at the broker: a subject and the stream's sequence, or a topic. */
+  /** Origin of the packet at the broker: a subject and the stream's sequence, or a topic. */
   readonly place: string;
-  /** Count of tries so far. */
+  /** Number of deliveries so far. */
   readonly deliveries: number;
-  /** Count of tries after which a packet of an unknown config is refused. */
+  /** Number of tries after which a packet with an unknown config is refused. */
   readonly mostTries?: number;
-  /** Called with the reason once the packet is recorded as refused. */
+  /** Called with the reason after the packet is recorded as refused. */
   readonly onRefused?: (reason: string) => void;
   /** Reads a header. */
   readonly header: (name: string) => string | undefined;
 }
 
 /**
- * "stored": the frame is durable. "refused": the host can never store the packet, and has recorded that. A number:
- * milliseconds until the packet has to be tried again.
+ * "stored": the frame is durable. "refused": the host can never store the packet, and has recorded the refusal. A
+ * number: milliseconds after which the packet must be tried again.
  */
 export type Verdict = "stored" | "refused" | number;
 
 /**
- * Count of tries of a packet with an unknown config before it is recorded as refused. The pauses grow from 1 to 60 s,
+ * Number of tries after which a packet with an unknown config is recorded as refused. The pauses grow from 1 to 60 s,
  * half an hour in total.
  */
 const MOST_TRIES = 36;
@@ -46,7 +46,7 @@ const LONGEST_SECONDS = 60;
 const PAUSES = { first: 1000, most: 1000 * LONGEST_SECONDS } as const;
 
 export async function takePacket(options: TakeOptions, packet: BrokerPacket): Promise<Verdict> {
-  // Read the length now, since a thread may take the bytes.
+  // Read the length now, since decoding may transfer the bytes to a thread.
   const { length } = packet.bytes;
   try {
     await options.intake.receive(packet.bytes, packet.way, true);
@@ -56,7 +56,7 @@ export async function takePacket(options: TakeOptions, packet: BrokerPacket): Pr
   }
 }
 
-/** Returns when to retry a refused packet. Records a permanently refused one. */
+/** Returns when to retry a refused packet. Records a packet that is refused permanently. */
 async function verdictOn(
   { db, log, now }: TakeOptions,
   packet: BrokerPacket,
@@ -76,7 +76,7 @@ async function verdictOn(
     packet.onRefused?.(message);
     return "refused";
   } catch (failure) {
-    // Retry: without a record nobody could find out what happened to the packet.
+    // Retry: without a record, nobody could find out why the packet is missing.
     log.error({ error: messageOf(failure) }, "cannot record a refused packet");
     return 5000;
   }

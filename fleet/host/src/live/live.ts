@@ -1,4 +1,4 @@
-/** Makes the page's view of each camera: counts, last picture, and that picture's boxes. */
+/** Makes the page's view of each camera: its counts, its last picture, and the boxes of that picture. */
 import { type Queries } from "boxwright-service/database";
 import { CLOCK_SLACK_MS, type StoredFrame } from "../store/frames.ts";
 import {
@@ -13,11 +13,11 @@ import {
 } from "../store/query.ts";
 import { type Preview, type Previews, cameraKey } from "./previews.ts";
 
-/** Largest count of boxes that the page draws on a picture. */
+/** Largest number of boxes that the page draws on a picture. */
 const MOST_BOXES = 300;
-/** Milliseconds from capture to storing above which a frame is old, and a latency would mislead. */
+/** Milliseconds from capture to storing above which the page shows an age, since a latency would mislead. */
 const OLD_MS = 24 * 3_600_000;
-/** Milliseconds for which a picture's detections are looked up again, since raw frames may wait in a spool. */
+/** Milliseconds for which missing detections of a picture are looked up again: raw frames may wait in a spool. */
 const PATIENCE_MS = 60_000;
 const REFRESH_MS = 500;
 
@@ -25,13 +25,13 @@ const REFRESH_MS = 500;
 export interface PictureView {
   readonly id: string;
   readonly time: string;
-  /** Number of the preview; null: no picture, so the page draws boxes on a blank ground of this size. */
+  /** Number of the preview. Null without a picture: the page draws the boxes on an empty area of this size. */
   readonly preview: number | null;
   readonly width: number;
   readonly height: number;
-  /** Null: the frame of this picture is not stored yet. */
+  /** Detections of the frame; null if the frame is not stored yet. */
   readonly detections: readonly unknown[] | null;
-  /** Count of all detections. `detections` holds the first MOST_BOXES of them. */
+  /** Number of all detections. `detections` holds the first MOST_BOXES. */
   readonly count: number;
   /** True if boxes are relative to the network's input, since the packet did not state the image size. */
   readonly isUnplaced: boolean;
@@ -40,25 +40,28 @@ export interface PictureView {
 export interface CameraView {
   readonly key: string;
   readonly source: string;
-  /** Name of the device in its hub; null: none is known. */
+  /** Name of the device in its hub; null if unknown. */
   readonly name: string | null;
   readonly subject: string;
   readonly frames: number;
   readonly detections: number;
   readonly missing: number | null;
-  /** Milliseconds from capture to stored; null: no frame so far, a recorded one, or the device's clock is ahead. */
+  /**
+   * Milliseconds from capture to storing. Null without a frame, for a recorded frame, or if the device's clock is
+   * ahead.
+   */
   readonly latency: number | null;
-  /** Milliseconds from capture to stored of a live frame that is OLD_MS old or older; else null. */
+  /** Milliseconds from capture to storing if a live frame is older than OLD_MS; else null. */
   readonly age: number | null;
-  /** Milliseconds by which the clock of the device is ahead; null: less than CLOCK_SLACK_MS. */
+  /** Milliseconds by which the device's clock is ahead; null if less than CLOCK_SLACK_MS. */
   readonly clockAhead: number | null;
-  /** Milliseconds since the last frame arrived, by the clock of the host. */
+  /** Milliseconds since the last frame arrived, by the host's clock. */
   readonly silence: number | null;
   /** Mean milliseconds between the arrivals of the last frames. */
   readonly interval: number | null;
   readonly lastTime: string | null;
   readonly picture: PictureView | null;
-  /** Pictures before `picture`, the newest first. Empty for live cameras. */
+  /** Earlier pictures of a recorded camera, the newest first. Empty for live cameras. */
   readonly strip: readonly PictureView[];
   /** True if the last picture comes from a photo or a video file. */
   readonly isRecorded: boolean;
@@ -68,7 +71,7 @@ interface Entry {
   readonly view: Omit<CameraView, "silence">;
   /** Milliseconds since 1970 at which the last frame arrived. */
   readonly storedAt: number | null;
-  /** Text that changes with the view. A changed text makes a new view. */
+  /** Text that changes with the content of the view. If the text differs, the view is sent again. */
   readonly state: string;
   readonly version: number;
 }
@@ -86,7 +89,7 @@ export class Live {
   readonly #entries = new Map<string, Entry>();
   /** Cameras with a preview, which may have no stored frame yet. */
   readonly #seen = new Map<string, { readonly source: string; readonly subject: string }>();
-  /** Counts over all hosts of the database. */
+  /** Counts of all hosts that use the database. */
   totals: FleetTotals = { cameras: 0, frames: 0, detections: 0 };
   #version = 0;
   #viewers = 0;
@@ -107,14 +110,14 @@ export class Live {
     return this.#viewers;
   }
 
-  /** Reads the database every REFRESH_MS as long as somebody watches. Returns a function that ends the watch. */
+  /** Reads the database every REFRESH_MS while at least one page watches. Returns a function that ends this watch. */
   watch(): () => void {
     this.#viewers++;
     this.#timer ??= setTimeout(() => void this.#tick(), 0);
     return () => void this.#viewers--;
   }
 
-  /** Waits for a change after a version, at most `patience` milliseconds. Returns the cameras that changed. */
+  /** Waits for changes after a version, at most `patience` milliseconds. Returns the changed cameras. */
   async changes(
     since: number,
     patience: number,
@@ -197,7 +200,7 @@ export class Live {
     return true;
   }
 
-  /** Returns a preview with the detections of its frame, which its id names, or else its time of capture. */
+  /** Returns a preview with the detections of its frame. Finds the frame by id, or else by time of capture. */
   async #pictureOf(preview: Preview): Promise<PictureView> {
     const { db } = this.#options;
     const { source, subject, id, time, number, width, height } = preview;
@@ -206,7 +209,7 @@ export class Live {
     return { id, time, preview: number, width, height, ...boxesOf(frame) };
   }
 
-  /** Returns the boxes of the newest frame of a camera without previews, on a blank ground. */
+  /** Returns the boxes of the newest frame on an empty area, for a camera without previews. */
   async #boxesWithoutPicture(row: CameraRow | undefined): Promise<PictureView | null> {
     const frame = row && (await frameById(this.#options.db, row.source, row.last_id));
     if (!frame) return null;
@@ -221,7 +224,7 @@ function boxesOf(frame: StoredFrame | undefined): Pick<PictureView, "detections"
   return { detections: all.slice(0, MOST_BOXES), count: frame.count, isUnplaced: frame.frame === null };
 }
 
-/** Returns the size of a blank ground: the aspect ratio of the frame, with a longer side of 640 pixels. */
+/** Returns the size of an empty area: the frame's aspect ratio, with a longer side of 640 pixels. */
 function sizeOf({ frame }: StoredFrame): [number, number] {
   const { width = 1, height = 1 } = (frame === null ? {} : JSON.parse(frame)) as { width?: number; height?: number };
   const scale = 640 / Math.max(width, height);

@@ -1,4 +1,4 @@
-/** Keeps each camera's last preview pictures in memory. Only browsers decode them. */
+/** Keeps the last preview pictures of each camera in memory. The host does not decode them: browsers do. */
 import { createHash } from "node:crypto";
 import { type ImageInfo, imageInfo } from "boxwright/node";
 import { messageOf } from "boxwright-service/errors";
@@ -11,9 +11,9 @@ import { sortableTime } from "../core/time.ts";
 export interface PreviewAbout {
   readonly source: string;
   readonly subject: string;
-  /** Name of the frame that the picture shows. */
+  /** Id of the frame that the picture shows. */
   readonly id: string;
-  /** Time of capture of that frame, as `sortableTime` writes it. */
+  /** Time of capture of the frame, as `sortableTime` writes it. */
   readonly time: string;
   /** True if the frame comes from a photo or a video file. */
   readonly isRecorded: boolean;
@@ -25,7 +25,8 @@ export interface Preview extends PreviewAbout {
   readonly width: number;
   readonly height: number;
   /**
-   * Number of the preview in this process. The page requests a picture by it, so that no cache returns an older one.
+   * Number of the preview in this process. The page requests a picture by this number, so that no cache returns an
+   * older one.
    */
   readonly number: number;
   /** Time of arrival in milliseconds since 1970, by the host's clock. */
@@ -39,17 +40,17 @@ export interface PreviewLimits {
   readonly maxCameras: number;
 }
 
-/** Largest total bytes of all previews. */
+/** Largest number of bytes of all previews together. */
 export const PICTURE_BYTES = 64 * 2 ** 20;
 const NAME_BYTES = 512;
 
-/** Returns a camera's key for paths of the page: a hash, since devices choose the names. */
+/** Returns the key of a camera for addresses of the page. The key is a hash, since devices choose the names. */
 export const cameraKey = (source: string, subject: string): string =>
   createHash("sha256").update(`${source}\n${subject}`).digest("hex").slice(0, 24);
 
 /**
- * Reads the attributes of a preview from its headers, which are escaped as CloudEvents says.
- * @throws Refusal if one is missing or wrong
+ * Reads the attributes of a preview from its headers, which are escaped as in CloudEvents.
+ * @throws Refusal if an attribute is missing or invalid
  */
 export function readAttributes(header: (name: string) => string | undefined): PreviewAbout {
   const read = (name: string, isNeeded: boolean): string => {
@@ -70,7 +71,7 @@ export class Previews {
   readonly #limits: PreviewLimits;
   readonly #metrics: Metrics;
   readonly #now: () => number;
-  /** Previews by key of the camera, the newest first. Cameras are in the order of their last arrivals. */
+  /** Previews of each camera by its key, the newest first. Cameras are ordered by their last arrivals. */
   readonly #all = new Map<string, readonly Preview[]>();
   #bytes = 0;
   #count = 0;
@@ -89,8 +90,8 @@ export class Previews {
   }
 
   /**
-   * Keeps a picture. It replaces a live camera's last one.
-   * @throws Refusal if it is too large, no picture, or came too soon
+   * Stores a picture. For a live camera, replaces the last one.
+   * @throws Refusal if the file is too large, is no picture, or came too soon
    */
   take(about: PreviewAbout, bytes: Uint8Array): void {
     const { maxPreviewBytes, previewsPerSecond } = this.#limits;
@@ -112,7 +113,10 @@ export class Previews {
     this.onPreview(preview);
   }
 
-  /** Reads type and size from the header. Refuses a small file that states a huge size (a picture bomb). */
+  /**
+   * Reads type and size of a picture from its first bytes. Refuses a small file that states a huge size (a picture
+   * bomb).
+   */
   #infoOf(bytes: Uint8Array): ImageInfo {
     const { maxPreviewPixels } = this.#limits;
     let info: ImageInfo;
@@ -131,7 +135,7 @@ export class Previews {
 
   #keep(key: string, preview: Preview): void {
     const before = this.get(key);
-    // Replace the earlier picture of a photo that was sent again.
+    // Replace the earlier picture if the same photo was sent again.
     const others = before.filter(({ id }) => id !== preview.id);
     const kept = [preview, ...others].slice(0, preview.isRecorded ? KEPT_PICTURES : 1);
     this.#all.delete(key);

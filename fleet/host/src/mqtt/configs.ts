@@ -1,9 +1,9 @@
-/** Keeps configs that agents publish. The broker sends them again to each new connection. */
+/** Keeps configs that agents publish. The broker repeats these messages on each new connection. */
 import type { SharedConfigs } from "../decode/registry.ts";
 
 const MOST_CONFIGS = 1024;
 const MOST_BYTES = 2 ** 20;
-/** Largest total bytes of all configs. */
+/** Largest number of bytes of all configs together. */
 const MOST_BYTES_IN_ALL = 32 * 2 ** 20;
 
 export class KeptConfigs implements SharedConfigs {
@@ -11,7 +11,10 @@ export class KeptConfigs implements SharedConfigs {
   readonly #all = new Map<string, string>();
   #bytes = 0;
 
-  /** Keeps the config of a message, whose topic ends in the hash. The registry checks the hash before it decodes. */
+  /**
+   * Stores the config of a message, whose topic ends in the config's hash. The registry checks this hash before it
+   * decodes.
+   */
   take(topic: string, payload: Uint8Array): void {
     const hash = topic.slice(topic.lastIndexOf("/") + 1);
     if (!/^[\da-f]{16}$/.test(hash) || payload.length === 0 || payload.length > MOST_BYTES) return;

@@ -1,7 +1,7 @@
 /** Reads the CloudEvents attributes of a message of MQTT 5. */
 import type { IPublishPacket } from "mqtt";
 
-/** Returns a function that reads an attribute by the name and with the escapes that it has in HTTP. */
+/** Returns a function that reads an attribute by its HTTP name, and escapes the value as in HTTP. */
 export function headersOf({ properties }: IPublishPacket): (name: string) => string | undefined {
   return (name) => {
     const value = properties?.userProperties?.[name.replace(/^ce-/, "")];

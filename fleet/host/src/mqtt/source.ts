@@ -1,10 +1,11 @@
 /**
- * Takes packets from a broker of MQTT 5. The broker keeps a session for this host: what comes while the host is away
- * waits there. A packet is acknowledged once its frame is durable. What was not acknowledged comes again with the next
- * connection.
+ * Takes packets from a broker of MQTT 5. The broker keeps a session for this host, in which packets wait while the host
+ * does not run. A packet is acknowledged once its frame is durable. The next connection brings unacknowledged packets
+ * again.
  *
- * Hosts of a group share one subscription, and have no sessions: a broker would go on to give an absent host its share.
- * mosquitto throws away what a host had when its connection ends. Agents get no answer then, and send the packet again.
+ * Hosts of a group share one subscription, and have no sessions: a broker would keep sending an absent host its share.
+ * mosquitto drops the unacknowledged packets of such a host when its connection ends. Agents then get no answer, and
+ * send these packets again.
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -35,13 +36,13 @@ export interface MqttOptions extends TakeOptions {
   readonly metrics: Metrics;
 }
 
-/** Seconds for which the broker keeps what comes while this host is away. */
+/** Seconds for which the broker keeps packets while this host does not run. */
 const SESSION_SECONDS = 30 * 86_400;
-/** Longest pause between two attempts to connect, in milliseconds. */
+/** Largest number of milliseconds between two attempts to connect. */
 const LONGEST_PAUSE_MS = 15_000;
 /**
- * Count of tries of a packet with an unknown config, within two minutes. Few, since packets behind it wait, and agents
- * publish the config first.
+ * Number of tries of a packet with an unknown config, within two minutes. They are few, since later packets wait for
+ * this one, and agents publish the config first.
  */
 const MOST_TRIES = 8;
 const MOST_HOPELESS = 1024;
@@ -54,12 +55,12 @@ export class MqttSource {
   readonly #stopped = new Promise<string>((resolve) => {
     this.#end.signal.addEventListener("abort", () => resolve("stopped"));
   });
-  /** Hashes of configs for which a packet has waited in vain. */
+  /** Hashes of configs that never came, although a packet waited for them. */
   readonly #hopeless = new Set<string>();
   readonly #clientId: string;
   #isUnansweredTold = false;
   #working: Promise<void> = Promise.resolve();
-  /** Why no packets can be taken; null while they can. */
+  /** Why no packets arrive; null while they do. */
   problem: string | null = "not connected yet";
   readonly #loop: Promise<void>;
 
@@ -67,7 +68,7 @@ export class MqttSource {
     this.#options = options;
     this.#address = readMqttAddress(options.config.mqtt!)!;
     const { mqttClient, mqttGroup } = options.config;
-    // Without a session the id is irrelevant, so hosts of a group need no distinct one from the operator.
+    // Add a random part to the client id in a group: without a session the id has no meaning, but must be unique.
     this.#clientId = mqttGroup === undefined ? mqttClient : `${mqttClient}-${randomBytes(6).toString("hex")}`;
     options.registry.shared.set("mqtt", this.#configs);
     this.#loop = this.#run();
@@ -103,12 +104,12 @@ export class MqttSource {
     return `${this.#address.host}:${this.#address.port}`;
   }
 
-  /** Connects, and takes packets until a connection ends. Returns the reason. */
+  /** Connects, and takes packets until the connection ends. Returns the reason for the end. */
   async #consume(onConnected: () => void): Promise<string> {
     const { config, log } = this.#options;
     const { mqttTopic: topic, mqttGroup: group, maxPacketBytes, inFlight } = config;
     const clientId = this.#clientId;
-    // Use a separate connection for configs: the library passes on one message at a time, and a packet with an unknown
+    // Use a separate connection for configs: the library passes on one message at a time, so a packet with an unknown
     // config would block the config behind it.
     const control = await connectMqtt(this.#address, {
       clientId: `${clientId}-configs`,
@@ -121,7 +122,7 @@ export class MqttSource {
     try {
       await control.subscribe(`${topic}/configs/+`, `${topic}/previews/#`);
       const life = new AbortController();
-      // Answer over the connection `control`: packets may arrive before `connectMqtt` has returned the other one.
+      // Answer over `control`: packets may arrive before the `connectMqtt` call for the other connection has returned.
       const answer = (message: IPublishPacket, given: MqttAnswer): void => this.#answer(control, message, given);
       const packets = await connectMqtt(this.#address, {
         clientId,
@@ -150,7 +151,7 @@ export class MqttSource {
 
   /**
    * Takes one packet.
-   * @param answer tells the agent what became of the packet
+   * @param answer reports to the agent whether the packet was stored or refused
    * @param signal ends the wait for another try: the broker then delivers the packet over the next connection
    */
   async #take(
@@ -166,7 +167,7 @@ export class MqttSource {
     const config = header("ce-config") ?? "";
     const mostTries = this.#hopeless.has(config) ? 1 : MOST_TRIES;
     for (let deliveries = 1; !signal.aborted; deliveries++) {
-      // Copy the bytes, since they are part of the library's memory and each try gives them away.
+      // Copy the bytes: they belong to the library, and each try transfers its copy to a thread.
       const bytes = Uint8Array.from(message.payload as Buffer);
       const onRefused = (refused: string): void => answer(message, { refused });
       const packet = { way: "mqtt", bytes, place: message.topic, deliveries, mostTries, header, onRefused } as const;
@@ -180,16 +181,21 @@ export class MqttSource {
     }
   }
 
-  /** Answers an agent that asks for it. Ignores response topics outside of `answers/`: a packet may name any topic. */
+  /**
+   * Answers an agent that asks for an answer. Ignores response topics outside of `answers/`, since a packet may name
+   * any topic.
+   */
   #answer(connection: MqttConnection, { properties }: IPublishPacket, given: MqttAnswer): void {
     const { responseTopic, correlationData } = properties ?? {};
     if (!responseTopic?.startsWith(`${this.#options.config.mqttTopic}/answers/`) || !correlationData) return;
     const message = { topic: responseTopic, payload: JSON.stringify(given), qos: 0, correlationData } as const;
-    // Ignore errors: without the answer the agent sends the packet again.
+    // Ignore errors: an agent without an answer sends the packet again.
     connection.publish(message).catch(() => undefined);
   }
 
-  /** Warns once about a sender in a group that asks for no answer, since it cannot know what a dying host had. */
+  /**
+   * Warns once about a sender in a group that asks for no answer: packets of such a sender are lost when a host stops.
+   */
   #warnOfUnanswered({ topic, properties }: IPublishPacket): void {
     const { config, log } = this.#options;
     if (config.mqttGroup === undefined || this.#isUnansweredTold || properties?.responseTopic !== undefined) return;
@@ -198,7 +204,7 @@ export class MqttSource {
     log.warn({ topic }, `a sender asks for no answer: what a host of a group has when it ends is lost; ${advice}`);
   }
 
-  /** Remembers a config that nobody has, so that its packets do not block others. */
+  /** Remembers a config that cannot be found, so that its packets do not block others. */
   #giveUp(config: string): void {
     if (this.#hopeless.size >= MOST_HOPELESS) this.#hopeless.clear();
     this.#hopeless.add(config);
@@ -218,7 +224,7 @@ export class MqttSource {
 }
 
 /**
- * Returns the largest message in bytes that the broker may send. It silently drops larger ones. Twice the host's limit,
- * so that slightly too large packets can be recorded.
+ * Returns the largest number of bytes of a message that the broker may send. The broker silently drops larger messages.
+ * The number is twice the host's limit, so that the host can record packets slightly above its limit.
  */
 const limitOf = (bytes: number): number => Math.max(2 * bytes, 2 ** 20) + MQTT_ENVELOPE_BYTES;

@@ -47,7 +47,7 @@ export class Broker {
 
   /**
    * Connects and starts taking packets.
-   * @throws the error of a broker that is away, or whose JetStream is absent or stuck
+   * @throws an error if the broker cannot be reached, or its JetStream is missing or hangs
    */
   static async start(address: string, options: BrokerOptions): Promise<Broker> {
     const { config, registry, previews, metrics, log } = options;
@@ -61,8 +61,8 @@ export class Broker {
     takePreviews(connection, previews, metrics);
     const client = jetstream(connection);
     const partitions = config.consume ?? Array.from({ length: config.partitions }, (_, i) => i);
-    // Divide inFlight among the partitions, since the broker disconnects a client that has more than max_pending bytes
-    // waiting (64 MB by default).
+    // Divide inFlight among the partitions: the broker disconnects a client with more than max_pending waiting bytes
+    // (64 MB by default).
     const inFlight = Math.max(1, Math.floor(config.inFlight / partitions.length));
     const consumptions = partitions.map(
       (partition) => new Consumption({ ...options, connection, client, settings: config, inFlight, partition }),
@@ -72,7 +72,7 @@ export class Broker {
     return new Broker(connection, consumptions, sweeper, new StorageWatch(address, client, log));
   }
 
-  /** Returns why the broker delivers nothing, "ok" if it does. */
+  /** Returns why the broker delivers nothing, or "ok" if it does. */
   async state(): Promise<string> {
     if (this.#connection.isClosed()) return "away";
     if (this.#storage.problem !== null) return this.#storage.problem;
@@ -86,7 +86,7 @@ export class Broker {
 
   async stop(): Promise<void> {
     await Promise.all([...this.#consumptions, this.#sweeper, this.#storage].map((taker) => taker.stop()));
-    // Drain instead of closing: acknowledgements may not have been sent yet.
+    // Drain instead of closing, since some acknowledgements may not be sent yet.
     await this.#connection.drain();
   }
 }

@@ -1,12 +1,12 @@
-/** Connects to the broker, and reconnects for as long as the host runs. */
+/** Connects to the broker, and reconnects as long as the host runs. */
 import { type ConnectionOptions, type NatsConnection, connect } from "@nats-io/transport-node";
 import { isThere } from "boxwright-service/broker";
 import type { Logger } from "boxwright-service/log";
 
-/** Bytes of a common raw packet: [1, 84, 8400] in f32, and its JSON. */
+/** Size of a typical raw packet: [1, 84, 8400] in f32, and its JSON. */
 const WANTED_PAYLOAD = 3_000_000;
 
-/** Returns the connection settings of an address, which may contain user and password, or only a token. */
+/** Returns the connection settings of an address, which may contain user and password, or a token alone. */
 export function settingsOf(address: string): ConnectionOptions {
   const url = new URL(address);
   const [user, pass] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
@@ -15,11 +15,12 @@ export function settingsOf(address: string): ConnectionOptions {
     name: "boxwright-host",
     // Reconnect without limit, since the broker may be away for any time.
     maxReconnectAttempts: -1,
-    // Continue after refusals: by default the second one ends the client, but passwords may be about to change.
+    // Continue after authentication errors: by default the second one ends the client, although a password may just be
+    // changing.
     ignoreAuthErrorAbort: true,
     reconnectTimeWait: 500,
     reconnectJitter: 500,
-    // Limit the handshake: the client would wait 20 s for a broker that dies during it.
+    // Limit the handshake: the client would wait 20 s for a broker that crashes during it.
     timeout: 3000,
     pingInterval: 10_000,
     ...(pass !== "" ? { user, pass } : user !== "" ? { token: user } : {}),
@@ -42,7 +43,7 @@ export async function connectTo(address: string, log: Logger): Promise<NatsConne
 export const isBrokerThere = (address: string): Promise<boolean> =>
   isThere(() => connect({ ...settingsOf(address), reconnect: false }));
 
-/** Logs the events of a connection, and calls `onLost` each time it is lost. */
+/** Logs the events of a connection, and calls `onLost` whenever it is lost. */
 export async function watch(connection: NatsConnection, log: Logger, onLost: () => void): Promise<void> {
   for await (const { type } of connection.status()) {
     if (["disconnect", "reconnect", "error"].includes(type)) log.warn({ status: type }, "broker");

@@ -13,12 +13,12 @@ export interface ConsumeOptions extends TakeOptions {
   readonly client: JetStreamClient;
   readonly settings: StreamSettings;
   readonly partition: number;
-  /** Largest count of packets of this partition that the host works on at once. */
+  /** Largest number of packets of this partition that the host processes at once. */
   readonly inFlight: number;
   readonly metrics: Metrics;
 }
 
-/** Takes packets until `stop`. Begins again whenever a consumption ends. */
+/** Takes packets until `stop`. Starts a new consumption whenever one ends. */
 export class Consumption {
   readonly #options: ConsumeOptions;
   readonly #working = new Set<Promise<void>>();
@@ -26,7 +26,7 @@ export class Consumption {
   /** True if the current consumption must end. */
   #isEnding = false;
   #isStopped = false;
-  /** Why no packets can be taken; null while they can. */
+  /** Why no packets arrive; null while they do. */
   problem: string | null = null;
   readonly #loop: Promise<void>;
 
@@ -36,15 +36,16 @@ export class Consumption {
   }
 
   /**
-   * Ends this consumption, and starts another once the broker is there. Call it when the connection is lost: the
-   * library checks its consumer after reconnecting, and if the broker dies then too, it waits 15 to 45 s.
+   * Ends this consumption, and starts another once the broker is reachable. Call this when the connection is lost: the
+   * library checks its consumer after reconnecting, and if the broker crashes during this check, the library waits 15
+   * to 45 s.
    */
   end(): void {
     this.#isEnding = true;
     this.#messages?.stop();
   }
 
-  /** Stops taking packets, and finishes those that the host has. */
+  /** Stops taking packets, and finishes those that have arrived. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.end();
@@ -57,7 +58,7 @@ export class Consumption {
     while (!this.#isStopped) {
       this.#isEnding = false;
       try {
-        // Fail at once while the connection is lost. A request would wait 5 s.
+        // Fail at once if the connection is lost. A request would wait 5 s.
         await connection.rtt();
         const manager = await client.jetstreamManager();
         await ensureStream(manager, settings, log);
@@ -76,7 +77,8 @@ export class Consumption {
   async #consume(): Promise<void> {
     const { client, partition, inFlight, log } = this.#options;
     const consumer = await client.consumers.get(STREAM, consumerOf(partition));
-    // Pull few at a time, since the broker redelivers a dead host's packets only after ackWait.
+    // Request few packets at a time: if this host crashes, the broker waits for ackWait before it delivers them to
+    // others.
     const messages = await consumer.consume({ max_messages: inFlight, abort_on_missing_resource: true });
     this.#messages = messages;
     if (this.#isEnding) messages.stop();
@@ -92,7 +94,7 @@ export class Consumption {
   async #handle(message: JsMsg): Promise<void> {
     const { metrics, settings } = this.#options;
     if (message.redelivered) metrics.redelivered.inc();
-    // Tell the broker that the packet is in work, before it gives it to another host.
+    // Report regularly that the packet is in work, before the broker delivers it to another host.
     const alive = setInterval(() => message.working(), (settings.ackWait * 1000) / 3);
     const { data: bytes, subject, seq, info } = message;
     const header = (name: string): string | undefined => decodeHeader(message.headers?.get(name) ?? "");

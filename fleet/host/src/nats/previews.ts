@@ -1,4 +1,4 @@
-/** Takes preview pictures from the broker. The broker does not store them, and each host gets all of them. */
+/** Takes preview pictures from the broker. The broker does not store pictures, and sends each one to all hosts. */
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Metrics } from "../core/metrics.ts";
 import { refusalOf } from "../intake/intake.ts";
@@ -11,7 +11,7 @@ export function takePreviews(connection: NatsConnection, previews: Previews, met
     callback: (error, message) => {
       if (error) return;
       try {
-        // Copy the bytes: they are a part of the connection's memory.
+        // Copy the bytes, which belong to the connection's memory.
         previews.take(
           readAttributes((name) => message.headers?.get(name)),
           message.data.slice(),

@@ -1,4 +1,4 @@
-/** Notices a broker whose JetStream hangs. Consumers only notice that no packets come. */
+/** Notices when the broker's JetStream hangs. For consumers, this looks as if no packets came. */
 import type { JetStreamClient } from "@nats-io/jetstream";
 import { STUCK_BROKER, isTimeout } from "boxwright-service/broker";
 import type { Logger } from "boxwright-service/log";

@@ -15,11 +15,14 @@ export const subjectsOf = (partition: number): string => `boxwright.packets.${pa
 export const consumerOf = (partition: number): string => `host-${partition}`;
 
 const NANOS_A_SECOND = 1e9;
-/** Seconds for which the broker remembers ids. Most spools empty sooner, and the database drops later duplicates. */
+/**
+ * Seconds for which the broker remembers ids of packets. Most spools empty sooner, and the database drops later
+ * duplicates.
+ */
 const DUPLICATE_SECONDS = 600;
-/** Largest count of unacknowledged packets per partition, over all hosts. */
+/** Largest number of unacknowledged packets per partition, over all hosts. */
 const MOST_PENDING = 256;
-/** The broker's code of a stream that does not exist. */
+/** The broker's error code for a missing stream. */
 const STREAM_NOT_FOUND = 10059;
 const isMissing = (error: unknown): boolean => error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND;
 
@@ -30,8 +33,8 @@ export interface StreamSettings {
 }
 
 /**
- * Makes the stream if it is missing. A stream that exists belongs to the operator, and is only checked. Its subjects
- * say how many partitions there are: the broker then refuses a packet of a partition that no host takes.
+ * Makes the stream if it is missing. An existing stream belongs to the operator, and is only checked. The stream's
+ * subjects list its partitions, so that the broker refuses packets of a partition that no host takes.
  * @throws UserError if the stream has other partitions than the settings, or loses packets while no host runs
  */
 export async function ensureStream(
@@ -48,7 +51,7 @@ export async function ensureStream(
       subjects,
       retention: RetentionPolicy.Workqueue,
       storage: StorageType.File,
-      // Refuse new packets when full, since agents keep them. The other policy silently drops the oldest.
+      // Refuse new packets when the stream is full, since agents keep them. The other policy silently drops the oldest.
       discard: DiscardPolicy.New,
       max_bytes: streamBytes,
       duplicate_window: DUPLICATE_SECONDS * NANOS_A_SECOND,
@@ -71,7 +74,7 @@ export async function ensureStream(
     );
 }
 
-/** Makes the consumer of a partition, or brings it up to date. All hosts share it. */
+/** Makes the consumer of a partition, or updates its settings. All hosts share this consumer. */
 export async function ensureConsumer(
   manager: JetStreamManager,
   partition: number,

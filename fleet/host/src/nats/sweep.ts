@@ -1,14 +1,14 @@
 /**
- * Finds packets that stay in the stream although they were acknowledged. A broker that was killed may restore such
- * packets. Its consumers skip them, so they would fill the stream. The sweeper takes them like new packets and deletes
- * them. The database drops frames that it has.
+ * Finds packets that stay in the stream although they were acknowledged: a broker that was killed may restore them.
+ * Consumers skip such packets, so the stream would fill up. The sweeper takes them like new packets and deletes them.
+ * The database drops frames that it already has.
  */
 import { type ConsumerInfo, type JetStreamClient, type JetStreamManager, RetentionPolicy } from "@nats-io/jetstream";
 import { messageOf } from "boxwright-service/errors";
 import { STREAM } from "./stream.ts";
 import { type TakeOptions, takePacket } from "../intake/take.ts";
 
-/** Count of stream sequences that one sweep reads. The next sweep continues after them. */
+/** Number of stream sequences that one sweep reads. The next sweep continues after them. */
 const AT_ONCE = 2000;
 
 export class Sweeper {
@@ -16,7 +16,7 @@ export class Sweeper {
   readonly #options: TakeOptions;
   readonly #timer: NodeJS.Timeout;
   #running: Promise<void> | null = null;
-  /** Stream sequence to read next. */
+  /** Next stream sequence to read. */
   #next = 0;
 
   constructor(client: JetStreamClient, seconds: number, options: TakeOptions) {
@@ -41,10 +41,10 @@ export class Sweeper {
     this.#running = null;
   }
 
-  /** Takes and deletes packets that consumers skip. Returns their count. */
+  /** Takes and deletes packets that consumers skip. Returns the number of these packets. */
   async #sweep(manager: JetStreamManager): Promise<number> {
     const { config, state } = await manager.streams.info(STREAM);
-    // With another retention, packets stay in the stream on purpose.
+    // Do nothing with another retention policy, where acknowledged packets stay in the stream on purpose.
     if (config.retention !== RetentionPolicy.Workqueue || state.messages === 0) return 0;
     const consumers: ConsumerInfo[] = [];
     for await (const consumer of manager.consumers.list(STREAM)) consumers.push(consumer);
@@ -54,7 +54,7 @@ export class Sweeper {
       consumers.some(({ config }) => subject.startsWith((config.filter_subject ?? "").replace(/>$/, "")));
     let count = 0;
     for (let looks = 0; this.#next <= end && looks < AT_ONCE; looks++) {
-      // Read one by one: the broker's index by subject is wrong after a kill.
+      // Read packets one by one by sequence: after a kill, the broker's index by subject is wrong.
       const found = await manager.streams.getMessage(STREAM, { seq: this.#next });
       if (found && isOurs(found.subject)) {
         const { data: bytes, subject, seq, header } = found;
@@ -72,7 +72,7 @@ export class Sweeper {
 }
 
 /**
- * Returns the stream sequence up to which every consumer is done. No packet should remain at or below it.
+ * Returns the stream sequence up to which all consumers are done. No packet up to this sequence should remain.
  * @param last sequence of the newest packet, which was read before the consumers
  */
 function doneUpTo(consumers: readonly ConsumerInfo[], last: number): number {

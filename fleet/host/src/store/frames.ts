@@ -4,7 +4,7 @@ import type { Queries, Value } from "boxwright-service/database";
 import { insertInParts } from "./insert.ts";
 import { countSeen } from "./seen.ts";
 
-/** A frame with its detections. `source` and `id` name it for good. */
+/** A frame with its detections. `source` and `id` together identify the frame. */
 export interface StoredFrame {
   readonly source: string;
   readonly id: string;
@@ -13,16 +13,16 @@ export interface StoredFrame {
   /** Time of capture, as `sortableTime` writes it. */
   readonly time: string;
   /**
-   * Sequence of the frame; -1 if the packet has none. Grows by 1 from frame to frame of a camera. Each start of an
-   * agent begins at the next multiple of SEQUENCES_PER_START.
+   * Sequence of the frame; -1 if the packet has none. The sequence grows by 1 from frame to frame of a camera. Each
+   * start of an agent begins at the next multiple of SEQUENCES_PER_START.
    */
   readonly sequence: number;
   readonly config: string | null;
   readonly kind: "raw" | "detection";
-  /** JSON of the image's size and how it was resized; null: boxes are relative to the network's input. */
+  /** JSON of the image's size and resizing. Null: boxes are relative to the network's input. */
   readonly frame: string | null;
   readonly count: number;
-  /** List of detections in JSON. */
+  /** JSON list of detections. */
   readonly detections: string;
   /** Milliseconds since 1970. */
   readonly stored_at: number;
@@ -32,17 +32,18 @@ const COLUMNS = [
   ...["source", "id", "subject", "time", "sequence", "config", "kind", "frame", "count", "detections", "stored_at"],
 ] as readonly (keyof StoredFrame)[];
 
-/** Count of sequences that an agent reserves for one start (agent/src/core/starts.ts). */
+/** Number of sequences that an agent reserves for each of its starts (agent/src/core/starts.ts). */
 export const SEQUENCES_PER_START = 2 ** 32;
 
 const keyOf = ({ source, id }: { readonly source: string; readonly id: string }): string => `${source}\n${id}`;
 
 /**
- * Stores frames, each once, and counts the new ones for their cameras.
+ * Stores frames, each once, and updates the counts of their cameras.
  * @returns for each frame, true if it is new
  */
 export async function insertFrames(tx: Queries, frames: readonly StoredFrame[]): Promise<boolean[]> {
-  // Sort the frames: two hosts that store the same ones wait for each other's rows, and one order prevents a deadlock.
+  // Sort the frames: two hosts that store the same frames wait for each other's rows, and a common order prevents
+  // deadlocks.
   const sorted = [...frames].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   const found = await insertInParts<StoredFrame, { source: string; id: string }>(tx, {
     rows: sorted,
@@ -51,7 +52,7 @@ export async function insertFrames(tx: Queries, frames: readonly StoredFrame[]):
     onConflict: "(source, id) DO NOTHING RETURNING source, id",
   });
   const fresh = new Set(found.map(keyOf));
-  // If a frame is twice in the batch, only its first entry is new.
+  // Delete found keys, so that a frame that is twice in the batch is new only once.
   const isNew = frames.map((frame) => fresh.delete(keyOf(frame)));
   const added = frames.filter((_, i) => isNew[i]);
   await countFrames(tx, added);
@@ -59,12 +60,12 @@ export async function insertFrames(tx: Queries, frames: readonly StoredFrame[]):
   return isNew;
 }
 
-/** Milliseconds by which a clock may be ahead without being wrong. */
+/** Milliseconds by which a clock may be ahead without counting as wrong. */
 export const CLOCK_SLACK_MS = 60_000;
 
 /**
- * True if the stored last frame was captured later than the new one. A stored frame from the future does not count:
- * a clock that was wrong once would hold the camera's picture until that time has come.
+ * True if the camera's stored last frame was captured later than the new one. Ignores a stored frame from the future:
+ * after a clock was wrong once, such a frame would stay the camera's last picture until its time has come.
  */
 const IS_NEWER = `cameras.last_time > excluded.last_time AND cameras.latency >= -${CLOCK_SLACK_MS}`;
 
@@ -93,7 +94,7 @@ const COUNT_START = `INSERT INTO camera_starts (source, subject, start, frames, 
   last_sequence = CASE WHEN camera_starts.last_sequence >= excluded.last_sequence
     THEN camera_starts.last_sequence ELSE excluded.last_sequence END`;
 
-/** Adds new frames to the counts of their cameras, and of the agents' starts. */
+/** Adds new frames to the counts of their cameras, and to those of their agents' starts. */
 async function countFrames(tx: Queries, frames: readonly StoredFrame[]): Promise<void> {
   const cameras = groupBy(frames, ({ source, subject }) => `${source}\n${subject}`);
   for (const group of cameras) await tx.all(COUNT, countsOf(group));
@@ -102,7 +103,7 @@ async function countFrames(tx: Queries, frames: readonly StoredFrame[]): Promise
   for (const group of starts) await tx.all(COUNT_START, countsOfStart(group));
 }
 
-/** Returns groups of frames of the same name, in the order of their names: in one order there is no deadlock. */
+/** Groups frames by name, and sorts the groups by name: a common order prevents deadlocks. */
 function groupBy(frames: readonly StoredFrame[], nameOf: (frame: StoredFrame) => string): StoredFrame[][] {
   const groups = new Map<string, StoredFrame[]>();
   for (const frame of frames) {
@@ -114,7 +115,7 @@ function groupBy(frames: readonly StoredFrame[], nameOf: (frame: StoredFrame) =>
   return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
 }
 
-/** Returns the count of starts of the agent before the one that captured a frame. */
+/** Returns how many starts the agent had before the start that captured a frame. */
 const startOf = ({ sequence }: StoredFrame): number => Math.floor(sequence / SEQUENCES_PER_START);
 
 function countsOfStart(group: readonly StoredFrame[]): Value[] {

@@ -1,14 +1,14 @@
 /** Inserts many rows with few statements. */
 import type { Queries, Value } from "boxwright-service/database";
 
-/** Counts of rows of an INSERT. Few of them: each is a statement that the database keeps prepared. */
+/** Numbers of rows in one INSERT. There are few, since the database keeps a prepared statement for each. */
 const SIZES = [64, 8, 1];
 
 export interface Insert<Row> {
   readonly into: string;
   readonly columns: readonly (keyof Row & string)[];
   readonly rows: readonly Row[];
-  /** Text behind ON CONFLICT. */
+  /** Text after ON CONFLICT. */
   readonly onConflict: string;
 }
 

@@ -2,10 +2,10 @@
  * The schema, as numbered steps. A step that was released never changes: the next change gets the next number. Both
  * databases run the same statements.
  *
- * - `camera_starts` has a row for each start of an agent: the sequence jumps at a start, and a jump is no gap.
+ * - `camera_starts` has a row for each start of an agent. The sequence jumps at a start, and such a jump is no gap.
  * - `frames_by_arrival` serves the deletion of old frames.
- * - `refused.count`: refusals of a sender share a row.
- * - `hub_documents` has keys and revoked devices of a hub, as read last.
+ * - `refused.count`: number of a sender's refusals that share the row.
+ * - `hub_documents` has the keys and revoked devices that were last read from a hub.
  * - `seen` counts what was seen in each minute, for timelines and searches.
  * - `webhook_queue` has messages that wait, and those that were dropped until they are sent again. `leases` names the
  *   host that sends them.

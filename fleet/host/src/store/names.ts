@@ -1,7 +1,7 @@
-/** Names of devices, as their hub knows them. Tokens bring them; all hosts of the database show them. */
+/** Names that devices have in their hub. Tokens contain these names, and all hosts of the database show them. */
 import type { Database } from "boxwright-service/database";
 
-/** Most names that are remembered as written. */
+/** Largest number of names for which the host remembers that they are written. */
 const MOST_KNOWN = 20_000;
 
 export class DeviceNames {
@@ -10,15 +10,15 @@ export class DeviceNames {
   /** Names that this host has written, by source. */
   readonly #written = new Map<string, string>();
 
-  /** @param onError gets the error of a name that could not be written */
+  /** @param onError called with the error if a name cannot be written */
   constructor(db: Database, onError: (error: unknown) => void) {
     this.#db = db;
     this.#onError = onError;
   }
 
   /**
-   * Writes the name of the device that sends as `source`, if this host has not written it yet. Never rejects: the
-   * packet that brings the name is stored already.
+   * Writes the name of the device that sends as `source`, unless this host has already written it. Never rejects, since
+   * the packet with the name is stored already.
    */
   async note(source: string, name: string): Promise<void> {
     if (this.#written.get(source) === name) return;

@@ -4,20 +4,20 @@ import type { Queries, Value } from "boxwright-service/database";
 import { labelOf, minutesSeen } from "./seen.ts";
 import { CLOCK_SLACK_MS, SEQUENCES_PER_START, type StoredFrame } from "./frames.ts";
 
-/** Place in the order of frames: time, sequence, id, source. */
+/** Position in the order of frames: time, sequence, id, source. */
 export type Cursor = readonly [time: string, sequence: number, id: string, source: string];
 
 export interface FrameFilter {
   readonly source?: string | undefined;
   readonly subject?: string | undefined;
   readonly after?: Cursor | undefined;
-  /** Frames before this one, the latest first. */
+  /** Only frames before this position, the latest first. */
   readonly before?: Cursor | undefined;
-  /** Only frames in which this label is. Needs `source` and `subject`. */
+  /** Only frames with this label. Needs `source` and `subject`. */
   readonly label?: string | undefined;
   /**
-   * The clock. Frames from the future are left out until their time has come: a reader that goes on behind the last
-   * frame would wait for that time.
+   * The host's time. Frames from the future are left out until their time has come: otherwise a reader that continues
+   * after the last frame would find no new ones until then.
    */
   readonly now: number;
   /** True: only frames from the future. */
@@ -26,7 +26,7 @@ export interface FrameFilter {
 
 const PAGE = 500;
 
-/** Yields frames in order of time of capture, then of sequence, then of id. With `before`, in the opposite order. */
+/** Yields frames ordered by time of capture, sequence and id. With `before`, the order is reversed. */
 export async function* framesInOrder(db: Queries, filter: FrameFilter, limit: number): AsyncGenerator<StoredFrame> {
   const { source, subject, label } = filter;
   const isBackwards = filter.before !== undefined;
@@ -36,7 +36,7 @@ export async function* framesInOrder(db: Queries, filter: FrameFilter, limit: nu
   }
   const [time] = filter.before ?? filter.after ?? [];
   let left = limit;
-  // Read only minutes in which the label was seen: it may be in one frame of a million.
+  // Read only minutes in which the label was seen, since a label may be in one frame of a million.
   for await (const minute of minutesSeen(db, { source, subject, label, time, isBackwards }))
     for await (const frame of framesOf(db, { ...filter, minute }, Infinity)) {
       if (!(JSON.parse(frame.detections) as object[]).some((one) => labelOf(one) === label)) continue;
@@ -45,7 +45,7 @@ export async function* framesInOrder(db: Queries, filter: FrameFilter, limit: nu
     }
 }
 
-/** @param filter `minute` is a minute of capture, as `seen` cuts it */
+/** @param filter its field `minute` is a minute of capture, in the form that `seen` stores */
 async function* framesOf(
   db: Queries,
   { source, subject, after, before, now, isFuture = false, minute }: FrameFilter & { readonly minute?: string },
@@ -78,13 +78,13 @@ async function* framesOf(
 
 const cursorOf = ({ time, sequence, id, source }: StoredFrame): Cursor => [time, sequence, id, source];
 
-/** Returns a cursor as text for a URL. */
+/** Returns the position of a frame as text for a URL. */
 export const cursorText = (frame: StoredFrame): string =>
   Buffer.from(JSON.stringify(cursorOf(frame))).toString("base64url");
 
 /**
- * Parses `after` or `before`. Returns a cursor as it is, and an RFC 3339 time as the cursor after all frames of that
- * time, or before them. Returns undefined for other text.
+ * Parses `after` or `before`. A cursor is returned as it is. An RFC 3339 time becomes the position after all frames of
+ * that time, or before them. Returns undefined for other text.
  */
 export function readCursor(text: string, name: "after" | "before" = "after"): Cursor | undefined {
   const time = sortableTime(text);
@@ -95,12 +95,12 @@ export function readCursor(text: string, name: "after" | "before" = "after"): Cu
     if (Array.isArray(found) && found.length === 4 && found.every((value, i) => typeof value === forms[i]))
       return Number.isSafeInteger(found[1]) ? (found as unknown as Cursor) : undefined;
   } catch {
-    // The text is neither.
+    // Ignore the error: the text is neither a cursor nor a time.
   }
   return undefined;
 }
 
-/** Returns one frame line of NDJSON. `detections` and `frame` are JSON already. */
+/** Returns a frame as a line of NDJSON. `detections` and `frame` already are JSON. */
 export function frameLine(row: StoredFrame): string {
   const { source, id, subject, time, sequence, config, kind, frame, detections, stored_at } = row;
   const ahead = millisecondsOf(time) - stored_at;
@@ -124,7 +124,7 @@ export async function frameById(db: Queries, source: string, id: string): Promis
   return row;
 }
 
-/** Returns a frame of a camera by its exact time of capture. */
+/** Returns the frame of a camera with exactly this time of capture. */
 export async function frameByTime(
   db: Queries,
   source: string,
@@ -138,34 +138,37 @@ export async function frameByTime(
   return row;
 }
 
-/** A camera and its counts over all hosts of the database. */
+/** A camera with its counts over all hosts of the database. */
 export interface CameraRow {
   readonly source: string;
   readonly subject: string;
   readonly frames: number;
   readonly detections: number;
-  /** Frames that had a sequence. */
+  /** Number of frames that have a sequence. */
   readonly numbered: number;
   readonly first_sequence: number | null;
   readonly last_sequence: number | null;
-  /** Sequences without a frame, between the first and the last one of each start. Negative: a sequence came twice. */
+  /**
+   * Number of sequences without a frame, between the first and last sequence of each start. Negative if a sequence came
+   * twice.
+   */
   readonly gaps: number | null;
   readonly last_time: string;
   readonly last_id: string;
-  /** Milliseconds from capture to stored, of the newest frame. */
+  /** Milliseconds from capture to storing of the newest frame. */
   readonly latency: number;
   readonly stored_at: number;
-  /** Name of the device in its hub; null: its packets came without a token of a hub. */
+  /** Name of the device in its hub; null if its packets came without a hub's token. */
   readonly name: string | null;
 }
 
 /**
- * The first sequence of a start. An agent counts from `start * SEQUENCES_PER_START`, so frames that it dropped before
- * the first arrival are missing too. Start 0 belongs to other senders, who may begin anywhere.
+ * SQL of the first sequence of a start. An agent counts from `start * SEQUENCES_PER_START`, so frames that it dropped
+ * before the first arrival count as missing. Start 0 belongs to other senders, which may begin at any sequence.
  */
 const FIRST = `(CASE WHEN start > 0 THEN start * ${SEQUENCES_PER_START} ELSE first_sequence END)`;
 
-/** Counts the gaps of a camera. If sequences of one start came twice, returns a negative number. */
+/** SQL that counts the missing sequences of a camera. The result is negative if sequences of a start came twice. */
 const GAPS = `SELECT CASE WHEN min(last_sequence - ${FIRST} + 1 - frames) < 0 THEN -1
   ELSE CAST(sum(last_sequence - ${FIRST} + 1 - frames) AS BIGINT) END
   FROM camera_starts AS s WHERE s.source = cameras.source AND s.subject = cameras.subject`;
@@ -185,7 +188,7 @@ export async function fleetTotals(db: Queries): Promise<FleetTotals> {
   return row ?? { cameras: 0, frames: 0, detections: 0 };
 }
 
-/** Returns the mean milliseconds between the arrivals of a camera's last frames; null if it has fewer than two. */
+/** Returns the mean milliseconds between arrivals of a camera's last frames; null for fewer than two frames. */
 export async function arrivalInterval(db: Queries, source: string, subject: string): Promise<number | null> {
   const [row] = await db.all<{ first: number; last: number; n: number }>(
     `SELECT min(stored_at) AS first, max(stored_at) AS last, count(*) AS n FROM
@@ -195,7 +198,7 @@ export async function arrivalInterval(db: Queries, source: string, subject: stri
   return row && row.n > 1 ? (row.last - row.first) / (row.n - 1) : null;
 }
 
-/** Returns the cameras that were heard of last. */
+/** Returns the cameras whose packets arrived last. */
 export const cameras = (db: Queries, limit: number): Promise<CameraRow[]> =>
   db.all<CameraRow>(
     `SELECT cameras.*, n.name AS name, (${GAPS}) AS gaps FROM cameras LEFT JOIN device_names n
@@ -205,8 +208,8 @@ export const cameras = (db: Queries, limit: number): Promise<CameraRow[]> =>
 
 /**
  * Returns how many frames are missing: dropped, or not arrived yet. Counts within each start of the agent, since the
- * sequence jumps at a start. Null if some frames have no sequence, or if an agent used sequences twice, as one does
- * that lost its state.
+ * sequence jumps at a start. Returns null if some frames have no sequence. Also returns null if an agent used sequences
+ * twice, which happens after it loses its state.
  */
 export const missingOf = ({ frames, numbered, gaps }: CameraRow): number | null =>
   numbered < frames || gaps === null || gaps < 0 ? null : gaps;

@@ -1,4 +1,4 @@
-/** Records permanently refused requests. No sender can fill the table or keep the database busy. */
+/** Records permanently refused requests. Limits protect the table and the database from senders with many refusals. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Buckets } from "boxwright-service/bucket";
 import type { Database } from "boxwright-service/database";
@@ -6,15 +6,18 @@ import { messageOf } from "boxwright-service/errors";
 import type { Logger } from "boxwright-service/log";
 import { type RefusedRow, addRefused, hashOf } from "./refused.ts";
 
-/** Rate of a sender's own rows: 100 at once, then one per quarter of an hour. Further refusals share a row. */
+/**
+ * Rate at which a sender's refusals get separate rows: 100 at once, then one per quarter of an hour. Further refusals
+ * share a row.
+ */
 const OWN_ROWS = { rate: 1 / 900, burst: 100 } as const;
-/** Largest count of a sender's rows. */
+/** Largest number of rows per sender. */
 const MOST_OF_SENDER = 200;
-/** Largest count of shared rows that wait for the database. More refusals are only counted in the metrics. */
+/** Largest number of shared rows that wait for the database. Further refusals are counted in the metrics only. */
 const MOST_WAITING = 1000;
-/** Milliseconds after which the counts of shared rows are written. */
+/** Milliseconds between two writes of the counts in shared rows. */
 const COUNT_AFTER_MS = 1000;
-/** Smallest milliseconds between two transactions. Refusals meanwhile share the next. */
+/** Smallest number of milliseconds between two transactions. Refusals in between go into the next transaction. */
 const PAUSE_MS = 50;
 
 export type RefusedRequest = Omit<RefusedRow, "at" | "way" | "count">;
@@ -26,7 +29,7 @@ export class RefusedRequests {
   readonly #log: Logger;
   readonly #now: () => number;
   readonly #ownRows = new Buckets(OWN_ROWS);
-  /** Rows that the next transaction writes, and its end. */
+  /** Rows of the next transaction, and a promise for its end. */
   #next: { readonly rows: Rows; readonly written: Promise<void> } | null = null;
   #shared: Rows = new Map();
   #timer: NodeJS.Timeout | undefined;
@@ -40,9 +43,9 @@ export class RefusedRequests {
   }
 
   /**
-   * Takes a refusal. Resolves once its row is durable. If the refusal shares a row, resolves at once: a sender of many
-   * must not set the pace of the database, and a host that is killed forgets at most a second of the count.
-   * @throws if the database takes no rows
+   * Takes a refusal. Resolves once its row is durable. A refusal that shares a row resolves at once: a sender with many
+   * refusals must not keep the database busy. A killed host loses at most a second of these counts.
+   * @throws if the database accepts no rows
    */
   take(request: RefusedRequest): Promise<void> {
     const { place, reason, source, id, bytes } = request;
@@ -59,7 +62,9 @@ export class RefusedRequests {
     return Promise.resolve();
   }
 
-  /** Writes the refusals that wait. Resolves even if the database takes none: shared rows wait for the next time. */
+  /**
+   * Writes the waiting refusals. Resolves even if the database accepts none: shared rows then wait for the next write.
+   */
   async write(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -71,7 +76,7 @@ export class RefusedRequests {
     await Promise.all([writing, this.#next?.written.catch(() => undefined)]);
   }
 
-  /** Starts collecting rows for the next transaction. */
+  /** Starts to collect rows for the next transaction. */
   #begin(): { rows: Rows; written: Promise<void> } {
     const rows: Rows = new Map();
     const written = this.#queue(() => {
@@ -81,7 +86,7 @@ export class RefusedRequests {
     return { rows, written };
   }
 
-  /** Writes rows after those before them. `take` is called when their turn has come. */
+  /** Writes rows after all earlier ones. Calls `take` for the rows when their turn has come. */
   #queue(take: () => Rows): Promise<void> {
     let pause: Promise<unknown> = Promise.resolve();
     const work = this.#last.then(async () => {
@@ -95,7 +100,7 @@ export class RefusedRequests {
         this.#isFailing = true;
         throw error;
       } finally {
-        // Start the pause now, without making this caller wait for it.
+        // Start the pause now, but do not make this caller wait for its end.
         pause = sleep(PAUSE_MS, undefined, { ref: false });
       }
     });
@@ -107,7 +112,7 @@ export class RefusedRequests {
   }
 }
 
-/** Adds a refusal to the row of its hash. The other fields become those of the newer one. */
+/** Adds a refusal to the row with its hash. The other fields get the values of the newer refusal. */
 function add(rows: Rows, hash: string, row: RefusedRow): void {
   const before = rows.get(hash);
   const newer = before !== undefined && before.at > row.at ? before : row;

@@ -1,9 +1,12 @@
-/** Records packets that the host refuses permanently. For a broker's packet this is the only trace. */
+/** Records packets that the host refuses permanently. A broker's packet leaves no other trace. */
 import { createHash } from "node:crypto";
 import type { Transport } from "../core/metrics.ts";
 import type { Database, Queries } from "boxwright-service/database";
 
-/** Largest count of rows from brokers, and from HTTP. A row has at most 6 kB. */
+/**
+ * Largest number of rows about packets of brokers, and also the largest number of rows about HTTP requests: 20,000 rows
+ * in total. A row takes at most 6 kB.
+ */
 const MOST_ROWS = 10_000;
 const MOST_NAME = 512;
 
@@ -11,24 +14,27 @@ const MOST_NAME = 512;
 export interface RefusedRow {
   readonly at: number;
   readonly way: Transport;
-  /** A subject and the sequence in the stream, a topic, or the sender of a request: `device:ID` or its address. */
+  /**
+   * Origin of the packet: a subject with the stream's sequence, a topic, or the sender of a request (`device:ID` or an
+   * address).
+   */
   readonly place: string;
-  /** Length of the packet. */
+  /** Length of the packet in bytes. */
   readonly bytes: number;
   readonly source: string | null;
   readonly id: string | null;
   readonly reason: string;
   readonly message: string;
-  /** Count of refusals in this row. The other fields are those of the last one. */
+  /** Number of refusals in this row. The other fields belong to the last refusal. */
   readonly count: number;
 }
 
 export interface RefusedPacket extends Omit<RefusedRow, "at" | "count"> {
-  /** The packet itself. Empty if a thread has it. */
+  /** Bytes of the packet. Empty if they were transferred to a thread. */
   readonly content: Uint8Array;
 }
 
-/** Records a refused packet of a broker, once. Deletes the oldest records above MOST_ROWS. */
+/** Records a refused packet of a broker, once. Deletes the oldest such records above MOST_ROWS. */
 export async function recordRefused(db: Database, { content, ...packet }: RefusedPacket, now: number): Promise<void> {
   const hash = hashOf([packet.place, packet.source, packet.id], content);
   await db.write(async (tx) => {
@@ -37,7 +43,7 @@ export async function recordRefused(db: Database, { content, ...packet }: Refuse
   });
 }
 
-/** Adds rows of refused requests, by their hashes. Keeps the newest `mostOfPlace` rows of each of their senders. */
+/** Adds rows of refused requests, by their hashes. Keeps only the newest `mostOfPlace` rows of each sender. */
 export async function addRefused(
   db: Database,
   rows: ReadonlyMap<string, RefusedRow>,
@@ -53,14 +59,14 @@ export async function addRefused(
   });
 }
 
-/** Returns the packets that were refused last. */
+/** Returns the last refused packets. */
 export const refusedPackets = (db: Queries, limit: number): Promise<RefusedRow[]> =>
   db.all<RefusedRow>(
     "SELECT at, way, place, bytes, source, id, reason, message, count FROM refused ORDER BY at DESC, hash LIMIT ?",
     [limit],
   );
 
-/** Returns the key of a row: of equal parts and bytes. */
+/** Returns the key of a row: rows with equal parts and bytes have equal keys. */
 export const hashOf = (parts: readonly unknown[], bytes?: Uint8Array): string =>
   createHash("sha256")
     .update(JSON.stringify(parts))
@@ -84,6 +90,6 @@ async function deleteOldest(tx: Queries, where: string, params: readonly string[
   );
 }
 
-/** Cuts outside text, and replaces control characters. PostgreSQL takes no NUL. */
+/** Shortens a text from outside, and replaces control characters. PostgreSQL refuses NUL. */
 const sanitise = (text: string, most: number): string =>
   text.slice(0, most).replace(/[\u0000-\u001f\u007f-\u009f]/g, "?");

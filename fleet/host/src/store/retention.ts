@@ -1,4 +1,4 @@
-/** Deletes old frames by time of storing, slowly and in small transactions, so that other writes hardly wait. */
+/** Deletes frames that were stored long ago, slowly and in small transactions, so that other writes hardly wait. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "boxwright-service/log";
 import { messageOf } from "boxwright-service/errors";
@@ -6,16 +6,18 @@ import type { Database } from "boxwright-service/database";
 import { TrustedClock } from "boxwright-service/trusted-clock";
 import { deleteSeen } from "./seen.ts";
 
-/** Count of frames per transaction. Other writes wait while it runs, about 20 ms on SQLite. */
+/** Number of frames per transaction. Other writes wait for the transaction, about 20 ms on SQLite. */
 const FRAMES_PER_TRANSACTION = 1000;
-/** Largest count of frames per sweep: a minute's worth at 1,000 per second. */
+/** Largest number of frames per sweep: the frames of a minute at 1,000 per second. */
 const MAX_FRAMES_PER_SWEEP = 60_000;
 const SWEEP_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Count of newest frames whose mean size is used for all. */
+/** Number of newest frames whose mean size stands for all frames. */
 const SAMPLE = 200;
-/** Bytes of a row besides its texts: numbers, and entries in four indexes. Measured on SQLite: 210 to 260. */
+/**
+ * Bytes of a row in addition to its texts: numbers, and entries in four indexes. On SQLite, 210 to 260 were measured.
+ */
 const ROW_BYTES = 250;
 
 export interface RetentionOptions {
@@ -23,7 +25,7 @@ export interface RetentionOptions {
   readonly log: Logger;
   /** Days after which a frame is deleted; 0 keeps all. */
   readonly keepDays: number;
-  /** Bytes of frames above which the oldest are deleted; 0: no limit. */
+  /** Bytes of all frames above which the oldest are deleted; 0 for no limit. */
   readonly keepBytes: number;
   /** Called after a sweep that deleted frames. */
   readonly onDeleted?: () => Promise<void>;
@@ -33,12 +35,12 @@ export interface RetentionOptions {
   readonly elapsed?: () => number;
 }
 
-/** Size of the stored frames, and their growth. */
+/** Size of the stored frames, and its growth. */
 export interface StoreSize {
   readonly frames: number;
   /** Estimated bytes of all frames. */
   readonly bytes: number;
-  /** Estimated bytes of 30 days at the rate of the last hour. */
+  /** Estimated bytes that 30 days take at the rate of the last hour. */
   readonly bytesPerMonth: number;
 }
 
@@ -53,7 +55,7 @@ export class Retention {
     this.#options = { now: Date.now, elapsed: () => performance.now(), ...options };
   }
 
-  /** Reads the last trusted time. Call it before the others. */
+  /** Reads the last trusted time. Call this before the other methods. */
   async open(): Promise<void> {
     const { db, log, now, elapsed } = this.#options;
     const newest = async (): Promise<number | null> =>
@@ -70,14 +72,14 @@ export class Retention {
     this.#timer = setInterval(sweep, SWEEP_MS);
   }
 
-  /** Ends after the transaction under way. */
+  /** Ends the sweeps after the running transaction. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearInterval(this.#timer);
     await this.#running;
   }
 
-  /** Deletes frames beyond the limits, at most MAX_FRAMES_PER_SWEEP. Returns their count. */
+  /** Deletes frames beyond the limits, at most MAX_FRAMES_PER_SWEEP. Returns their number. */
   async sweep(): Promise<number> {
     const { db, keepDays, keepBytes } = this.#options;
     let deleted = 0;
@@ -88,7 +90,7 @@ export class Retention {
         deleted += count;
         rest -= count;
         if (count < FRAMES_PER_TRANSACTION) return;
-        // Leave half of the time to requests, since SQLite is synchronous and would block them.
+        // Leave half of the time for requests: SQLite runs in this process and blocks them.
         await sleep(performance.now() - begin);
       }
     };
@@ -115,7 +117,7 @@ export class Retention {
     }
   }
 
-  /** Logs how much is stored, and for how long it is kept. */
+  /** Logs how much is stored, and for how long frames are kept. */
   async logSize(): Promise<void> {
     const { db, log, now, keepDays, keepBytes } = this.#options;
     const { frames, bytes, bytesPerMonth } = await sizeOf(db, now());
@@ -128,13 +130,13 @@ export class Retention {
   }
 }
 
-/** Returns a count of bytes as people read it. */
+/** Returns a number of bytes as readable text. */
 function readable(bytes: number): string {
   const unit = Math.min(4, Math.floor(Math.log(Math.max(bytes, 1)) / Math.log(1000)));
   return `${(bytes / 1000 ** unit).toFixed(unit > 1 ? 1 : 0)} ${["B", "kB", "MB", "GB", "TB"][unit]}`;
 }
 
-/** Deletes the frames that were stored first, if they were stored before a moment. Returns their count. */
+/** Deletes the frames that were stored first, if they were stored before a time. Returns their number. */
 export async function deleteOldest(db: Database, before: number, most: number): Promise<number> {
   const bound = Number.isFinite(before) ? Math.floor(before) : Number.MAX_SAFE_INTEGER;
   const rows = await db.write((tx) =>
@@ -146,7 +148,9 @@ export async function deleteOldest(db: Database, before: number, most: number): 
   return rows.length;
 }
 
-/** Returns the count of stored frames, their estimated bytes, and the bytes of a month at the last hour's rate. */
+/**
+ * Returns the number of stored frames, their estimated bytes, and the bytes of a month at the rate of the last hour.
+ */
 export async function sizeOf(db: Database, now: number): Promise<StoreSize> {
   const frames = await countFrames(db);
   const [{ bytes: mean = 0 } = {}] = await db.all<{ bytes: number | null }>(
@@ -166,7 +170,7 @@ export async function sizeOf(db: Database, now: number): Promise<StoreSize> {
 }
 
 /**
- * Returns the count of frames. Above 1e6 rows, PostgreSQL's n_live_tup estimate is used: an exact count reads every
+ * Returns the number of frames. Above 1e6 rows, uses PostgreSQL's estimate n_live_tup, since an exact count reads every
  * page.
  */
 async function countFrames(db: Database): Promise<number> {
@@ -181,8 +185,8 @@ async function countFrames(db: Database): Promise<number> {
 }
 
 /**
- * Gives pages of deleted frames back to the file system. PostgreSQL vacuums by itself. 5,000 pages of 4 kB are 20 MB.
- * SQLite frees them in 50 to 120 ms (measured), while other writes wait.
+ * Gives the pages of deleted frames back to the file system. PostgreSQL does this by itself (autovacuum). SQLite frees
+ * 5,000 pages of 4 kB, 20 MB, in 50 to 120 ms (measured), while other writes wait.
  */
 async function releaseSpace(db: Database): Promise<void> {
   if (db.kind === "sqlite") await db.write((tx) => tx.all("PRAGMA incremental_vacuum(5000)"));

@@ -1,27 +1,27 @@
 /**
- * Counts what was seen: a row for each camera, minute of capture and label. Timelines and searches read these rows, of
- * which a day has 1,440 for a label, and no stored detections.
+ * Counts what was seen: one row for each camera, minute of capture and label. Timelines and searches read these rows,
+ * at most 1,440 a day per label, instead of stored detections.
  */
 import type { Queries, Value } from "boxwright-service/database";
 import { insertInParts } from "./insert.ts";
 
-/** Label of the row that counts every frame of a minute. No detection has it. */
+/** Label of the row that counts all frames of a minute. No detection has this label. */
 export const EVERY_FRAME = "";
 
-/** Characters of a sortable time that name a minute, ten minutes, an hour and a day, all in UTC. */
+/** Number of leading characters of a sortable time that identify a minute, ten minutes, an hour and a day, in UTC. */
 export const UNITS = { minute: 16, "10 minutes": 15, hour: 13, day: 10 } as const;
 export type Unit = keyof typeof UNITS;
 
-/** Most labels of a frame that are counted: a network can have 10,000. */
+/** Largest number of labels per frame that are counted, since a network can have 10,000. */
 const MOST_LABELS = 100;
-/** Longest label that is counted, in characters. */
+/** Largest number of characters of a counted label. */
 const LABEL_LENGTH = 200;
-/** Most rows that a search reads. */
+/** Largest number of rows that a search reads. */
 const MOST_ROWS = 20_000;
-/** Minutes between two sightings of a label that belong to one event. */
+/** Largest number of minutes between two sightings of a label in the same event. */
 const SAME_EVENT_MINUTES = 2;
 
-/** What is counted of a frame: fields of StoredFrame. */
+/** Fields of a StoredFrame that are counted. */
 interface CountedFrame {
   readonly source: string;
   readonly subject: string;
@@ -33,12 +33,12 @@ interface CountedFrame {
 interface Seen {
   readonly source: string;
   readonly subject: string;
-  /** Minute of capture, as UNITS cuts it. */
+  /** Minute of capture, shortened as UNITS says. */
   readonly minute: string;
   readonly label: string;
   frames: number;
   detections: number;
-  /** Highest confidence. */
+  /** Highest confidence of the label. */
   best: number;
 }
 
@@ -48,11 +48,11 @@ interface Labelled {
   readonly confidence?: unknown;
 }
 
-/** Returns the label of a detection, or else the name of its class. */
+/** Returns the label of a detection, or the class id as text if there is no label. */
 export const labelOf = ({ label, class_id }: Labelled): string =>
   (typeof label === "string" && label !== "" ? label : `class ${String(class_id)}`).slice(0, LABEL_LENGTH);
 
-/** Returns how often each label is in a frame, and its highest confidence. */
+/** Returns how often each label occurs in a frame, and its highest confidence. */
 function labelsOf(detections: string): Map<string, { count: number; best: number }> {
   const labels = new Map<string, { count: number; best: number }>();
   for (const one of JSON.parse(detections) as Labelled[]) {
@@ -81,7 +81,7 @@ export async function countSeen(tx: Queries, frames: readonly CountedFrame[]): P
     add(EVERY_FRAME, count, 0);
     for (const [label, { count: more, best }] of labelsOf(detections)) add(label, more, best);
   }
-  // Sort the rows: two hosts that count the same minutes wait for each other, and one order prevents a deadlock.
+  // Sort the rows: two hosts that count the same minutes wait for each other, and a common order prevents deadlocks.
   const sorted = [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
   await insertInParts(tx, {
     rows: sorted,
@@ -93,7 +93,7 @@ export async function countSeen(tx: Queries, frames: readonly CountedFrame[]): P
   });
 }
 
-/** Deletes the counts of minutes before the first frame that is left. */
+/** Deletes the counts of minutes before the first remaining frame. */
 export async function deleteSeen(tx: Queries): Promise<void> {
   await tx.all("DELETE FROM seen WHERE minute < (SELECT coalesce(substr(min(time), 1, 16), '~') FROM frames)");
 }
@@ -102,7 +102,7 @@ export interface SeenFilter {
   readonly source?: string | undefined;
   readonly subject?: string | undefined;
   readonly label?: string | undefined;
-  /** Sortable times. `to` is the first moment that no longer counts. */
+  /** Range of sortable times. `to` itself is not included. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
@@ -113,7 +113,7 @@ function whereOf({ source, subject, label, from, to }: SeenFilter): { readonly w
     ["subject = ?", subject],
     ["label = ?", label],
     ["minute >= ?", from?.slice(0, UNITS.minute)],
-    // The minute in which the end lies belongs to the time, unless the end is its beginning.
+    // Include the minute in which the range ends, unless the range ends exactly at the start of this minute.
     ["minute < ?", to?.replace(/:00\.0+Z$/, "")],
   ];
   const used = given.filter((one): one is readonly [string, string] => one[1] !== undefined);
@@ -122,7 +122,7 @@ function whereOf({ source, subject, label, from, to }: SeenFilter): { readonly w
 
 /** Counts of a label in one span of a timeline. */
 export interface Span {
-  /** Start of the span, cut as UNITS says. */
+  /** Start of the span, shortened as UNITS says. */
   readonly start: string;
   readonly label: string;
   readonly frames: number;
@@ -141,12 +141,14 @@ export const timeline = (db: Queries, filter: SeenFilter, unit: Unit): Promise<S
   );
 };
 
-/** A label on a camera, seen without a pause of more than SAME_EVENT_MINUTES. Minutes are cut as UNITS says. */
+/**
+ * A label on a camera, seen without a pause of more than SAME_EVENT_MINUTES. Its minutes are shortened as UNITS says.
+ */
 export interface SeenEvent {
   readonly source: string;
   readonly subject: string;
   readonly label: string;
-  /** First and last minute. */
+  /** First minute and last minute of the event. */
   first: string;
   readonly last: string;
   frames: number;
@@ -159,7 +161,7 @@ const minutesBetween = (earlier: string, later: string): number =>
 
 /**
  * Returns events, the latest first.
- * @returns `isWhole` is false if there may be earlier ones: pass a smaller `to`
+ * @returns `isWhole` is false if there may be earlier events, for which the caller passes a smaller `to`
  */
 export async function findEvents(
   db: Queries,
@@ -191,7 +193,7 @@ export async function findEvents(
   return { events: events.slice(0, limit), isWhole: rows.length < MOST_ROWS && events.length <= limit };
 }
 
-/** Returns the labels that a camera, or any camera, has had. */
+/** Returns all labels that were seen, on one camera or on all cameras. */
 export const labelsSeen = async (db: Queries, filter: SeenFilter): Promise<string[]> => {
   const { where, params } = whereOf(filter);
   const rows = await db.all<{ label: string }>(
@@ -201,7 +203,7 @@ export const labelsSeen = async (db: Queries, filter: SeenFilter): Promise<strin
   return rows.map(({ label }) => label);
 };
 
-/** Yields the minutes in which a camera has seen a label, from a moment on, forwards or backwards. */
+/** Yields the minutes in which a camera has seen a label, starting at a time, forwards or backwards. */
 export async function* minutesSeen(
   db: Queries,
   {

@@ -1,7 +1,8 @@
 /**
- * Queues the messages of webhooks in the database. A row names a webhook and a frame. The transaction that stores the
- * frame writes the row, so that no acknowledged frame lacks its messages. A cursor over stored frames would lose some.
- * Hosts that share a database do not commit frames in the order of `stored_at`: the cursor would pass the late ones.
+ * Queues the messages of webhooks in the database. Each row names a webhook and a frame. The transaction that stores
+ * the frame also writes the row, so that every acknowledged frame has its messages. A cursor over stored frames would
+ * miss some: hosts that share a database do not commit frames in the order of `stored_at`, and the cursor would pass
+ * the late ones.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import type { StoredFrame } from "./frames.ts";
@@ -18,7 +19,7 @@ export const QUEUE_START: QueuePlace = { stored_at: -1, source: "", id: "" };
 
 export interface QueuedMessage {
   readonly place: QueuePlace;
-  /** Null if the frame was deleted meanwhile. */
+  /** The frame; null if it was deleted meanwhile. */
   readonly frame: StoredFrame | null;
 }
 
@@ -30,7 +31,7 @@ export async function queueMessages(tx: Queries, hook: string, frames: readonly 
     ]);
 }
 
-/** Returns the next messages of a webhook behind a place. */
+/** Returns the next messages of a webhook after a position. */
 export async function queuedMessages(
   db: Queries,
   hook: string,
@@ -60,7 +61,7 @@ export async function removeMessages(db: Database, hook: string, places: readonl
   });
 }
 
-/** A message that was dropped. It stays in the queue, and is not tried again. */
+/** A dropped message, which stays in the queue but is not tried again. */
 export interface DroppedMessage {
   readonly hook: string;
   readonly stored_at: number;
@@ -70,7 +71,7 @@ export interface DroppedMessage {
   readonly reason: string;
 }
 
-/** Keeps a message as dropped. */
+/** Marks a message as dropped. */
 export async function markDropped(
   db: Database,
   hook: string,
@@ -85,7 +86,7 @@ export async function markDropped(
   );
 }
 
-/** Returns the messages that were dropped last. */
+/** Returns the last dropped messages. */
 export const droppedMessages = (db: Queries, limit: number): Promise<DroppedMessage[]> =>
   db.all<DroppedMessage>(
     `SELECT hook, stored_at, source, id, dropped_at, reason FROM webhook_queue WHERE dropped_at IS NOT NULL
@@ -93,7 +94,7 @@ export const droppedMessages = (db: Queries, limit: number): Promise<DroppedMess
     [limit],
   );
 
-/** Queues all dropped messages again. Returns their count. */
+/** Queues all dropped messages again. Returns the number of these messages. */
 export async function requeueDropped(db: Database): Promise<number> {
   const rows = await db.write((tx) =>
     tx.all(
@@ -109,15 +110,15 @@ export interface QueueCounts {
   readonly dropped: number;
 }
 
-/** Counts the messages of each queue that has some. */
+/** Counts the messages of each non-empty queue. */
 export const queueCounts = (db: Queries): Promise<QueueCounts[]> =>
   db.all<QueueCounts>(
     "SELECT hook, count(*) - count(dropped_at) AS waiting, count(dropped_at) AS dropped FROM webhook_queue GROUP BY hook",
   );
 
 /**
- * Removes messages about frames that were stored before the oldest frame that is left. Returns the count of those that
- * waited.
+ * Removes messages about frames that were stored before the oldest remaining frame. Returns how many of these messages
+ * were still waiting.
  */
 export async function removeMessagesOfDeletedFrames(db: Database): Promise<number> {
   const rows = await db.write((tx) =>

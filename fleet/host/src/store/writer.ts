@@ -1,7 +1,7 @@
 /**
- * Stores frames in batches. Frames that arrive while a transaction runs go into the next one. Senders wait for an
- * answer before they send again, so the next frames of a batch arrive shortly after its end: the next batch waits for
- * them. Otherwise the first of them would have a sync of the disk for itself, and the others would wait for two.
+ * Stores frames in batches. Frames that arrive during a transaction go into the next one. Senders wait for an answer
+ * before they send again, so after a batch their next frames arrive nearly together. The next batch waits for them:
+ * otherwise the first of them would sync the disk alone, and the others would wait for two syncs.
  */
 import type { Metrics } from "../core/metrics.ts";
 import type { Database, Queries } from "boxwright-service/database";
@@ -9,10 +9,10 @@ import { UnavailableError } from "boxwright-service/errors";
 import { type StoredFrame, insertFrames } from "./frames.ts";
 
 const MOST_FRAMES = 256;
-/** Fraction of a batch's duration for which the next batch waits for frames, and its largest milliseconds. */
+/** Share of a batch's duration for which the next batch waits for frames, and the largest number of milliseconds. */
 const GATHERING = 0.25;
 const MOST_GATHERING_MS = 100;
-/** Batch duration in milliseconds below which the next one does not wait, since the disk is no limit. */
+/** Duration of a batch in milliseconds below which the next batch does not wait, since the disk is fast enough. */
 const QUICK_MS = 4;
 /** Milliseconds after which a failure no longer counts as a problem. Senders retry within that time. */
 const MEMORY_MS = 90_000;
@@ -24,9 +24,9 @@ interface Waiting {
 }
 
 export interface WriterOptions {
-  /** Called when the database begins to refuse frames, and with null when it takes them again. */
+  /** Called with the problem when the database starts to refuse frames, and with null when it accepts them again. */
   readonly onProblem?: (problem: string | null) => void;
-  /** Adds rows about new frames in the transaction that stores them, which may run more than once. */
+  /** Adds rows about new frames in the transaction that stores them. This transaction may run more than once. */
   readonly onInsert?: (tx: Queries, frames: readonly StoredFrame[]) => Promise<void>;
   /** Called with new frames once they are durable. */
   readonly onDurable?: (frames: readonly StoredFrame[]) => void;
@@ -38,7 +38,7 @@ export class Writer {
   readonly #waiting: Waiting[] = [];
   readonly #options: WriterOptions;
   #running: Promise<void> | null = null;
-  /** Frames that may come soon: one per sender of the last batch, and those that waited at its end. */
+  /** Number of frames that may come soon: one per sender in the last batch, and those that waited at its end. */
   #expected = 0;
   /** Duration of the last batch in milliseconds. */
   #took = 0;
@@ -53,18 +53,18 @@ export class Writer {
     this.#options = options;
   }
 
-  /** Why the database recently took no frames, such as a full disk; null if it took the last ones. */
+  /** Why the database recently accepted no frames, such as a full disk; null if it accepted the last ones. */
   get problem(): string | null {
-    // Forget an old failure, since without senders no success would clear it.
+    // Forget an old failure: if no frames come, no success would ever clear it.
     return performance.now() - this.#failedAt < MEMORY_MS ? this.#problem : null;
   }
 
-  /** Count of frames that wait for a transaction. */
+  /** Number of frames that wait for a transaction. */
   get waiting(): number {
     return this.#waiting.length;
   }
 
-  /** Stores a frame. Resolves once the frame is durable: to true if it is new, to false if it was stored before. */
+  /** Stores a frame. Resolves once the frame is durable: true for a new frame, false for one that was stored before. */
   store(frame: StoredFrame): Promise<boolean> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ frame, resolve, reject });
@@ -73,7 +73,7 @@ export class Writer {
     });
   }
 
-  /** Resolves when no frame waits. */
+  /** Resolves when no frames wait. */
   async idle(): Promise<void> {
     while (this.#running) await this.#running;
   }
@@ -124,7 +124,7 @@ export class Writer {
         this.#failedAt = performance.now();
         this.#note(error.message);
       }
-      // Store the frames one by one, since the database may refuse only one of them.
+      // Store the frames one by one, since the database may refuse only some of them.
       if (batch.length === 1 || error instanceof UnavailableError) batch.forEach(({ reject }) => reject(error));
       else for (const one of batch) await this.#store([one]);
     }

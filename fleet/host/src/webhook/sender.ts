@@ -1,4 +1,4 @@
-/** Sends one webhook news of frames: chooses them, queues their messages, and has the queue delivered. */
+/** Sends messages about frames to one webhook: selects frames, queues their messages, and delivers the queue. */
 import type { Database, Queries } from "boxwright-service/database";
 import { Delivery, type DeliveryLimits, type DeliveryQueue } from "boxwright-service/delivery";
 import type { Logger } from "boxwright-service/log";
@@ -26,7 +26,7 @@ export interface SenderOptions {
   readonly limits?: Partial<SenderLimits>;
 }
 
-/** Largest size of `#queuedAt`. */
+/** Largest number of entries in `#queuedAt`. */
 const MOST_REMEMBERED = 10_000;
 const LOST = { lost: "their frames were deleted before the receiver took them" };
 const WORDS = {
@@ -55,7 +55,7 @@ export class Sender {
     });
   }
 
-  /** Reason why messages wait; null while the receiver takes them. */
+  /** Reason why messages wait. Null while the receiver accepts messages. */
   get problem(): string | null {
     return this.#delivery.problem;
   }
@@ -70,7 +70,7 @@ export class Sender {
     await queueMessages(tx, this.name, this.#chosen);
   }
 
-  /** Makes the sender check its queue. Call it once the frames of the last `queue` are durable. */
+  /** Makes the sender check its queue. Call this once the frames of the last `queue` call are durable. */
   wake(): void {
     if (this.#chosen.length === 0) return;
     if (this.#queuedAt.size >= MOST_REMEMBERED) this.#queuedAt.clear();
@@ -84,7 +84,7 @@ export class Sender {
     return this.#delivery.stop();
   }
 
-  /** Returns the frames that the webhook wants. Has no side effects, since a transaction may run repeatedly. */
+  /** Returns the frames that the webhook wants. Has no side effects, since a transaction may run more than once. */
   #choose(frames: readonly StoredFrame[]): StoredFrame[] {
     const last = new Map<string, number>();
     return frames.filter((frame) => {
@@ -98,7 +98,7 @@ export class Sender {
   }
 }
 
-/** Returns a webhook's queue. Messages are made when sent, since the config may have other filters by then. */
+/** Returns a webhook's queue. A message is made when it is sent, with the filters that the config has then. */
 function queueOf(name: string, hook: Webhook, db: Database): DeliveryQueue<QueuePlace> {
   return {
     name,

@@ -10,7 +10,7 @@ import { Sender, type SenderOptions } from "./sender.ts";
 
 /** The queue of a webhook. */
 export interface QueueState {
-  /** Address without path and query. Null: this host's config has no webhook for the queue. */
+  /** Address without path and query; null if this host's config has no webhook for the queue. */
   readonly webhook: string | null;
   /** "ok", or why messages wait. */
   readonly state: string;
@@ -29,7 +29,7 @@ export interface DroppedState {
 
 export class Senders {
   readonly #senders: readonly Sender[];
-  /** Addresses for display, by queue name. */
+  /** Addresses to show, by queue name. */
   readonly #places: ReadonlyMap<string, string>;
   readonly #options: SenderOptions;
 
@@ -65,7 +65,7 @@ export class Senders {
     return [...configured, ...others.map(({ waiting, dropped }) => ({ webhook: null, state, waiting, dropped }))];
   }
 
-  /** Returns the messages that were dropped last. */
+  /** Returns the last dropped messages. */
   async dropped(limit: number): Promise<DroppedState[]> {
     const rows = await droppedMessages(this.#options.db, limit);
     return rows.map(({ hook, stored_at, dropped_at, ...row }) => ({
@@ -76,12 +76,15 @@ export class Senders {
     }));
   }
 
-  /** Sends all dropped messages again. Returns their count. */
+  /** Queues all dropped messages again. Returns the number of these messages. */
   sendDropped(): Promise<number> {
     return requeueDropped(this.#options.db);
   }
 
-  /** Warns about messages that nobody sends: their webhook's address changed, or another host has it. */
+  /**
+   * Warns about messages that this host does not send, because the webhook's address changed or another host sends
+   * them.
+   */
   async #warnOfStranded(): Promise<void> {
     const stranded = (await this.queues()).filter(({ webhook, waiting }) => webhook === null && waiting > 0);
     const waiting = stranded.reduce((sum, one) => sum + one.waiting, 0);
@@ -97,7 +100,7 @@ export class Senders {
     for (const sender of this.#senders) await sender.queue(tx, frames);
   }
 
-  /** Makes the senders check their queues. Call it once the frames of the last `queue` are durable. */
+  /** Makes the senders check their queues. Call this once the frames of the last `queue` call are durable. */
   wake(): void {
     for (const sender of this.#senders) sender.wake();
   }
@@ -118,8 +121,8 @@ export class Senders {
 }
 
 /**
- * Returns the name of each webhook's queue. It depends on the webhook's own name, or on its address: a webhook whose
- * filters change keeps its queue. The address is hashed, since it may hold a key.
+ * Returns the name of each webhook's queue. The name comes from the webhook's own name or its address, so that a
+ * webhook keeps its queue when its filters change. The address is hashed, since it may contain a key.
  */
 export function namesOf(hooks: readonly Webhook[]): string[] {
   const counts = new Map<string, number>();
