@@ -18,7 +18,7 @@ export const P_HEAD0 = 1; //           address of the first head record; the oth
 export const P_CAPACITY = 2; //        rows of the candidate columns
 export const P_SCORES = 3; //          f32[capacity]
 export const P_CLASS_IDS = 4; //       i32[capacity]
-export const P_SOURCES = 5; // u32[capacity]: index of the (head, anchor, cell) that the candidate belongs to
+export const P_SOURCES = 5; //         u32[capacity]: index of the (head, anchor, cell) that the candidate belongs to
 export const P_BOXES = 6; //           f32[capacity][4]: x1 y1 x2 y2, normalised to the network input
 export const P_ORDER = 7; //           u32[capacity]: candidate indices, best first; the first P_SORTED are in order
 export const P_SPARE = 8; //           u32[capacity]: scratch of the sort
@@ -35,7 +35,7 @@ export const P_MAX_DETECTIONS = 18; // largest number of detections that nms may
 export const P_IOU = 19; //            f32: threshold of the IoU
 export const P_FLAGS = 20; //          FLAG_*
 export const P_OFFSET_X = 21; //       f32: added to widths in areas and intersections (pixelOffset / input width)
-export const P_OFFSET_Y = 22; // f32: added to heights in areas and intersections (pixelOffset / input height)
+export const P_OFFSET_Y = 22; //       f32: added to heights in areas and intersections (pixelOffset / input height)
 export const P_SCALE_X = 23; //        f32: detection x = box x * scale + shift; undoes the letterbox
 export const P_SCALE_Y = 24; //        f32
 export const P_SHIFT_X = 25; //        f32
@@ -44,13 +44,13 @@ export const P_COLUMN = 27; //         bytes of a column of scratch, see COLUMN_
 export const P_ROWS = 28; //           bytes of the rows of scratch, see COLUMN_BYTES
 // written by the kernel
 export const P_CANDIDATES = 29; //   after scan: count of candidates
-export const P_OVERFLOW = 30; // candidates dropped for lack of room: the worst ones (multi-label plans only)
+export const P_OVERFLOW = 30; //     candidates dropped for lack of room: the worst ones (multi-label plans only)
 export const P_NOT_FINITE = 31; //   candidates dropped because box, score or class id was not finite
 export const P_OUT_OF_RANGE = 32; // candidates dropped because a probability was above 1
-export const P_ORDERED = 33; // after sort: candidates that nms may compare
+export const P_ORDERED = 33; //      after sort: candidates that nms may compare
 export const P_DETECTIONS = 34; //   after nms: count of detections
-export const P_VISITED = 35; // after nms: candidates that nms compared
-export const P_SORTED = 36; // candidates sorted so far: all, or only the best ones
+export const P_VISITED = 35; //      after nms: candidates that nms compared
+export const P_SORTED = 36; //       candidates sorted so far: all, or only the best ones
 export const P_EMPTY = 37; //        candidates dropped because the clamp left no area
 export const PLAN_WORDS = 38;
 
@@ -60,7 +60,7 @@ export const FLAG_SUPPRESS_EQUAL = 4; // also suppress at IoU == threshold
 export const FLAG_CLAMP_BEFORE = 8; //   clamp candidates to 0..1, and drop those that become empty
 export const FLAG_CLAMP_AFTER = 16; //   clamp the corners of detections to 0..1
 export const FLAG_CLAMP_CENTRE = 32; //  clamp centre and size of detections to 0..1
-export const FLAG_MULTI_LABEL = 64; // make a candidate of each class above its threshold, not only of the best one
+export const FLAG_MULTI_LABEL = 64; //   make a candidate of each class above its threshold, not only of the best one
 
 // ---- Head record: one for each (tensor, anchor) that is scanned -------------------------------------------
 export const H_CELLS = 0; //     cells to scan
@@ -77,9 +77,9 @@ export const H_SCORE_SCALE = 9; //          f32
 export const H_SCORE_ZERO = 10; //          f32: zero point
 export const H_SCORE_FN = 11; //            FN_NONE, FN_SIGMOID or FN_SOFTMAX
 export const H_SCORE_RAW_THRESHOLD = 12; // least raw value that can pass: f32 or integer key; softmax: best - top logit
-export const H_CLASSES = 13; // count of classes that are compared
+export const H_CLASSES = 13; //             count of classes that are compared
 export const H_CLASS_BASE = 14; //          class id of class 0
-export const H_CLASS_LIST = 15; // u32[classes]: the classes that are compared; 0: 0, 1, 2, ...
+export const H_CLASS_LIST = 15; //          u32[classes]: the classes that are compared; 0: 0, 1, 2, ...
 export const H_CLASS_THRESHOLDS = 16; //    f32[classes]: smallest score of each class; 0: H_THRESHOLD for all
 export const H_SOFT = 17; //                softmax: address of the first logit of cell 0
 export const H_SOFT_COUNT = 18; //          softmax: count of logits
@@ -98,7 +98,7 @@ export const H_CLASS_ID_CELL = 28; //  bytes from cell to cell
 export const H_CLASS_ID_SCALE = 29; // f32
 export const H_CLASS_ID_ZERO = 30; //  f32: zero point
 
-export const H_MARKER = 31; // column of type H_SCORE_TYPE; a -1 ends the list (SSD DetectionOutput); 0: none
+export const H_MARKER = 31; //      column of type H_SCORE_TYPE; a -1 ends the list (SSD DetectionOutput); 0: none
 export const H_MARKER_CELL = 32; // bytes from cell to cell
 export const H_COUNT = 33; //       address of the count of valid cells (TFLite post-process); 0: none
 export const H_COUNT_TYPE = 34; //  TYPE_*
@@ -107,9 +107,9 @@ export const H_KIND = 35; //            KIND_*
 export const H_BOX_TYPE = 36; //        TYPE_*
 export const H_BOX_CELL = 37; //        bytes from cell to cell
 export const H_BOX_0 = 38; //           address of the first box channel of cell 0: x, x1 or left
-export const H_BOX_1 = 39; // address of the second box channel: y, y1 or top
-export const H_BOX_2 = 40; // address of the third box channel: w, x2 or right
-export const H_BOX_3 = 41; // address of the fourth box channel: h, y2 or bottom
+export const H_BOX_1 = 39; //           address of the second box channel: y, y1 or top
+export const H_BOX_2 = 40; //           address of the third box channel: w, x2 or right
+export const H_BOX_3 = 41; //           address of the fourth box channel: h, y2 or bottom
 export const H_BOX_SCALE = 42; //       f32
 export const H_BOX_ZERO = 43; //        f32: zero point
 export const H_BIN = 44; //             distance: bytes from bin to bin
@@ -121,16 +121,16 @@ export const H_XY_BIAS = 49; //         f32
 export const H_WH_FN = 50; //           FN_* on w and h
 export const H_W = 51; //               f32: width = f(w) * H_W (anchor width, normalised)
 export const H_H = 52; //               f32: height = f(h) * H_H
-export const H_KX = 53; // f32: factor that makes x normalised
-export const H_KY = 54; // f32: factor that makes y normalised
+export const H_KX = 53; //              f32: factor that makes x normalised
+export const H_KY = 54; //              f32: factor that makes y normalised
 export const H_TABLE = 55; //           prior: f32[cells][4]: cx cy w h, normalised
 export const H_V0 = 56; //              prior: f32: factor on box channel 0 (variance)
 export const H_V1 = 57; //              prior: f32: factor on box channel 1
 export const H_V2 = 58; //              prior: f32: factor on box channel 2
 export const H_V3 = 59; //              prior: f32: factor on box channel 3
 export const H_MAX_PROBABILITY = 60; // f32: a class score above this value is out of range; +Infinity: no limit
-export const H_LIST_LENGTH = 61; // class id column: length of H_CLASS_LIST and H_CLASS_THRESHOLDS; 0: no lists
-export const H_MAX_OBJECTNESS = 62; // f32: an objectness above this value is out of range; +Infinity: no limit
+export const H_LIST_LENGTH = 61; //     class id column: length of H_CLASS_LIST and H_CLASS_THRESHOLDS; 0: no lists
+export const H_MAX_OBJECTNESS = 62; //  f32: an objectness above this value is out of range; +Infinity: no limit
 export const HEAD_WORDS = 64;
 
 // ---- Record of a column of values that a check reads. The JavaScript side writes the record to P_COUNTS -----
@@ -142,10 +142,10 @@ export const C_RUN = 4; //       count of values in a run, at least 1
 export const C_STEP = 5; //      bytes from value to value in a run
 export const C_RUNS = 6; //      within: count of runs
 export const C_RUN_STEP = 7; //  within: bytes from run to run
-export const C_LOW = 8; // within: f32: smallest good value
+export const C_LOW = 8; //       within: f32: smallest good value
 export const C_HIGH = 9; //      within: f32: largest good value
 export const C_READ = 10; //     compare: bytes from a value to its neighbour in the order that is read
-export const C_OTHER = 11; // compare: bytes from a value to its neighbour in the other order
+export const C_OTHER = 11; //    compare: bytes from a value to its neighbour in the other order
 // written by compare
 export const C_COMPARED = 12; // count of finite values with two finite neighbours
 export const C_BY_READ = 13; //  f32: normalised difference to the neighbour in the order that is read, see compare
@@ -154,12 +154,12 @@ export const COLUMN_WORDS = 16;
 
 export const KIND_GRID = 0; //     centre from the cell, size from an anchor (YOLOv2 to v7) or the stride (YOLOX)
 export const KIND_DISTANCE = 1; // left, top, right, bottom from the cell's centre or corner, times H_XY_SCALE in cells
-export const KIND_PRIOR = 2; // offsets from a prior box (SSD)
+export const KIND_PRIOR = 2; //    offsets from a prior box (SSD)
 export const KIND_CENTRE = 3; //   plain cx cy w h
 export const KIND_CORNERS = 4; //  plain x1 y1 x2 y2
 export const KIND_TOPLEFT = 5; //  plain x1 y1 w h
 
-export const RULE_CLASS = 0; // the class score; objectness, if there is one, is only compared with the threshold
+export const RULE_CLASS = 0; //      the class score; objectness, if there is one, is only compared with the threshold
 export const RULE_PRODUCT = 1; //    objectness x class score
 export const RULE_OBJECTNESS = 2; // the objectness: there is one class and no class channel
 export const RULE_POWER = 3; //      objectness^0.6 x class score^0.4 (FastestDet)
@@ -169,7 +169,7 @@ export const FN_SIGMOID = 1;
 export const FN_SOFTMAX = 2;
 export const FN_TANH = 3;
 export const FN_EXP = 4;
-export const FN_SQUARE = 5; // (2 w)^2, for a w that is already a probability
+export const FN_SQUARE = 5; //         (2 w)^2, for a w that is already a probability
 export const FN_SQUARE_SIGMOID = 6; // (2 sigmoid(w))^2
 export const FN_CLAMP = 7; //          the value, clamped to 0..1
 

@@ -11,28 +11,28 @@ import { FrameLoop, type Frames, type Ready, isOutOfRange, oneFrame, oneImage } 
 import { Notes } from "./notes.ts";
 import type { Counters } from "./stats.ts";
 
-/** Everything that a frame runs on: engine, plan blocks, detections, and the slots of the tensors. */
+/** Everything that a frame needs: engine, plan blocks, detections, and the slots of the tensors. */
 export interface Workspace extends Ready {
   readonly inputs: Inputs;
 }
 
-/** Function that makes detections of a packet's records and the source index of each. */
+/** Function that makes detections from a packet's records. `sources` holds the source index of each record. */
 export type ColumnsOf = (rows: readonly DetectionFields[], sources: readonly number[]) => Detections;
 
-/** A packet as far as `receive` uses it. `D`: the type of decoder that the packet takes. */
+/** The part of a packet that `receive` uses. `D`: type of the decoder that the packet accepts. */
 interface Received<D> {
   detectionsBy(decoder: D, columnsOf: ColumnsOf): Detections;
 }
 
-/** Arguments of the constructor of both kinds of decoders. */
+/** Arguments of the constructor, for decoders of configs and of plan files. */
 interface BaseOptions extends Pick<CheckedDecoder, "labels" | "classes"> {
   readonly onNote: ((note: string) => void) | undefined;
   readonly fresh: boolean | undefined;
-  /** The checks for wrong input, null for none. */
+  /** The checks for wrong input. Null: none. */
   readonly checks: Checks | null;
 }
 
-/** Decodes frames. A subclass supplies the workspace of each frame. */
+/** Decodes frames. A subclass provides the workspace of each frame. */
 export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
   abstract readonly engine: EngineName;
   readonly stats: S;
@@ -41,7 +41,7 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
   readonly #isFresh: boolean;
   protected readonly notes: Notes;
   protected readonly checks: FrameChecks | null;
-  /** Best score of the last frame. Undefined until the caller asks for it, null if there is none. */
+  /** Best score of the last frame. Undefined until the caller asks for it. Null if there is none. */
   #best: Best | null | undefined = null;
 
   constructor(stats: S, { onNote, fresh, checks, labels, classes }: BaseOptions) {
@@ -69,7 +69,7 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
     return this.#best;
   }
 
-  /** Returns the detections of a packet. `decoder` is `this`, with the type that the packet takes. */
+  /** Returns the detections of a packet. `decoder` is `this`, with the type that the packet accepts. */
   protected receiveBy<D>(packet: Received<D>, decoder: D): Detections {
     if (typeof (packet as Received<D> | null)?.detectionsBy !== "function")
       refuse("receive", show(packet), "what fromPacket(bytes) returned");
@@ -83,7 +83,7 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
    * @param resultOf returns what the caller gets. Throws before anything runs if the batch does not fit the call
    */
   #run<R>(outputs: Outputs | TensorInput | undefined, given: Frames, resultOf: (work: Ready) => R): R {
-    // Treat null like undefined, since plain JavaScript passes either.
+    // Treat null like undefined, because plain JavaScript may pass either.
     const frames = given ?? undefined;
     this.#loop.enter();
     try {
@@ -107,13 +107,13 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
   #afterImage(image: number, block: number, frame?: Frame): void {
     const work = this.workspace as W;
     if (isOutOfRange(work, block)) throw this.rangeError(work);
-    // Gathered rows have a plan block of their own.
+    // Gathered rows have a separate plan block.
     this.checks?.afterImage(image, block, frame, block === work.blocks[image]);
     this.finish(work, image, block, frame);
     this.checks?.afterResult(work.detections[image]);
   }
 
-  /** Forgets the last frame, since a new plan begins with its own notes. */
+  /** Forgets the last frame. A new plan begins with its own notes. */
   protected beginPlan(work: W, notes: readonly string[], labels: readonly string[] | null): void {
     this.#best = null;
     this.#loop.reset();
@@ -121,14 +121,14 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
     this.checks?.begin(work, labels);
   }
 
-  /** Passes on a note. A note between two frames, such as one about a mask, is reported at once. */
+  /** Passes on a note. Notes between two frames, such as a note about a mask, are reported at once. */
   protected note(text: string): void {
     this.notes.add(text);
-    // During a frame wait: decode() reports at its end, when its result is complete.
+    // During a frame, wait: decode() reports the notes at its end, when the result is complete.
     if (!this.#loop.isRunning) this.#tell();
   }
 
-  /** Reports the notes. Refuses a decode from inside `onNote`, since the caller has not received the result yet. */
+  /** Reports the notes. Refuses a decode() that `onNote` calls, because the caller has not received the result yet. */
   #tell(): void {
     this.#loop.enter();
     try {
@@ -138,15 +138,15 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
     }
   }
 
-  /** Workspace of the last frame; null before the first frame, when the shapes are not known. */
+  /** Workspace of the last frame. Null before the first frame, when shapes are unknown. */
   protected abstract get workspace(): W | null;
-  /** Width and height of the network's input. Null if the plan states none, undefined while unknown. */
+  /** Width and height of the network's input. Null if the plan states none. Undefined while they are unknown. */
   protected abstract get inputSizeIfKnown(): readonly [number, number] | null | undefined;
   /** True if the slots hold the whole tensors of the last frame. */
   protected abstract get holdsTensors(): boolean;
-  /** Returns the workspace whose slots the caller has written. Throws if there is none. */
+  /** Returns the workspace whose slots the caller has filled. Throws if there is none. */
   protected abstract workInSlots(): W;
-  /** Returns the workspace for these outputs, with the tensors matched to its slots. */
+  /** Returns the workspace for these outputs, after matching the tensors to its slots. */
   protected abstract workFor(outputs: Outputs, frames: Frames): W;
   /** Copies the matched tensors into memory. Returns the plan blocks that read them. */
   protected abstract bringIn(work: W): readonly number[];
@@ -166,8 +166,8 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
 const allImages = (work: Ready): readonly Detections[] => work.detections;
 
 /**
- * Binds methods to their decoder, so that `const { decode } = decoder` works. Bound methods are not enumerable, like
- * those of a class.
+ * Binds methods to their decoder, so that `const { decode } = decoder` works. Bound methods are not enumerable, just as
+ * methods of a class.
  */
 export function bindMethods<D extends object>(decoder: D, names: readonly (keyof D & string)[]): void {
   for (const name of names)

@@ -1,4 +1,4 @@
-/** Finds the best score of a frame, even if nothing passed the threshold. */
+/** Finds the best score of a frame, even if no score passed the threshold. */
 import * as A from "../core/abi.ts";
 import type { Memory } from "../core/memory.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -9,7 +9,7 @@ export interface Best {
   /** Score in (0, 1]. Above the threshold if the frame has candidates. */
   readonly confidence: number;
   readonly class_id: number;
-  /** Label of the config, or the class id as text if it has none. */
+  /** Label from the config. If there are no labels, the class id as text. */
   readonly label: string;
   /** Index of the cell, as in `Detections.sources`. */
   readonly source: number;
@@ -25,12 +25,12 @@ export function recordsOf({ i32 }: Memory, block: number): number[] {
 }
 
 /**
- * Returns the detection with the highest score of the frame that was decoded last. Scans a frame without detections
+ * Returns the detection with the highest score of the last decoded frame. If the frame has no detections, scans it
  * again with a threshold of 0. Returns null if no score is above 0, or if memory does not hold the whole frame.
  * @param isWhole false if memory holds only the gathered rows of the tensors
  */
 export function findBest(ready: Ready, isWhole: boolean): Best | null {
-  // Look only at detections: under every rule suppression keeps the best candidate.
+  // Compare only the detections: suppression keeps the best candidate under every rule.
   const lengths = ready.detections.map((d) => d.length);
   const isEmpty = lengths.every((length) => length === 0);
   if (!isEmpty) return bestOf(ready, A.P_DET_SCORES, (image) => lengths[image]);
@@ -40,7 +40,7 @@ export function findBest(ready: Ready, isWhole: boolean): Best | null {
 }
 
 /**
- * Returns the highest score above 0; of equal scores the first.
+ * Returns the highest score above 0. Returns the first of equal scores.
  * @param word index of the word in a plan block that holds the address of the scores. The next two words hold the
  * addresses of the class ids and the sources.
  * @param lengthOf returns the count of an image's scores. May scan first, so call it before the scores are read.
@@ -67,7 +67,7 @@ function bestOf(
 
 /**
  * Scans an image again with a threshold of 0, and returns the count of candidates. The kernel computes the scores, so
- * they are right for every kind of head. Restores flags and head records, and leaves the detections alone.
+ * they are right for every kind of head. Restores flags and head records. Does not change the detections.
  */
 function rescanAboveZero({ memory, scan }: Engine, block: number): number {
   const { i32 } = memory;
@@ -75,7 +75,7 @@ function rescanAboveZero({ memory, scan }: Engine, block: number): number {
   const flags = i32[p + A.P_FLAGS];
   const first = i32[p + A.P_HEAD0] >> 2;
   const saved = i32.slice(first, first + i32[p + A.P_HEADS] * A.HEAD_WORDS);
-  // Count boxes outside the image too, which the clamp would drop before their score counts.
+  // Count boxes outside the image too. The clamp would drop them before their score counts.
   i32[p + A.P_FLAGS] &= ~A.FLAG_CLAMP_BEFORE;
   for (const record of recordsOf(memory, block)) acceptAboveZero(memory, record);
   const length = scan(block);
@@ -91,7 +91,7 @@ function acceptAboveZero(memory: Memory, r: number): void {
   i32[r + A.H_CLASS_THRESHOLDS] = 0;
   acceptRawAboveZero(memory, r + A.H_SCORE_TYPE, r + A.H_SCORE_SCALE);
   acceptRawAboveZero(memory, r + A.H_OBJ_TYPE, r + A.H_OBJ_SCALE);
-  // Set the lowest f32: a softmax compares the distance to the largest logit, which has no lower bound.
+  // Set the lowest f32. A softmax compares the distance to the largest logit, and that distance has no lower bound.
   if (i32[r + A.H_SCORE_FN] === A.FN_SOFTMAX) f32[r + A.H_SCORE_RAW_THRESHOLD] = -3.4e38;
 }
 
@@ -104,7 +104,7 @@ const LOWEST_HALF = -22143;
 
 /**
  * Sets a raw threshold to the lowest element whose activated value is above 0. `type` and `scale` are word addresses.
- * The zero point, activation and raw threshold follow the scale in a record.
+ * In a record, the zero point, the activation and the raw threshold follow the scale.
  */
 function acceptRawAboveZero({ i32, f32 }: Memory, type: number, scale: number): void {
   const isPlain = i32[scale + 2] === A.FN_NONE;

@@ -51,8 +51,8 @@ export interface OrientedDecoder extends Decoder {
 }
 
 /**
- * Type of the decoder for a config. A task stated as a literal decides which fields detections have. A config file's
- * task decides if it is the only one in `T`, the tasks that were passed.
+ * Type of the decoder for a config. A task stated as a literal decides which fields detections have. For a config file,
+ * the passed tasks `T` decide, if there is only one.
  */
 export type DecoderOf<C, T extends { readonly task: string } = never> = [TaskOf<C, T>] extends [never]
   ? Decoder
@@ -73,5 +73,5 @@ type TaskOf<C, T extends { readonly task: string }> =
 
 type PassedTask<T extends { readonly task: string }> = Exclude<T["task"], "suppression" | "prepare">;
 
-/** True for the type of `JSON.parse`, which is every type at once. */
+/** True for the type that `JSON.parse` returns, which fits every type. */
 type IsAny<C> = 0 extends 1 & C ? true : false;

@@ -1,6 +1,7 @@
 /**
- * The interface through which checks look at a decoder's frames. `createDecoder` of `boxwright` passes all checks, that
- * of `boxwright/core` those in its option `checks`. Without checks only probabilities outside 0..1 are refused.
+ * The interface between checks and a decoder's frames. `createDecoder` of `boxwright` passes all checks.
+ * `createDecoder` of `boxwright/core` passes those in its option `checks`. Without checks, only probabilities outside
+ * 0..1 are refused.
  */
 import type { MemoryImage } from "../memory/write.ts";
 import type { Best } from "./best.ts";
@@ -10,10 +11,10 @@ import type { Ready } from "./loop.ts";
 import type { Notes } from "./notes.ts";
 import type { ImageInput } from "./prepare.ts";
 
-/** What checks see of a frame's state. A decoder of a plan file has neither plan nor layout. */
+/** The parts of a frame's state that checks may read. A decoder of a plan file has neither plan nor layout. */
 export type Checked = Ready & Partial<MemoryImage>;
 
-/** What checks see of a decoder. */
+/** The parts of a decoder that checks may read. */
 export interface CheckedDecoder {
   readonly notes: Notes;
   /** Count of the frames decoded so far. */
@@ -29,12 +30,12 @@ export interface Checks {
   readonly watch: (decoder: CheckedDecoder) => FrameChecks;
 }
 
-/** Checks the frames of one decoder. Adds notes, and throws a TensorError for input that is certainly wrong. */
+/** Checks the frames of one decoder. Adds notes. Throws a TensorError for input that is certainly wrong. */
 export interface FrameChecks {
-  /** True if the next frame must be copied whole: gathered rows lack the scores that did not pass. */
+  /** True if the next frame must be copied whole: gathered rows lack the scores below the threshold. */
   readonly wantsWhole: boolean;
   /**
-   * Starts over with a new plan.
+   * Begins again for a new plan.
    * @param labels names of the plan's classes
    */
   begin(work: Checked, labels: readonly string[] | null): void;
@@ -44,7 +45,7 @@ export interface FrameChecks {
    * @param lost count of the probabilities that are NaN or -Infinity
    */
   beforeScan(lost: number): void;
-  /** Checks the candidates of an image. `isWhole`: the slots hold whole tensors, not only rows that pass. */
+  /** Checks the candidates of an image. `isWhole`: the slots hold whole tensors, not only the rows that passed. */
   afterImage(image: number, block: number, frame: Frame | undefined, isWhole: boolean): void;
   /** Checks the result of an image, after tasks have added their part. */
   afterResult(detections: Detections): void;

@@ -1,4 +1,4 @@
-/** Holds `createDecoderSync` of `boxwright/core` in its own module, so that pages without it stay smaller. */
+/** Holds `createDecoderSync` of `boxwright/core` in a separate module, so that pages without it stay smaller. */
 import type { DecoderOf } from "./by-task.ts";
 import { type CoreOptions, splitOptions } from "./create.ts";
 import type { Decoder, FileConfig } from "./decoder.ts";
@@ -7,7 +7,7 @@ import { makeDecoderSync } from "./tensor-decoder.ts";
 import type { DecoderTask } from "./tasks.ts";
 
 /**
- * Does what `createDecoder` does, without a promise. The first call compiles the kernel on this thread, which takes
+ * Does the same as `createDecoder`, without a promise. The first call compiles the kernel on this thread, which takes
  * some milliseconds.
  * @throws as `createDecoder`
  * @example

@@ -1,4 +1,4 @@
-/** `createDecoder` of `boxwright/core`, which takes tasks, checks and explanations as values. */
+/** `createDecoder` of `boxwright/core`, which receives tasks, checks and explanations as values. */
 import type { DecoderOptions } from "../config/types.ts";
 import type { Explain } from "../plan/explain.ts";
 import type { DecoderOf } from "./by-task.ts";
@@ -11,13 +11,15 @@ import { type DecoderTask, checkTaskList } from "./tasks.ts";
 /** Options of `createDecoder` of `boxwright/core`. */
 export interface CoreOptions<T extends DecoderTask = DecoderTask> extends DecoderOptions {
   /**
-   * Abilities of the decoder besides boxes: some of `pose`, `masks`, `oriented`, `peaks`, `text`, `suppression` and
+   * Abilities of the decoder besides boxes: any of `pose`, `masks`, `oriented`, `peaks`, `text`, `suppression` and
    * `prepare`.
    */
   readonly tasks?: readonly T[];
-  /** Checks for wrong input: the value `checks`. Without it, only probabilities outside 0..1 are refused. */
+  /** Checks for wrong input: pass the value `checks`. Without checks, only probabilities outside 0..1 are refused. */
   readonly checks?: Checks;
-  /** Adds long errors, notes on plans and `describe()`: the value `explain`. Without it errors are short. */
+  /**
+   * Pass the value `explain` for long errors, notes on plans and `describe()`. Without this value, errors are short.
+   */
   readonly explain?: Explain;
 }
 
@@ -41,7 +43,7 @@ export async function createDecoder(config: unknown, options: CoreOptions = {}):
   return makeDecoder(config, ownOptions, () => parts);
 }
 
-/** Splits options into those of the decoder and its parts. `readConfig` refuses options that are no object. */
+/** Separates the options of the decoder from its parts. `readConfig` refuses options that are not an object. */
 export function splitOptions(options: CoreOptions | null): [DecoderOptions, Parts] {
   const isObject = typeof options === "object" && options !== null && !Array.isArray(options);
   const { tasks = [], checks, explain, ...own } = isObject ? options : ({} as CoreOptions);

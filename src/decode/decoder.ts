@@ -1,4 +1,4 @@
-/** The interface `Decoder`. `tensor-decoder.ts` makes one. */
+/** The interface `Decoder`. `tensor-decoder.ts` implements it. */
 import type { EngineName } from "../core/engine-name.ts";
 import type { PartialRule } from "../core/prepare-rule.ts";
 import type { TensorInput } from "../core/tensor.ts";
@@ -26,33 +26,34 @@ import type { Update } from "./update.ts";
 export interface Decoder {
   /** The engine that runs. */
   readonly engine: EngineName;
-  /** The config as read, overridden by the options. */
+  /** The config after it was read. Options override its fields. */
   readonly config: Config;
   /**
-   * Name of the config, 16 hexadecimal digits (FNV-1a): the same for configs that decode alike. `output_format` and
-   * `update` do not change it. Packets carry it. It finds mistakes and is no proof against forgery. Null: the config
-   * does not say how to decode.
+   * Hash of the config, 16 hexadecimal digits (FNV-1a): the same for configs that decode in the same way.
+   * `output_format` and `update` do not change it. Packets carry this hash. It finds mistakes but does not protect
+   * against forgery. Null: the config does not say how to decode.
    */
   readonly configHash: string | null;
-  /** Counters, kept up to date in place. */
+  /** Counters. The object is updated in place. */
   readonly stats: Stats;
   /** Tensor slots by name. Empty until the shapes are known. */
   readonly slots: { readonly [name: string]: Slot };
   /**
-   * The best score of the last frame, with its class and its cell. In a frame with detections, that of the first
-   * detection. In a frame without any, the best score above 0, even of a box outside the image. A class score that
-   * objectness only gates counts whatever its objectness is.
+   * The best score of the last frame, with its class and its cell. In a frame with detections, the score of the first
+   * detection. In a frame without detections, the best score above 0, even if its box lies outside the image. If
+   * objectness only gates the class score, every class score counts, whatever its objectness is.
    *
-   * `null` before the first frame, after a packet of detections, and if every score is 0 or NaN. `null` too if nothing
-   * passed and the decoder copied only the rows whose objectness passes: decode the same outputs with a new decoder to
-   * see theirs.
+   * `null` before the first frame, after a packet of detections, and if every score is 0 or NaN. `null` also if nothing
+   * passed and the decoder copied only the rows whose objectness passes. To get a score then, decode the same outputs
+   * with a new decoder.
    *
-   * It is computed when it is asked for, by another scan: ask before you write the next frame into the slots.
+   * The score is computed by another scan when the caller reads it: read it before you write the next frame into the
+   * slots.
    */
   readonly best: Best | null;
   /**
-   * Decodes one image. The next call overwrites the result; `copy()` keeps it. Rows stand in order of confidence.
-   * Coordinates are 0..1 across the image of `frame`, or across the network's input without one.
+   * Decodes one image. The next call overwrites the result; `copy()` keeps it. Rows are in order of confidence.
+   * Coordinates are 0..1 across the image of `frame`, or across the network's input if there is no frame.
    * @param outputs a record or an array of `{data, dims}`, or one such tensor; without them, what stands in the slots
    * @param frame size of the original image in pixels, and how it was resized to the input
    * @throws TensorError if the outputs do not fit the config, hold values that the config rules out, or are a batch;
@@ -71,11 +72,11 @@ export interface Decoder {
   ): readonly ReusedDetections[];
   /**
    * Rule by which `prepare` makes the input tensor. Each field comes from the option `prepare`, else from the file,
-   * else from the family's usual preparation. `describe()` prints it.
+   * else from the family's usual preparation. `describe()` prints the rule.
    */
   readonly prepareRule: PartialRule;
   /**
-   * Makes the network's input tensor of an image, by `prepareRule`.
+   * Makes the network's input tensor from an image, by `prepareRule`.
    * @param image bytes and their format; an `ImageData` fits as it is
    * @returns the tensor, and the frame that `decode` takes
    * @throws RangeError if the image or the rule is none, or the size of
@@ -83,7 +84,7 @@ export interface Decoder {
    */
   prepare(image: ImageInput, options?: PrepareOptions): Prepared;
   /**
-   * Returns the detections of a packet that `fromPacket` read. Decodes the tensors of a raw packet. The next call may
+   * Returns the detections in a packet that `fromPacket` read. Decodes the tensors of a raw packet. The next call may
    * overwrite the result.
    * @throws PacketError if the packet is from another config; TensorError as `decode`
    */
@@ -93,13 +94,13 @@ export interface Decoder {
    * @throws RangeError for an unknown name or value; then nothing has changed
    */
   update(thresholds: Update): void;
-  /** Returns the plan in words and as data: what each tensor is taken for, and why. */
+  /** Returns the plan in words and as data: how each tensor is read, and why. */
   describe(): Description;
 }
 
 /** A packet that can be turned into detections. */
 export interface Receivable {
-  /** Returns the detections, which `decoder` decodes if the packet is raw. `columnsOf` makes columns of records. */
+  /** Returns the detections. If the packet is raw, `decoder` decodes them. `columnsOf` makes columns from records. */
   detectionsBy(
     decoder: Decoder,
     columnsOf: (rows: readonly DetectionFields[], sources: readonly number[]) => Detections,
@@ -107,9 +108,9 @@ export interface Receivable {
 }
 
 /**
- * Type of a config: any file's content, or typed options. An object that names its `family` on the spot has to be
- * `TypedOptions`, so that the compiler names a misspelt option. The names of typed options are in the last branch for
- * editors, which complete them before `family` is there.
+ * Type of a config: the content of a file, or typed options. An object literal with `family` must be `TypedOptions`, so
+ * that the compiler finds a misspelt option. The last branch lists the typed options for editors, which complete names
+ * before `family` is written.
  */
 export type FileConfig<C> = C extends { readonly family: infer F }
   ? string extends F

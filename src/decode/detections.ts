@@ -5,53 +5,53 @@ import { show } from "../core/tensor.ts";
 import type { DetectionColumns } from "../memory/layout.ts";
 import type { Mask, MaskOptions, MaskRle } from "./mask.ts";
 
-/** A keypoint. Coordinates have the unit of the detection's box. */
+/** A keypoint. Coordinates have the same unit as the detection's box. */
 export interface Keypoint {
   readonly x: number;
   readonly y: number;
-  /** Confidence in 0..1; 1 if the network gives none. */
+  /** Confidence in 0..1. 1 if the network outputs none. */
   readonly confidence: number;
   /** Name of the keypoint, if the config has names. */
   readonly name?: string;
-  /** Depth in the unit of x, smaller in front. Only from networks that give a depth. */
+  /** Depth in the unit of x, smaller in front. Only for networks that output a depth. */
   readonly z?: number;
-  /** Probability that the point lies inside the picture. `confidence` also says if it is visible. */
+  /** Probability that the point lies inside the picture. `confidence` in addition says if the point is visible. */
   readonly presence?: number;
   /** The point in metres, relative to the middle of the hand, or to the middle of the body's hips. */
   readonly world?: { readonly x: number; readonly y: number; readonly z: number };
 }
 
-/** A point, in the unit of the detection's box. */
+/** A point. Coordinates have the same unit as the detection's box. */
 export interface Point {
   readonly x: number;
   readonly y: number;
 }
 
 /**
- * The fields of a detection. Coordinates are 0..1 across the image of the frame. Without a frame they are 0..1 across
- * the network's input. The config format's own records have the same names.
+ * The fields of a detection. Coordinates are 0..1 across the image of the frame, or across the network's input if there
+ * is no frame. Records in the config's own format have the same names.
  */
 export interface DetectionFields {
   readonly class_id: number;
-  /** Label of the config, or the class id as text if it has none. */
+  /** Label from the config. If there are no labels, the class id as text. */
   readonly label: string;
   readonly confidence: number;
   readonly x_min: number;
   readonly y_min: number;
   readonly x_max: number;
   readonly y_max: number;
-  /** Keypoints, from networks with keypoints only. */
+  /** Keypoints. Only for networks with keypoints. */
   readonly keypoints?: readonly Keypoint[];
   /**
-   * Score of RF-DETR's `predict()` for keypoints, lower where the points are uncertain. Only from RF-DETR with
+   * Score that RF-DETR's `predict()` gives for keypoints: lower if the points are uncertain. Only for RF-DETR with
    * keypoints.
    */
   readonly fused_confidence?: number;
-  /** Angle in radians, in pixels of the image. Only from networks with oriented boxes. */
+  /** Angle in radians, measured in pixels of the image. Only for networks with oriented boxes. */
   readonly angle?: number;
-  /** The four corners, in order around the box. Only from networks with oriented boxes. */
+  /** The four corners, in order around the box. Only for networks with oriented boxes. */
   readonly corners?: readonly Point[];
-  /** Centre of an oriented box, only after `toPixels`. Width and height are then those along its own sides. */
+  /** Centre of an oriented box. Only after `toPixels`, when width and height are those of the box's own sides. */
   readonly cx?: number;
   readonly cy?: number;
 }
@@ -63,32 +63,40 @@ export interface MaskedFields extends DetectionFields {
 
 /** Columns that a task adds to detections. */
 export interface TaskColumns {
-  /** x, y, confidence of each keypoint, row by row; 0..1, like the boxes. Only of a network with keypoints. */
+  /**
+   * x, y, confidence of each keypoint, row by row. Coordinates are 0..1, like those of boxes. Only for networks with
+   * keypoints.
+   */
   readonly keypoints?: Float32Array;
-  /** Names of the keypoints, in order, if the config has them. */
+  /** Names of the keypoints, in order, if the config has names. */
   readonly keypointNames?: readonly string[];
-  /** Pairs of keypoints that a skeleton joins, if the config has them. */
+  /** Pairs of keypoints that a skeleton connects, if the config has pairs. */
   readonly edges?: readonly (readonly [number, number])[];
-  /** z of each keypoint, in the unit of x. Only networks with a depth have it. */
+  /** z of each keypoint, in the unit of x. Only for networks that output a depth. */
   readonly depths?: Float32Array;
-  /** Probability that each keypoint lies inside the picture. Only MediaPipe's pose network has it. */
+  /** Probability that each keypoint lies inside the picture. Only for MediaPipe's pose network. */
   readonly presences?: Float32Array;
-  /** x, y, z of each keypoint in metres. Only MediaPipe's hand and pose networks have them. */
+  /** x, y, z of each keypoint in metres. Only for MediaPipe's hand and pose networks. */
   readonly world?: Float32Array;
-  /** Score of each row together with its keypoints, as in RF-DETR's `predict()`. Only RF-DETR with keypoints has it. */
+  /** Score of each row and its keypoints, as RF-DETR's `predict()` gives it. Only for RF-DETR with keypoints. */
   readonly fusedScores?: Float32Array;
   /**
    * Crop of each row for the next frame: centre x and y, width and height in pixels of the image, and the angle in
-   * radians. Only MediaPipe's landmark networks have it.
+   * radians. Only for MediaPipe's landmark networks.
    */
   readonly nextCrops?: Float32Array;
-  /** Angle of each row in radians. Only of a network with oriented boxes. */
+  /** Angle of each row in radians. Only for networks with oriented boxes. */
   readonly angles?: Float32Array;
-  /** x, y of each corner, four a row; 0..1, like the boxes. Only of a network with oriented boxes. */
+  /**
+   * x, y of each corner, four corners per row. Coordinates are 0..1, like those of boxes. Only for networks with
+   * oriented boxes.
+   */
   readonly corners?: Float32Array;
 }
 
-/** Columns of keypoints whose rows all have the same count of numbers. `keypointNames` and `edges` are not. */
+/**
+ * Columns for keypoints with the same count of numbers in every row. `keypointNames` and `edges` are no such columns.
+ */
 export const POINT_COLUMNS = [
   "keypoints",
   "depths",
@@ -98,7 +106,7 @@ export const POINT_COLUMNS = [
   "fusedScores",
 ] as const satisfies readonly (keyof TaskColumns)[];
 
-/** Count of the values of a row of `corners`: x and y of each of the four corners. */
+/** Count of values in a row of `corners`: x and y of each of the four corners. */
 export const CORNER_VALUES = 8;
 
 /** Functions that a task adds to its detections by `extend`. */
@@ -109,19 +117,21 @@ export interface TaskFunctions {
     row: number,
     d: { -readonly [K in keyof Detection]: Detection[K] },
   ) => void;
-  /** Copies the columns of the first `length` rows, and what `mask` needs, to a copy. */
+  /** Copies the columns of the first `length` rows, and the data that `mask` needs, to a copy. */
   readonly copy: (detections: Detections, copy: Detections) => void;
-  /** Passes what `mask` needs to detections made of some rows of a copy. Row i of `to` is row `rows[i]`. */
+  /** Passes the data that `mask` needs to detections made from some rows of a copy. Row i of `to` is row `rows[i]`. */
   readonly select?: (rows: readonly number[], to: Detections) => void;
   readonly mask?: (detections: Detections, row: number, options?: MaskOptions) => Mask;
 }
 
-/** Adds a task's columns and functions to detections. `structuredClone` carries the columns, but not the functions. */
+/** Adds a task's columns and functions to detections. `structuredClone` copies the columns, but not the functions. */
 export function extend(detections: Detections, columns: TaskColumns, taskFunctions: TaskFunctions): void {
   Object.defineProperty(Object.assign(detections, columns), "taskFunctions", { value: taskFunctions });
 }
 
-/** Returns functions for detections whose masks are elsewhere. `mask` throws an error that says where. */
+/**
+ * Returns functions for detections whose masks are not in this object. `mask` throws an error that says where they are.
+ */
 export function withoutMasks(got: string, expected: string): TaskFunctions {
   const keep = (_: unknown, to: Detections): void => extend(to, {}, taskFunctions);
   const mask = (): never => refuse("mask", got, expected, TypeError);
@@ -129,13 +139,13 @@ export function withoutMasks(got: string, expected: string): TaskFunctions {
   return taskFunctions;
 }
 
-/** Returns the functions that a task added. Undefined for boxes alone, and for a clone. */
+/** Returns the functions that a task added. Undefined if the detections are only boxes, or a clone. */
 export const taskFunctionsOf = (detections: Detections): TaskFunctions | undefined =>
   (detections as { taskFunctions?: TaskFunctions }).taskFunctions;
 
 /**
- * A box with its label. `x`, `y`, `width` and `height` are computed from its fields, in the same unit. JSON,
- * `structuredClone` and spreading carry only the fields.
+ * A box with its label. `x`, `y`, `width` and `height` are computed from the other fields, in the same unit. JSON,
+ * `structuredClone` and spreading do not include them.
  */
 export interface Detection extends DetectionFields {
   /** Left edge. */
@@ -147,8 +157,8 @@ export interface Detection extends DetectionFields {
 }
 
 /**
- * The class behind each detection. Its prototype names no constructor, so that a detection prints as a plain object. A
- * literal with a prototype would take ten times as long to make.
+ * The class of each detection. Its prototype has no constructor, so that a detection prints as a plain object. Making a
+ * literal with a prototype would take ten times as long.
  */
 export const Row = /* @__PURE__ */ (() => {
   class Row implements Detection {
@@ -192,24 +202,24 @@ export const Row = /* @__PURE__ */ (() => {
   return Row;
 })();
 
-/** Makes the compiler refuse `detections[0]`. Rows are read by `at(0)`, `toArray()` or a loop. */
+/** Type that makes the compiler refuse `detections[0]`. Rows are read with `at(0)`, `toArray()` or a loop. */
 export interface RowsAreReadByAt {
   readonly "detections are no array: call at(i), toArray() or loop over them": never;
 }
 
-/** Throws a TypeError: detections are used as an array. */
+/** Throws a TypeError: the caller uses detections as an array. */
 const refuseArray = (use: string, got: string, expected: string): never =>
   refuse(`detections${use}`, got, `${expected} or a loop: detections are no array`, TypeError);
 
-/** Throws a TypeError: detections lack a method of arrays. */
+/** Throws a TypeError: the caller uses an array method that detections do not have. */
 const refuseMethod = (name: string): never =>
   refuseArray(`.${name}`, "a method of arrays", `toArray().${name}`);
 
 const isIndex = (key: string | symbol): boolean => typeof key === "string" && /^-?\d+$/.test(key);
 
 /**
- * Base class of `Detections`. Its prototype is a proxy that refuses an index such as `detections[0]`, which would be
- * undefined. Names that detections have are found before the proxy.
+ * Base class of `Detections`. Its prototype is a proxy that refuses an index such as `detections[0]`, which would
+ * otherwise be undefined. Names that detections have are found before the proxy is asked.
  */
 const Unindexed = /* @__PURE__ */ (() => {
   function Unindexed(): void {}
@@ -226,7 +236,7 @@ const Unindexed = /* @__PURE__ */ (() => {
           : Reflect.set(target, key, value, self),
     },
   );
-  // Define the columns that most networks lack: every frame reads them, and a call of the proxy would allocate.
+  // Define the columns that most networks lack. Every frame reads them, and a call of the proxy would allocate.
   const columns = [...POINT_COLUMNS, "keypointNames", "edges", "angles", "corners"].map(
     (name) => [name, { value: undefined, writable: true }] as const,
   );
@@ -234,14 +244,14 @@ const Unindexed = /* @__PURE__ */ (() => {
   return Unindexed as unknown as new () => object;
 })();
 
-/** Key of the row count behind `length`. */
+/** Key of the row count that `length` returns. */
 const COUNT = /* @__PURE__ */ Symbol("count");
 
 interface WithCount {
   [COUNT]: number;
 }
 
-/** Property `length` of each result. It is an own property, since `structuredClone` carries no others. */
+/** Property `length` of each result. It must be an own property, because `structuredClone` copies no others. */
 const LENGTH = {
   enumerable: true,
   get(this: WithCount): number {
@@ -252,8 +262,8 @@ const LENGTH = {
 };
 
 /**
- * Detections of one image, best first. The columns are views of the decoder's memory with `maxDetections` rows, of
- * which the first `length` are valid. The next `decode` overwrites them, so keep results with `copy()`.
+ * Detections of one image, best first. The columns are views of the decoder's memory. They have `maxDetections` rows,
+ * and the first `length` are valid. The next `decode` overwrites them, so keep results with `copy()`.
  * @example
  * import { createDecoderSync } from "boxwright";
  *
@@ -266,22 +276,22 @@ const LENGTH = {
  * console.log(kept.length, kept.at(0)?.label, [...kept.scores]); // 2 person [0.75,0.5]
  */
 export class Detections extends Unindexed implements Iterable<Detection>, TaskColumns {
-  /** Detections are no array: `at(i)` returns row i. */
+  /** Detections are not an array: `at(i)` returns row i. */
   readonly [row: number]: RowsAreReadByAt;
   /** Count of valid rows. */
   declare readonly length: number;
-  /** x_min, y_min, x_max, y_max of each row, side by side; 0..1, like `Detection`. */
+  /** x_min, y_min, x_max, y_max of each row, side by side. Coordinates are 0..1, as in `Detection`. */
   readonly boxes: Float32Array;
-  /** Confidence of each row, 0..1, falling. */
+  /** Confidence of each row, 0..1, the highest first. */
   readonly scores: Float32Array;
   /** Class id of each row: an index into the config's labels. */
   readonly classIds: Int32Array;
   /**
-   * Index of the cell that each row came from. Cells are counted head by head, anchor by anchor, row by row;
-   * `describe()` gives each head's first index.
+   * Index of the cell from which each row was decoded. Cells are counted head by head, anchor by anchor, row by row.
+   * `describe()` gives the first index of each head.
    */
   readonly sources: Uint32Array;
-  /** Class names by class id; null if the config has none. */
+  /** Class names by class id. Null if the config has no names. */
   readonly labels: readonly string[] | null;
   declare readonly keypoints?: Float32Array;
   declare readonly keypointNames?: readonly string[];
@@ -295,8 +305,8 @@ export class Detections extends Unindexed implements Iterable<Detection>, TaskCo
   declare readonly corners?: Float32Array;
 
   /**
-   * Used by decoders: `length` is 0 until they have written rows. For detections of your own pass a list of records,
-   * which drawing, exporters and trackers take as well.
+   * For decoders: `length` is 0 until the rows are written. To pass your own detections to drawing, exporters and
+   * trackers, use a list of records instead.
    */
   constructor(
     boxes: Float32Array,
@@ -308,7 +318,7 @@ export class Detections extends Unindexed implements Iterable<Detection>, TaskCo
     super();
     Object.defineProperty(this, COUNT, { value: 0, writable: true });
     Object.defineProperty(this, "length", LENGTH);
-    // Define this for boxes alone, or each row would ask the proxy.
+    // Define this for boxes alone. Otherwise each row would ask the proxy.
     Object.defineProperty(this, "taskFunctions", { value: undefined, configurable: true });
     this.boxes = boxes;
     this.scores = scores;
@@ -341,7 +351,7 @@ export class Detections extends Unindexed implements Iterable<Detection>, TaskCo
   }
 
   /**
-   * Returns row `i` as an object, counted from the end if `i` is negative. Undefined if there is no such row.
+   * Returns row `i` as an object. A negative `i` counts from the end. Returns undefined if there is no such row.
    * @throws TypeError if `i` is not a number
    */
   at(i: number): Detection | undefined {
@@ -374,8 +384,8 @@ export class Detections extends Unindexed implements Iterable<Detection>, TaskCo
   }
 
   /**
-   * Returns the valid rows in memory of their own, which the next `decode` does not change. `structuredClone` and
-   * `postMessage` carry its columns and labels.
+   * Returns a copy of the valid rows with its own memory. The next `decode` does not change the copy. `structuredClone`
+   * and `postMessage` keep its columns and labels.
    */
   copy(): Detections {
     const n = this.length;
@@ -392,16 +402,16 @@ export class Detections extends Unindexed implements Iterable<Detection>, TaskCo
     return c;
   }
 
-  /** Returns what `JSON.stringify` writes: the rows. */
+  /** Returns the rows, which `JSON.stringify` writes. */
   toJSON(): Detection[] {
     return this.toArray();
   }
 }
 
-/** Detections in a decoder's memory, which its next call overwrites. `copy()` and `toArray()` keep them. */
+/** Detections in a decoder's memory. The decoder's next call overwrites them. `copy()` and `toArray()` keep them. */
 export type ReusedDetections = Detections;
 
-/** What a result's coordinates are relative to: an image, or [width, height] of the network's input. */
+/** Picture to which the coordinates of a result refer: an image, or [width, height] of the network's input. */
 type FrameSize = ImageSides | readonly [width: number, height: number] | undefined;
 
 const FRAME_SIZES = /* @__PURE__ */ new WeakMap<Detections, FrameSize>();
@@ -411,9 +421,9 @@ interface ImageSides {
   readonly height: number;
 }
 
-/** Records the frame of a result, or the size of the network's input if there was no frame. */
+/** Stores the frame of a result. If there was no frame, stores the size of the network's input. */
 export function setFrameSize(detections: Detections, size: FrameSize): void {
-  // Write only a changed value: results are reused, and most streams have one frame.
+  // Write only if the value has changed: results are reused, and most streams have one frame.
   if (FRAME_SIZES.get(detections) !== size) FRAME_SIZES.set(detections, size);
 }
 
@@ -421,8 +431,8 @@ export function setFrameSize(detections: Detections, size: FrameSize): void {
 export const frameSizeOf = (detections: Detections): FrameSize => FRAME_SIZES.get(detections);
 
 /**
- * Returns the frame of detections as text if width and height are its sides exchanged, else null. Accepts lists and
- * clones, which have no frame.
+ * Returns the frame of detections as text if width and height are those of the frame, but exchanged. Else returns null.
+ * Accepts lists and clones, which have no frame.
  */
 export function frameIfExchanged(detections: unknown, width: number, height: number): string | null {
   const size = FRAME_SIZES.get(detections as Detections);
@@ -430,12 +440,12 @@ export function frameIfExchanged(detections: unknown, width: number, height: num
   return size.width === height && size.height === width ? `a frame of ${size.width}x${size.height}` : null;
 }
 
-/** Sets the count of valid rows. For decoders only: `length` is read-only for everybody else. */
+/** Sets the count of valid rows. Only for decoders: `length` is read-only elsewhere. */
 export function setLength(d: Detections, n: number): void {
   (d as unknown as WithCount)[COUNT] = n;
 }
 
-/** Makes detections whose columns are views of a decoder's memory, `rows` rows long. */
+/** Makes detections whose columns are views of a decoder's memory. Each column has `rows` rows. */
 export function detectionsIn(
   buffer: ArrayBuffer,
   at: DetectionColumns,

@@ -1,4 +1,6 @@
-/** Parts that `createDecoder` loads only for some configs and engines. `createDecoderSync` imports them all. */
+/**
+ * Parts that `createDecoder` loads only for some configs and engines. `createDecoderSync` imports all of these parts.
+ */
 import { fileFormats } from "../config/file-formats.ts";
 import { tsEngine } from "../engine/ts/index.ts";
 import { FinishedRows } from "./finished.ts";

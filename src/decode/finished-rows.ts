@@ -1,5 +1,6 @@
 /**
- * Makes the reader of finished rows for families that have such rows. Pages with other networks never load the reader.
+ * Makes the reader of finished rows, for families whose networks output finished rows. Pages with other networks never
+ * load the reader.
  */
 import type { Config } from "../config/types.ts";
 import { TRAITS } from "../core/families.ts";
@@ -8,8 +9,8 @@ import { familyOf } from "../heads/query.ts";
 import type { FinishedRows } from "./finished.ts";
 
 /**
- * Returns the column orders that finished rows of the config's network may have; undefined if its family has no such
- * rows.
+ * Returns the possible column orders of the finished rows of a config's network. Returns undefined if the family has no
+ * finished rows.
  */
 function ordersOf(config: Config): readonly RowOrderName[] | undefined {
   if (!config.decodes) return undefined;
@@ -17,7 +18,8 @@ function ordersOf(config: Config): readonly RowOrderName[] | undefined {
 }
 
 /**
- * Returns the reader that brings finished rows of a network into one form; `null` if its family has no finished rows.
+ * Returns the reader that converts a network's finished rows to one form. Returns `null` if the family has no finished
+ * rows.
  * @param reader returns the class of the reader. Called only if the family has finished rows
  */
 export function finishedRowsOf(config: Config, reader: () => typeof FinishedRows): FinishedRows | null {
@@ -25,7 +27,7 @@ export function finishedRowsOf(config: Config, reader: () => typeof FinishedRows
   return orders ? new (reader())(config, orders) : null;
 }
 
-/** Like `finishedRowsOf`, but loads the reader's module when needed. */
+/** Does the same as `finishedRowsOf`, but loads the reader's module when needed. */
 export async function fetchFinishedRows(config: Config): Promise<FinishedRows | null> {
   const orders = ordersOf(config);
   return orders ? new (await import("./finished.ts")).FinishedRows(config, orders) : null;

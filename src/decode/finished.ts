@@ -1,8 +1,8 @@
 /**
- * Converts rows that a network finished to one form before a decoder reads them: a tensor [images, room, columns], and
- * a row count for each image. Exporters write them in several ways: rows of all images one after the other, row counts
- * that vary per frame, Hailo's packed buffers. The room is a power of two, so a new plan is needed only if a frame has
- * more rows than any before.
+ * Converts finished rows to one form before a decoder reads them: a tensor [images, room, columns], and a row count for
+ * each image. Exporters write such rows in several ways: rows of all images one after the other, row counts that vary
+ * per frame, Hailo's packed buffers. The room is a power of two, so a new plan is needed only if a frame has more rows
+ * than all earlier frames.
  */
 import type { Config } from "../config/types.ts";
 import { refuse, refuseFor } from "../core/errors.ts";
@@ -24,19 +24,19 @@ import {
   withLabels,
 } from "./row-values.ts";
 
-/** A tensor of the frame with its spec. */
+/** A tensor of the frame with its specification. */
 interface Given {
   readonly spec: TensorSpec;
   readonly data: TensorInput["data"];
 }
 
-/** Fewest rows of room. */
+/** Smallest count of rows for which there is room. */
 const LEAST_ROOM = 16;
 
-/** Column count of mmdeploy's rotated boxes, whose class ids have a tensor of their own. */
+/** Column count of mmdeploy's rotated boxes. Their class ids are a separate tensor. */
 const ROTATED_WIDTH = 6;
 
-/** Returns the name of the tensor that counts the rows of each image. */
+/** Returns the name for the tensor that counts the rows of each image. */
 export const countsOf = (name: string): string => `rows of ${name}`;
 
 /**
@@ -54,7 +54,7 @@ export const unpackedSpecs = (name: string, extra = 0): readonly TensorSpec[] =>
 
 const PARTNER_NAME = /num|count|valid|class|label/i;
 
-/** Returns the tensors that belong to the rows. If there are several, those whose names say so. */
+/** Returns the tensors that belong to the rows. If several fit, returns those whose names say so. */
 function partnersOf<T extends { readonly spec: Pick<TensorSpec, "name"> }>(
   given: readonly T[],
   at: number,
@@ -69,9 +69,9 @@ export class FinishedRows {
   readonly #format: string;
   readonly #isPacked: boolean;
   readonly #hasOnlyFinishedRows: boolean;
-  /** The column order, once values have shown it. */
+  /** The column order, after the values have shown it. */
   #order: RowOrderName | null = null;
-  /** The column order of the last rows, shown by values or only possible. */
+  /** The column order of the last rows. The values may have shown it, or only allow it. */
   reading: RowOrderName | null = null;
   #room = LEAST_ROOM;
 
@@ -90,7 +90,7 @@ export class FinishedRows {
     return this.#rowsAmong(specs) >= 0;
   }
 
-  /** Returns the image count of finished rows, as far as shapes show it; `null` for other tensors. */
+  /** Returns the image count of finished rows if the shapes show it. Returns `null` for other tensors. */
   imagesIn(specs: readonly TensorSpec[]): number | null {
     const at = this.#rowsAmong(specs);
     if (at < 0) return null;
@@ -99,7 +99,7 @@ export class FinishedRows {
   }
 
   /**
-   * Returns the converted rows, `null` if the outputs hold no finished rows.
+   * Returns the converted rows. Returns `null` if the outputs hold no finished rows.
    * @param images how many images the caller has frames of; `null` if unknown
    * @throws TensorError for rows that fit no order, or several, and for counts that are none
    */
@@ -128,14 +128,14 @@ export class FinishedRows {
     return width === ROTATED_WIDTH && this.#orders.includes("box-score-labels");
   }
 
-  /** Returns the index of the tensor with the rows, or -1. A packed buffer stands alone. */
+  /** Returns the index of the tensor with the rows, or -1. A packed buffer must be the only tensor. */
   #rowsAmong(specs: readonly Pick<TensorSpec, "name" | "dims" | "type">[]): number {
     if (this.#isPacked) return specs.length === 1 ? 0 : -1;
     const { roles } = this.#config;
     const widths = this.#orders.map((name) => rowOrder(name).width);
     if (this.#mayBeRotated(ROTATED_WIDTH)) widths.push(ROTATED_WIDTH);
     const fitting = specs.flatMap(({ name, dims, type }, i) => {
-      // Families with other exports too may have raw rows [1,N,7], one per cell.
+      // If the family also has other exports, rows [1,N,7] may be raw, one per cell.
       const hasRank = dims.length === 2 || (this.#hasOnlyFinishedRows && dims.length > 2 && dims.length < 5);
       const isOne = dims.length < 4 || dims[1] === 1;
       const isNamed = [roles?.boxes ?? name].flat().includes(name);
@@ -153,7 +153,7 @@ export class FinishedRows {
     return others.length === 0 || (others.length === 1 && others[0].spec.type) ? highest[0] : -1;
   }
 
-  /** Reads rows in one tensor, with their counts or class ids in another. */
+  /** Reads rows in one tensor, with counts or class ids in another tensor. */
   #readRows({ spec, data }: Given, others: readonly Given[], images: number | null): Rows | null {
     const { dims } = spec;
     const width = dims[dims.length - 1];
@@ -162,7 +162,8 @@ export class FinishedRows {
     const [other] = others;
     const extra = other ? numbersOf(other.spec, other.data) : null;
     const batch = dims.length > 2 ? dims[0] : 1;
-    // Four values for each row are boxes. The rows then are scores, not a finished list.
+    // If another tensor has four values per row, that tensor holds boxes. The rows are then scores, not a finished
+    // list.
     if (extra?.length === count * 4 && other.spec.dims.slice(-1)[0] === 4) return null;
     if (extra !== null && width === 5 && extra.length !== count)
       refuse(shape(other.spec), `${extra.length} class ids`, `${count}, one for each row of ${shape(spec)}`);
@@ -218,7 +219,7 @@ export class FinishedRows {
     const fitting = tried.filter((_, i) => found[i] === null);
     const isTold = fitting.length === 1 || count === 0 || !hasDetections(tried, values, count);
     if (fitting.length === 0) {
-      // The rows may be raw cells, since this family has other exports too.
+      // The rows may be raw cells, because this family also has other exports.
       if (
         !this.#hasOnlyFinishedRows &&
         this.#order === null &&
@@ -245,7 +246,7 @@ export class FinishedRows {
     return (this.reading = labels ? "end-to-end" : fitting[0]);
   }
 
-  /** Returns the rows of each image if a tensor counts them. */
+  /** Returns the rows of each image, if a tensor counts them. */
   #counted(
     spec: TensorSpec,
     counts: ArrayLike<number>,
@@ -275,7 +276,9 @@ export class FinishedRows {
     return images;
   }
 
-  /** Copies the rows into [images, room, columns]. Drops padding (negative class id, score or image index). */
+  /**
+   * Copies the rows into [images, room, columns]. Drops padding, which has a negative class id, score or image index.
+   */
   #regroup(name: string, { values, width, images }: Rows): { readonly [name: string]: TensorInput } {
     const { score, classId, image } = rowOrder(this.reading as RowOrderName);
     const most = images.reduce((n, [, count]) => Math.max(n, count), 0);

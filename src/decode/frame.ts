@@ -1,6 +1,6 @@
 /**
- * Brings boxes from the network's input back to the original image. The kernel's boxes are normalised to the input, and
- * the image fills a rectangle of that input. So each axis needs one scale and one shift.
+ * Converts boxes from the network's input to the original image. The kernel's boxes are normalised to the input, and
+ * the image fills a rectangle of the input. So each axis needs one scale and one shift.
  */
 import * as A from "../core/abi.ts";
 import { type Crop, checkCrop, mapOfCrop } from "../core/crop.ts";
@@ -21,24 +21,25 @@ export interface Frame {
   /** Height of the original image in pixels. */
   readonly height: number;
   /**
-   * `"stretch"`: each side was scaled on its own. `"letterbox"`: both sides were scaled alike, the image was centred
-   * and the rest padded. `"letterbox-topleft"`: the same with the image in the top left corner. `"crop"`: both sides
-   * were scaled alike so that the image fills the input, and what stood over was cut off on both sides.
+   * `"stretch"`: each side was scaled by its own factor. `"letterbox"`: both sides were scaled by the same factor, the
+   * image was centred, and the rest was padded. `"letterbox-topleft"`: the same, but the image is in the upper left
+   * corner. `"crop"`: both sides were scaled by the same factor until the image filled the input, and the surplus was
+   * cut off on both sides.
    */
   readonly resize: PrepareResize;
   /**
-   * [left, top, width, height] of the whole resized image in the input, in pixels of the input, as `prepare` used them.
-   * Left and top of a crop are negative. Default: what `resize` gives (`placeOf`).
+   * Rectangle of the whole resized image in the input: [left, top, width, height] in pixels of the input, as `prepare`
+   * used it. Left and top of a crop are negative. Default: the rectangle that `resize` gives (`placeOf`).
    */
   readonly placed?: readonly [number, number, number, number];
   /**
-   * The part of the image that was prepared. Needs `resize: "stretch"`. Only networks with points of one object allow a
-   * turned crop.
+   * The part of the image that was prepared. Needs `resize: "stretch"`. Only networks for the points of one object
+   * allow a rotated crop.
    */
   readonly crop?: Crop;
   /**
-   * Quarter turns clockwise by which the image was brought upright before it was resized. Default 0. Width, height and
-   * all results are those of the image before the turn, as the camera delivered it; `placed` is of the turned one.
+   * Quarter turns clockwise that brought the image upright before it was resized. Default 0. Width, height and all
+   * results refer to the image before the turn, as the camera delivered it. `placed` refers to the turned image.
    */
   readonly rotation?: QuarterTurns;
 }
@@ -53,16 +54,16 @@ const isPlace = (placed: readonly unknown[]): boolean =>
   placed.every(Number.isFinite) &&
   placed.slice(2).every(isSize);
 
-/** True for a side in pixels. A side below 1 must be a fraction of something. */
+/** True for a side in pixels. A side below 1 must be a fraction. */
 const isSize = (x: unknown): boolean => typeof x === "number" && x >= 1 && x < Infinity;
 
-/** True if `placed` is a rectangle that the frame's `resize` can give. */
+/** True if `placed` is a rectangle that the frame's `resize` can produce. */
 function isPlaceOf(
   { width, height, resize }: Frame,
   [left, top, w, h]: NonNullable<Frame["placed"]>,
   input: readonly [number, number] | null | undefined,
 ): boolean {
-  // Allow a pixel for rounding.
+  // Allow one pixel for rounding.
   const isLess = (a: number, b: number): boolean => a <= b + 1;
   const isFar = (a: number): boolean => Math.abs(a) > 1;
   // Refuse a size of at most one pixel: the rectangle was given in 0..1.
@@ -76,13 +77,13 @@ function isPlaceOf(
     if (resize !== "crop" && !isWithin) return false;
     if ((resize === "crop" || resize === "stretch") && !isFilled) return false;
   }
-  // Both sides must be scaled alike. Allow a tenth for sides that were rounded to whole blocks.
+  // Both sides must have the same scale. Allow a tenth for sides that were rounded to whole blocks.
   const [a, b] = [w * height, h * width];
   return resize === "stretch" || Math.abs(a - b) <= Math.max(a, b) / 10 + width + height;
 }
 
 /**
- * Checks a frame before anything is copied, so that a refused frame leaves the decoder as it was.
+ * Checks a frame before anything is copied, so that a refused frame leaves the decoder unchanged.
  * @param input size of the network input; null if it is not known, undefined if it is not known yet
  * @throws RangeError for a frame that is none, TensorError for a letterbox that cannot be undone
  */
@@ -94,7 +95,7 @@ export function checkFrame(frame: Frame, input: readonly [number, number] | null
       "one frame, {width, height, resize}. decodeBatch() takes a list, one frame for each image",
       RangeError,
     );
-  // Look at inherited keys too: a frame may be made by Object.create.
+  // Check inherited keys too: Object.create may have made the frame.
   for (const key in frame) {
     const complaint = nameComplaint(key, KEYS);
     if (complaint) refuse(`frame.${key}`, ...complaint, RangeError);
@@ -147,7 +148,7 @@ export function checkFrame(frame: Frame, input: readonly [number, number] | null
     );
 }
 
-/** Returns the frame of the upright image, with the size after the turn. Keeps `rotation`. */
+/** Returns the frame of the upright image. Its size is the one after the turn, and it keeps `rotation`. */
 export function uprightOf(frame: Frame): Frame {
   const { width, height, rotation = 0 } = frame;
   if (rotation === 0) return frame;
@@ -157,8 +158,8 @@ export function uprightOf(frame: Frame): Frame {
 
 /**
  * Returns the transform that undoes the resizing of a checked, upright frame: x_image = x_input * scale + shift, both
- * normalised. Scale is input / placed size, shift is -left / placed width. Boxes in pixels of the photo are normalised
- * by the input as well, so only that is undone for them.
+ * normalised. Scale is input / placed size, shift is -left / placed width. For boxes in pixels of the photo, undoes
+ * only the division by the input size.
  */
 export function affineOf(
   frame: Frame,
@@ -179,7 +180,7 @@ export function affineOf(
 }
 
 /**
- * Converts a coordinate from 0..1 of the network's input to 0..1 of the image, and clamps it if the rule says so.
+ * Converts a coordinate from 0..1 of the network's input to 0..1 of the image. Clamps it if the rule says so.
  * @param plan word address of the image's plan block
  */
 export function placeInFrame(

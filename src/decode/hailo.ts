@@ -1,4 +1,7 @@
-/** Unpacks the buffers of finished rows that HailoRT writes: by class, by score, or in TensorFlow's form. */
+/**
+ * Reads the boxes from buffers that HailoRT writes. A buffer has one of three layouts: rows by class, rows by score, or
+ * TensorFlow's planes.
+ */
 import { refuse, refuseFor } from "../core/errors.ts";
 import { SLACK } from "../core/row-orders.ts";
 import { shape, type TensorSpec } from "../core/tensor.ts";
@@ -12,7 +15,9 @@ const classesAsked = (spec: TensorSpec): never =>
     "classes, or labels",
   );
 
-/** Reads NMS_BY_CLASS: for each class its count, then its rows. Bytes after the last class are old memory. */
+/**
+ * Reads NMS_BY_CLASS: for each class, the count of rows and then the rows. Bytes after the last class are old memory.
+ */
 export function byClass(spec: TensorSpec, values: ArrayLike<number>, classes: number | null): Rows {
   if (classes === null) return classesAsked(spec);
   const batch = spec.dims.length > 1 ? spec.dims[0] : 1;
@@ -41,7 +46,7 @@ export function byClass(spec: TensorSpec, values: ArrayLike<number>, classes: nu
   });
 }
 
-/** Reads pyhailort's tf_nms_format [B,C,5,max]. Entries of score 0 are empty. */
+/** Reads pyhailort's tf_nms_format [B,C,5,max]. Entries with a score of 0 are empty. */
 export function fromPlanes(spec: TensorSpec, values: ArrayLike<number>, classes: number | null): Rows {
   const [batch, count, , most] = spec.dims;
   if (classes !== null && classes !== count)
@@ -57,16 +62,16 @@ export function fromPlanes(spec: TensorSpec, values: ArrayLike<number>, classes:
   });
 }
 
-/** Bytes of a record: five f32 and a u16 class id. */
+/** Byte length of a record: five f32 and a u16 class id. */
 const RECORD = 22;
 
-/** Bytes of a record with a mask: the plain record, the mask's size, a pointer, and the mask's offset in the buffer. */
+/**
+ * Byte length of a record with a mask: the plain record, the mask's size, a pointer, and the mask's offset in the
+ * buffer.
+ */
 const MASK_RECORD = 46;
 
-/**
- * True if a buffer holds records with masks. The offset of each mask must lie after all records and after the mask
- * before.
- */
+/** True if a buffer holds records with masks. Each mask must lie after all records, and after the previous mask. */
 function holdsMasks(view: DataView, length: number): boolean {
   const n = view.getUint16(0, true);
   let end = 2 + n * MASK_RECORD;
@@ -80,7 +85,7 @@ function holdsMasks(view: DataView, length: number): boolean {
   return true;
 }
 
-/** Reads NMS_BY_SCORE: a u16 count, then records of five f32 and a u16 class id, packed. */
+/** Reads NMS_BY_SCORE: a u16 count, then packed records of five f32 and a u16 class id. */
 export function byScore(spec: TensorSpec, data: Uint8Array): Rows {
   const batch = spec.dims.length > 1 ? spec.dims[0] : 1;
   const length = data.length / batch;
@@ -108,7 +113,7 @@ export function byScore(spec: TensorSpec, data: Uint8Array): Rows {
 
 type Add = (a: number, b: number, c: number, d: number, score: number, id: number) => void;
 
-/** Collects the rows of each image by `read`. Throws a TensorError for a score outside 0..1. */
+/** Collects the rows of each image that `read` returns. Throws a TensorError for a score outside 0..1. */
 function collect(spec: TensorSpec, batch: number, read: (image: number, add: Add) => void): Rows {
   const values: number[] = [];
   const images: (readonly [number, number])[] = [];

@@ -1,4 +1,7 @@
-/** Matches a caller's tensors to the plan's, checks that they fit, and copies them into the decoder's memory. */
+/**
+ * Matches a caller's tensors to the tensors of the plan, checks that they fit, and copies them into the decoder's
+ * memory.
+ */
 import { refuse } from "../core/errors.ts";
 import { dequantiseChannels } from "../core/number.ts";
 import {
@@ -17,36 +20,41 @@ import {
   volume,
 } from "../core/tensor.ts";
 
-/** Outputs of a network: an array, or a record by name such as the result of ONNX Runtime's `session.run()`. */
+/**
+ * Outputs of a network: an array, or a record with names as keys, such as the result of ONNX Runtime's `session.run()`.
+ */
 export type Outputs = readonly TensorInput[] | { readonly [name: string]: TensorInput };
 
-/** A tensor's slot in the decoder's memory. */
+/** The slot of a tensor in the decoder's memory. */
 export interface Slot {
-  /** Array to write the tensor into before `decode()` without arguments, which then copies nothing. f16 as bits. */
+  /**
+   * Array for the tensor. If you write the tensor here and call `decode()` without arguments, nothing is copied. f16 is
+   * written as bits.
+   */
   readonly data: SlotArray;
   readonly dims: readonly number[];
   readonly type: ElementType;
 }
 
-/** The tensors that a plan reads, and their slots. */
+/** The tensors that a plan reads, and the slots of these tensors. */
 export interface Inputs {
   readonly tensors: readonly TensorSpec[];
   /** One view of memory per tensor. */
   readonly slots: readonly SlotArray[];
-  /** Index of each tensor among all outputs of the network. A plan may ignore some of them. */
+  /** Index of each tensor in the list of all outputs. A plan may ignore some outputs. */
   readonly places: readonly number[];
   /** Count of the network's outputs. */
   readonly outputs: number;
   /**
-   * Name of each tensor in the array from which the plan was made; null for a tensor without one. If the whole list is
-   * null, tensors of an array as long as `outputs` are matched by index, whatever their names.
+   * Name of each tensor in the array from which the plan was made. Null for a tensor without a name. If the whole list
+   * is null, tensors of an array with `outputs` elements are matched by index, whatever their names are.
    */
   readonly ownNames: readonly (string | null)[] | null;
   /** Facts about each tensor that were known before its data. */
   readonly known: readonly KnownSpec[];
-  /** The last stated `type` of each tensor that was resolved; undefined before. */
+  /** The last stated `type` of each tensor that was resolved. Undefined before. */
   readonly types: (string | null | undefined)[];
-  /** Tensors of the current frame; null between frames. The list is reused, so that a frame allocates nothing. */
+  /** Tensors of the current frame. Null between frames. The list is reused, so that a frame allocates nothing. */
   readonly given: (TensorInput | null)[];
 }
 
@@ -73,7 +81,7 @@ export const slotsByName = ({ tensors, slots }: Inputs): { readonly [name: strin
 export function asOutputs(outputs: Outputs | TensorInput): Outputs {
   if (outputs === null || typeof outputs !== "object" || ArrayBuffer.isView(outputs))
     refuse("", show(outputs), "the outputs: an array or a record of {data, dims}");
-  // Use `instanceof`: `kindOf` makes a string, and every frame passes here.
+  // Use `instanceof`: every frame passes here, and `kindOf` would make a string.
   if (outputs instanceof Promise) refuse("", "a promise", "what it resolves to: await it");
   if (outputs instanceof Map)
     refuse("", "a Map", "an array or a record, as Object.fromEntries(map) makes of it");
@@ -83,8 +91,8 @@ export function asOutputs(outputs: Outputs | TensorInput): Outputs {
 }
 
 /**
- * Finds the caller's tensor for each tensor of the plan and puts it into `inputs.given`. Records are matched by name.
- * Arrays are matched by name if they contain the name of each planned tensor, else by index. Allocates nothing.
+ * Finds the caller's tensor for each tensor of the plan, and stores it in `inputs.given`. Records are matched by name.
+ * Arrays are matched by name if they contain the names of all planned tensors, else by index. Allocates nothing.
  * @returns false if a tensor is not there
  */
 export function matchTensors(inputs: Inputs, outputs: Outputs): boolean {
@@ -131,12 +139,12 @@ function named(
 const isNamed = (t: TensorInput, name: string, ownName: string | null): boolean =>
   (t.name ?? null) !== null && (t.name === name || t.name === ownName);
 
-/** Forgets the caller's tensors, so that a decoder does not keep them alive between frames. */
+/** Forgets the caller's tensors, so that the decoder does not keep them alive between frames. */
 export function forgetTensors({ given }: Inputs): void {
   given.fill(null);
 }
 
-/** True if the tensors in `inputs.given` have the specs of the plan. Allocates nothing. */
+/** True if the tensors in `inputs.given` fit the plan. Allocates nothing. */
 export function fitTensors(inputs: Inputs): boolean {
   for (let i = 0; i < inputs.tensors.length; i++) {
     const t = inputs.given[i] as TensorInput;
@@ -164,7 +172,8 @@ function fits({ tensors, slots, known, types }: Inputs, i: number, t: TensorInpu
     !isSame(t.zeroPoint ?? known[i].zeroPoint ?? 0, spec.zeroPoint)
   )
     return false;
-  // Another array class or spelling of the type may mean another element type. Resolve it once, the slow way.
+  // Another array class, or another spelling of the type, may mean another element type. Resolve it once, which takes
+  // longer.
   if (isPerChannel || t.data.constructor !== slots[i].constructor || t.type !== types[i]) {
     if (specOf(spec.name, t, isPerChannel ? known[i] : { type: known[i].type }).type !== spec.type)
       return false;
@@ -173,19 +182,21 @@ function fits({ tensors, slots, known, types }: Inputs, i: number, t: TensorInpu
   return true;
 }
 
-/** True if a scale or zero point equals the one in memory, which is an f32. */
+/** True if a scale or zero point equals the value in memory, which is an f32. */
 const isSame = (x: KnownSpec["scale"], expected: number | null): boolean =>
   x === expected ||
   (typeof x === "number" && x !== 0 && expected !== null && Math.fround(x) === Math.fround(expected));
 
-/** Throws if an element of tensor `i` does not fit its slot: a fraction, a value beyond the type, or not a number. */
+/**
+ * Throws if an element of tensor `i` does not fit its slot: a fraction, a value out of the type's range, or no number.
+ */
 export function checkElements({ tensors, slots }: Inputs, i: number, data: TensorInput["data"]): void {
   const isList = Array.isArray(data);
   if (!isList && (!(slots[i] instanceof Int32Array) || data instanceof Int32Array)) return;
   const { name, type } = tensors[i];
   const isWhole = !isFloat(tensors[i]);
   const { low, high } = ELEMENTS[type];
-  // Largest element: `high` of i32 is one below it (see ELEMENTS), and the other `high` values are odd.
+  // Largest element. `high` of i32 is one below it (see ELEMENTS). The other `high` values are odd.
   const last = high | 1;
   for (let k = 0; k < data.length; k++) {
     const x: unknown = data[k];

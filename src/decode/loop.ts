@@ -8,7 +8,7 @@ import { type Frame, affineOf, checkFrame, uprightOf } from "./frame.ts";
 import { turnBack } from "./turn.ts";
 import { type Counters, countFrame, countImage } from "./stats.ts";
 
-/** Everything that a frame runs on. */
+/** Everything that a frame needs. */
 export interface Ready {
   readonly engine: Engine;
   /** Addresses of the plan blocks, one for each image of the batch. */
@@ -16,8 +16,8 @@ export interface Ready {
   /** Size of the network input in pixels; null if it is not known. */
   readonly inputSize: readonly [number, number] | null;
   /**
-   * Crops that a frame may have. "turned": any, since the task itself takes points back from the crop. "none": no crop,
-   * since the task reads pixels of the image. Default "upright".
+   * Crops that a frame may have. "turned": any crop, because the task itself maps points back from the crop. "none": no
+   * crop, because the task reads pixels of the image. Default "upright".
    */
   readonly crops?: "turned" | "upright" | "none";
   /** True if boxes are in pixels of the photo, not of the input. */
@@ -26,12 +26,12 @@ export interface Ready {
   readonly detections: readonly Detections[];
 }
 
-/** One frame for all images of a batch, one for each, or none. */
+/** Frames of one call: one frame for all images of a batch, one for each image, or none. */
 export type Frames = Frame | readonly Frame[] | undefined;
 
 /**
- * Called after each image with its index, plan block and frame. The frame and the detections are upright at that time,
- * and are turned back afterwards.
+ * Called after each image with its index, plan block and frame. At that time, the frame and the detections are upright.
+ * They are turned back afterwards.
  */
 export type AfterImage = (image: number, block: number, frame?: Frame) => void;
 
@@ -39,12 +39,12 @@ export type AfterImage = (image: number, block: number, frame?: Frame) => void;
 export class FrameLoop {
   readonly #stats: Counters;
   readonly #afterImage: AfterImage;
-  /** Cache of the last frame and its transform. Kept only for a frozen frame, since others may change. */
+  /** The last frame, if it is frozen. Other frames may change, so they are not kept. */
   #frame: Frame | null = null;
   #affine: Affine = IDENTITY;
   /** Upright version of the last frame. */
   #upright: Frame | undefined;
-  /** True during a call, and while `onNote` is called. Only `enter` and `leave` write it. */
+  /** True during a call, including the calls of `onNote`. Only `enter` and `leave` write this field. */
   isRunning = false;
 
   constructor(stats: Counters, afterImage: AfterImage) {
@@ -52,14 +52,14 @@ export class FrameLoop {
     this.#afterImage = afterImage;
   }
 
-  /** Clears the cached frame, since the input size may have changed. */
+  /** Forgets the last frame, because the input size may have changed. */
   reset(): void {
     this.#frame = null;
   }
 
   /**
-   * Begins a call. Refuses another call until `leave`: `onNote` or a getter on the caller's tensors could call decode()
-   * and overwrite this result.
+   * Begins a call. Refuses further calls until `leave`: `onNote`, or a getter of the caller's tensors, could call
+   * decode() and overwrite this result.
    */
   enter(): void {
     if (this.isRunning)
@@ -74,7 +74,7 @@ export class FrameLoop {
     this.isRunning = false;
   }
 
-  /** Checks the frames before anything is copied. `input` is undefined while it is unknown. */
+  /** Checks the frames before anything is copied. `input` is undefined while the input size is unknown. */
   check(frames: Frames, input: readonly [number, number] | null | undefined): void {
     if (frames === undefined || frames === this.#frame) return;
     if (Array.isArray(frames)) for (const frame of frames as readonly Frame[]) checkFrame(frame, input);
@@ -119,7 +119,7 @@ export class FrameLoop {
   }
 }
 
-/** Throws if the frame has a crop or rotation from which the results cannot be brought back. */
+/** Throws if results cannot be mapped back from the crop or rotation of the frame. */
 function checkTask({ crops = "upright" }: Ready, frame: Frame | undefined): void {
   if (frame?.rotation && crops === "turned")
     refuse(
@@ -158,6 +158,9 @@ export function oneImage(ready: Ready): Detections {
   return ready.detections[0];
 }
 
-/** True if the kernel counted a probability above 1 in this plan block, beyond the slack of its element type. */
+/**
+ * True if the kernel counted a probability in this plan block that exceeds 1 by more than the rounding of its element
+ * type.
+ */
 export const isOutOfRange = ({ engine }: Ready, block: number): boolean =>
   engine.memory.i32[(block >> 2) + A.P_OUT_OF_RANGE] > 0;

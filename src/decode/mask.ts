@@ -2,7 +2,7 @@
 
 /**
  * Order of the steps that make a mask: product of coefficients and prototypes, resizing, crop by the box. Rules that
- * begin with "sigmoid" resize probabilities, the others logits.
+ * begin with "sigmoid" resize probabilities. The others resize logits.
  */
 export type PrototypeRule =
   | "proto"
@@ -14,7 +14,7 @@ export type PrototypeRule =
   | "sigmoid_image";
 
 /**
- * How a mask is made. A `PrototypeRule` applies to masks made of prototypes. "torchvision" and "detectron2" paste a
+ * Way to make a mask. A `PrototypeRule` applies to masks made from prototypes. "torchvision" and "detectron2" paste a
  * small mask of Mask R-CNN into its box.
  */
 export type MaskRule = PrototypeRule | "torchvision" | "detectron2";
@@ -27,11 +27,11 @@ export interface MaskOptions {
    */
   readonly size?: "prototype" | "network" | "frame" | readonly [width: number, height: number];
   /**
-   * Default: "proto" at the size of the prototypes, "input" at that of the network, "image" at others; "torchvision"
-   * for Mask R-CNN. Masks of RF-DETR are cut by the box only if a rule is stated.
+   * Default: "proto" at the size of the prototypes, "input" at the size of the network's input, "image" at other sizes,
+   * and "torchvision" for Mask R-CNN. The box cuts masks of RF-DETR only if a rule is stated.
    */
   readonly rule?: MaskRule;
-  /** A pixel is set if its probability is greater. Default 0.5. */
+  /** A pixel is set if its probability is larger. Default 0.5. */
   readonly threshold?: number;
 }
 
@@ -43,7 +43,7 @@ export interface MaskRle {
   readonly counts: string;
 }
 
-/** One connected part of a mask. Rings are x, y, x, y, ... of corners between pixels, in pixels of the picture. */
+/** One connected part of a mask. Rings list x, y of corners between pixels, in pixels of the picture. */
 export interface MaskPolygon {
   readonly outer: readonly number[];
   readonly holes: readonly (readonly number[])[];
@@ -64,10 +64,12 @@ export interface Mask {
   /** Returns the mask of the whole picture as run lengths, in COCO's format. */
   toRle(): MaskRle;
   /**
-   * Returns the outlines of the connected parts along the edges of pixels. Pixels that touch only at a corner are two
-   * parts.
+   * Returns the outlines of the connected parts along the edges of pixels. Pixels that touch only at a corner belong to
+   * two parts.
    */
   toPolygons(): MaskPolygon[];
-  /** Returns the pixels as bits, eight per byte, the first in the highest bit, as `numpy.packbits` packs `data`. */
+  /**
+   * Returns the pixels as bits, eight per byte. The first pixel is the highest bit, as in `numpy.packbits` of `data`.
+   */
   toBits(): Uint8Array;
 }

@@ -1,8 +1,8 @@
-/** Writes the note on how to name the classes of a network that has no names. */
+/** Returns the note that says how to name the classes of a network without names. */
 import { adviceOnCocoLabels } from "../core/labels.ts";
 import type { Decoder } from "./decoder.ts";
 
-/** Returns the note if classes have no names and their count is COCO's; else null. */
+/** Returns the note if classes have no names and their count is COCO's. Else returns null. */
 export function noteOfMissingNames(decoder: Decoder): string | null {
   const { classes } = decoder.describe().json as { readonly classes?: number | null };
   const advice = adviceOnCocoLabels(decoder.config.labels, classes ?? decoder.config.classes);

@@ -1,5 +1,5 @@
 /**
- * Adds 1 to the scores of TensorRT's EfficientNMS where they are one too low. Its FP16 engines write score - 1
+ * Adds 1 to the scores of TensorRT's EfficientNMS if they are too small by 1. Its FP16 engines write score - 1
  * (NVIDIA/TensorRT issues 1758 and 2903), so that every score of a list lies in -1..0.
  */
 import { fractionToHalf, numbersOf } from "../core/number.ts";
@@ -7,19 +7,19 @@ import { ELEMENTS, type SlotArray, type TensorInput } from "../core/tensor.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Inputs } from "./inputs.ts";
 
-/** Spacing of f16 near 1. A score closer to 0 may be a rounded 0, and proves nothing. */
+/** Spacing of f16 near 1. A score closer to 0 than this may be a rounded 0, so it proves nothing. */
 const ROUNDING = 2 ** -10;
 
 export class MissingOne {
   /**
-   * True if a list with scores clearly below 0 was seen. Scores of later frames then lack 1 too, whatever their values.
+   * True after a list with scores clearly below 0. Scores of later frames then also lack 1, whatever their values are.
    */
   #isMissing = false;
-  /** True if a list with scores above 0 was seen. Negative scores of later frames are then errors. */
+  /** True after a list with scores above 0. Negative scores of later frames are then errors. */
   #isWhole = false;
 
   /**
-   * Adds 1 to the scores in `inputs.given` if they lack it.
+   * Adds 1 to the scores in `inputs.given` if they are too small by 1.
    * @returns a note on the first such frame, else null
    */
   addTo({ heads: [{ score, count, cells }], batch }: Plan, inputs: Inputs): string | null {
@@ -37,7 +37,7 @@ export class MissingOne {
         else if (!(x <= 0 && x >= -ROUNDING)) above++;
       }
     if (above > 0 && !this.#isMissing) this.#isWhole = true;
-    // Leave other values as they are: the check of the list refuses them.
+    // Leave other values unchanged: the check of the list refuses them.
     if (above > 0 || this.#isWhole || (below === 0 && !this.#isMissing)) return null;
     const isFirst = !this.#isMissing;
     this.#isMissing = true;

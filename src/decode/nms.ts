@@ -1,4 +1,4 @@
-/** `nms`: suppression alone, for boxes that were decoded elsewhere. */
+/** `nms`: only suppression, for boxes that other code has decoded. */
 import * as A from "../core/abi.ts";
 import { writeCorners } from "../core/corners.ts";
 import { withoutSpareRows } from "../core/counted-rows.ts";
@@ -23,21 +23,21 @@ import { show } from "../core/tensor.ts";
 
 /** Options of `nms`. */
 export interface NmsOptions {
-  /** Greedy suppression, the only method of `nms`: `suppress` has others. Default "hard". */
+  /** Greedy suppression. `nms` has no other method; `suppress` has more. Default "hard". */
   readonly method?: "hard";
   /** Default 0.45. */
   readonly iouThreshold?: number;
-  /** Boxes at or below this score are left out. Default: none. */
+  /** Boxes with this score or a lower one are ignored. Default: none are ignored. */
   readonly scoreThreshold?: number;
   /** Largest count of returned indices. Default: all. */
   readonly maxDetections?: number;
-  /** Class id of each box: boxes suppress each other within a class only. Default: one class. */
+  /** Class id of each box: boxes suppress each other only within a class. Default: one class. */
   readonly classIds?: ArrayLike<number>;
   /** Meaning of a box's four values. Default: corners, "xyxy". */
   readonly boxFormat?: SuppressBoxFormat;
-  /** ">": suppress at an IoU above the threshold (default). ">=": at the threshold too. */
+  /** ">": suppress if the IoU is above the threshold (default). ">=": also suppress if it equals the threshold. */
   readonly iouGate?: ">" | ">=";
-  /** Added to widths and heights in areas, in the boxes' own unit. Default 0. */
+  /** Added to widths and heights when areas are calculated, in the unit of the boxes. Default 0. */
   readonly pixelOffset?: number;
   readonly engine?: EngineName | "auto";
 }
@@ -56,7 +56,7 @@ const RULES: { readonly [N in keyof Required<NmsOptions>]: Rule } = {
 const wrong = (name: string, got: unknown, expected: string): never =>
   refuse(name, show(got), expected, RangeError);
 
-/** Throws if an array has strings, null or holes, which JavaScript would convert to numbers or NaN. */
+/** Throws if an array has strings, null or holes. JavaScript would convert them to numbers or NaN. */
 function checkNumbers(name: string, list: ArrayLike<unknown>): void {
   checkList(name, list);
   if (!ArrayBuffer.isView(list))
@@ -68,19 +68,19 @@ interface Workspace {
   readonly engine: Engine;
   readonly max: number;
   readonly at: Columns;
-  /** True while the sources column holds 0, 1, 2, ... */
+  /** True while the column of sources holds 0, 1, 2, ... */
   isCounting: boolean;
 }
 
-/** The workspace of all calls. It grows to the largest call and is kept. */
+/** The workspace of all calls. It grows with the largest call and is kept. */
 let workspace: Workspace | null = null;
 
 const PLAN = A.FIRST_ADDRESS;
 
 /**
  * Greedy non-maximum suppression. From the best score down, a box is kept unless its IoU with a kept box is above
- * `iouThreshold`. IoU is intersection / union in f32, and 0 for an empty union. The kernel of the decoder computes it.
- * `suppress` has the other methods, which lower scores or merge boxes, and computes in doubles.
+ * `iouThreshold`. IoU is intersection / union in f32, and 0 if the union is empty. The decoder's kernel does the work.
+ * `suppress` has further methods, which lower scores or merge boxes, and computes in doubles.
  * @param boxes four values a box, in any unit, rounded to f32. Corners in either order make the same box. If most boxes
  * have x2 < x1 or y2 < y1, all are refused: they hold sizes
  * @param scores one for each box; a box with a NaN score or that is not finite is left out
@@ -98,7 +98,7 @@ export function nms(
   scores: ArrayLike<number>,
   options: NmsOptions = {},
 ): Int32Array {
-  // Treat null like undefined, since plain JavaScript passes either.
+  // Treat null like undefined, because plain JavaScript may pass either.
   options ??= {};
   checkOptions(options, RULES);
   checkNumbers("boxes", boxes);
@@ -138,8 +138,7 @@ export function nms(
     (classIds === null ? A.FLAG_NMS_ALL : A.FLAG_NMS_CLASS) | (iouGate === ">=" ? A.FLAG_SUPPRESS_EQUAL : 0);
   f32[p + A.P_OFFSET_X] = f32[p + A.P_OFFSET_Y] = offset;
   if (format === "xyxy" && threshold === -Infinity) {
-    // Copy boxes as they are, since they usually are finite corners in order. Check later only those that suppression
-    // looked at.
+    // Copy boxes unchanged: most are finite, with corners in order. Later check only those that suppression compared.
     copyColumns(workspace, boxes, scores, classIds);
     const kept = suppressed(workspace, n);
     if (allWell(workspace, n)) return kept;
@@ -147,7 +146,7 @@ export function nms(
   return suppressed(workspace, copyAsCorners(workspace, boxes, scores, classIds, format, threshold));
 }
 
-/** Runs sort and suppression over the first `count` candidates. Returns the indices of the kept ones. */
+/** Sorts and suppresses the first `count` candidates. Returns the indices of the kept ones. */
 function suppressed({ engine, at }: Workspace, count: number): Int32Array {
   const { i32 } = engine.memory;
   i32[(PLAN >> 2) + A.P_CANDIDATES] = count;
@@ -157,7 +156,7 @@ function suppressed({ engine, at }: Workspace, count: number): Int32Array {
   return i32.slice(first, first + kept);
 }
 
-/** Returns the workspace. Makes a new one if it is too small or has another engine. */
+/** Returns the workspace. Makes a new one if the old one is too small or has another engine. */
 function room(name: EngineName, n: number, max: number): Workspace {
   if (workspace?.engine.name === name && workspace.at.capacity >= n && workspace.max >= max) return workspace;
   const words = wordsFrom(PLAN);
@@ -179,7 +178,7 @@ function copyColumns(
   const { f32, i32 } = w.engine.memory;
   f32.set(boxes, w.at.boxes >> 2);
   f32.set(scores, w.at.scores >> 2);
-  // Suppression over all classes does not read class ids.
+  // Do not copy class ids for suppression over all classes, which does not read them.
   if (classIds !== null) i32.set(classIds, w.at.classIds >> 2);
   if (w.isCounting) return;
   const from = w.at.sources >> 2;
@@ -206,7 +205,7 @@ function copyAsCorners(
     if (!(score > threshold || (threshold === -Infinity && score === threshold))) continue;
     const o = (at.boxes >> 2) + count * 4;
     writeCorners(f32, o, boxes, i * 4, format);
-    // Drop what is not finite: Infinity - Infinity and NaN - NaN are NaN.
+    // Drop boxes that are not finite: Infinity - Infinity and NaN - NaN are NaN.
     const sum = f32[o] + f32[o + 1] + f32[o + 2] + f32[o + 3];
     if (sum - sum !== 0) continue;
     f32[(at.scores >> 2) + count] = score;
@@ -218,9 +217,9 @@ function copyAsCorners(
 }
 
 /**
- * True if every box that suppression looked at is finite with corners in order. The others had no influence: numbers
- * sort correctly among themselves, wherever a NaN ends up. If suppression looked at more than half, checks all boxes in
- * the order of memory, which is faster.
+ * True if every box that suppression compared is finite, with corners in order. Other boxes had no influence: numbers
+ * are sorted correctly among themselves, wherever a NaN is placed. If suppression compared more than half of the boxes,
+ * checks all in memory order, which is faster.
  */
 function allWell({ engine, at }: Workspace, n: number): boolean {
   const { f32, i32 } = engine.memory;

@@ -1,12 +1,12 @@
-/** Collects notes, and passes each to `onNote` once. */
+/** Collects notes, and passes each note to `onNote` once. */
 import { warnInDevelopment } from "../core/warn.ts";
 
 export class Notes {
   readonly list: string[] = [];
   readonly #onNote: (note: string) => void;
-  /** Notes that `onNote` received, over all plans. */
+  /** Notes that `onNote` has received for any plan. */
   readonly #reported = new Set<string>();
-  /** Count of the notes in `list` that `report` has gone through. */
+  /** Count of the notes in `list` that `report` has handled. */
   #reportedCount = 0;
 
   constructor(onNote: ((note: string) => void) | null | undefined) {
@@ -19,12 +19,12 @@ export class Notes {
     this.#reportedCount = 0;
   }
 
-  /** Adds a note, unless the list has it already. */
+  /** Adds a note, unless the list already contains it. */
   add(note: string): void {
     if (!this.list.includes(note)) this.list.push(note);
   }
 
-  /** Calls `onNote` with each note that it has not received yet. */
+  /** Calls `onNote` with each note that `onNote` has not received yet. */
   report(): void {
     const onNote = this.#onNote;
     while (this.#reportedCount < this.list.length) {

@@ -1,6 +1,6 @@
 /**
- * Gives room to lists in several tensors whose row count varies per frame. From the first change on they have spare
- * rows and a count. A new plan is needed only if a frame has more rows than there is room.
+ * Reserves room for lists in several tensors whose row count varies per frame. After the first change, these tensors
+ * have spare rows and a count. A new plan is needed only if a frame has more rows than there is room.
  */
 import type { Config } from "../config/types.ts";
 import { READINGS } from "../core/readings.ts";
@@ -8,11 +8,11 @@ import { type TensorInput, volume } from "../core/tensor.ts";
 import type { Interpreted } from "../plan/make.ts";
 import type { Plan } from "../plan/plan.ts";
 
-/** Fewest rows of room. */
+/** Smallest count of rows for which there is room. */
 const LEAST_ROOM = 16;
 const COUNT_NAME = "rows of the list";
 
-/** A tensor with one row per detection: its dims, and the index of the dimension that counts the rows. */
+/** A tensor with one row per detection: its dims, and the index of the dimension that is the row count. */
 interface Rows {
   readonly dims: readonly number[];
   readonly axis: number;
@@ -21,7 +21,7 @@ interface Rows {
 type Named = readonly (readonly [name: string, t: TensorInput])[];
 
 export class OpenRows {
-  /** The tensors with rows, by name; null until their row count has changed once. */
+  /** The tensors with rows, by name. Null until the row count has changed for the first time. */
   #rows: ReadonlyMap<string, Rows> | null = null;
   #room = LEAST_ROOM;
 
@@ -29,7 +29,7 @@ export class OpenRows {
     return this.#rows !== null;
   }
 
-  /** Starts padding if the outputs are those of the plan with another row count. */
+  /** Begins to pad if the outputs are those of the plan, but with another row count. */
   open(plan: Plan, given: Named): void {
     if (this.#rows !== null || plan.task || plan.heads.length !== 1) return;
     const [{ cells, count, score, box, classId }] = plan.heads;
@@ -40,14 +40,14 @@ export class OpenRows {
       const { name, dims } = plan.tensors[at];
       const t = given.find(([key]) => key === name)?.[1];
       const axis = t ? axisOf(dims, t.dims, cells) : -1;
-      // Give up unless the rows of each image are contiguous after the batch dimension.
+      // Give up unless the rows of each image are contiguous.
       if (axis < 0 || dims.slice(0, axis).reduce((a, b) => a * b, 1) !== plan.batch) return;
       found.set(name, { dims, axis });
     }
     this.#rows = found;
   }
 
-  /** Returns the outputs padded to the room, with their count; null if they are other tensors. */
+  /** Returns the outputs padded to the room, with a count of the rows. Returns null for other tensors. */
   pad(given: Named): { readonly [name: string]: TensorInput } | null {
     const rows = this.#rows;
     if (rows === null) return null;
@@ -73,13 +73,13 @@ export class OpenRows {
     return Object.fromEntries([...padded, [COUNT_NAME, count]]);
   }
 
-  /** Returns the config with the count added to the outputs that it names. */
+  /** Returns the config with the count added to the list of outputs. */
   named(config: Config): Config {
     const { headOutputs } = config;
     return this.isOpen && headOutputs ? { ...config, headOutputs: [...headOutputs, COUNT_NAME] } : config;
   }
 
-  /** Returns the interpretation with the count of the list's rows. */
+  /** Returns the interpretation with the row count of the list added. */
   count(interpreted: Interpreted): Interpreted {
     const tensor = interpreted.outputs.findIndex(({ name }) => name === COUNT_NAME);
     if (tensor < 0) return interpreted;
@@ -95,14 +95,17 @@ export class OpenRows {
   }
 }
 
-/** Returns the one dimension of length `cells` that differs between both dims; -1 if none does or others differ too. */
+/**
+ * Returns the only dimension that has length `cells` and differs between both dims. Returns -1 if there is none, or if
+ * others differ too.
+ */
 function axisOf(known: readonly number[], dims: readonly number[], cells: number): number {
   if (known.length !== dims.length) return -1;
   const differing = known.flatMap((n, i) => (n === dims[i] ? [] : [i]));
   return differing.length === 1 && known[differing[0]] === cells ? differing[0] : -1;
 }
 
-/** Copies the rows of each image to the start of its room. */
+/** Copies the rows of each image to the start of the image's room. */
 function withRoom(t: TensorInput, axis: number, images: number, room: number): TensorInput {
   const dims = t.dims.map((n, i) => (i === axis ? room : n));
   const each = volume(t.dims.slice(axis));
@@ -120,7 +123,7 @@ function withRoom(t: TensorInput, axis: number, images: number, room: number): T
   return { ...plain(t), data, dims, order: t.order ?? "rows" };
 }
 
-/** Returns a tensor's facts as a plain object, since a runtime's class has them as getters. */
+/** Returns a tensor's facts as a plain object. The class of a runtime's tensor has getters instead of fields. */
 const plain = ({ name, type, scale, zeroPoint, axis }: TensorInput): Omit<TensorInput, "data" | "dims"> => ({
   ...(name !== undefined && { name }),
   ...(type !== undefined && { type }),

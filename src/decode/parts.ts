@@ -1,4 +1,7 @@
-/** The parts of a decoder besides boxes. `boxwright` passes all of them, `boxwright/core` those of its caller. */
+/**
+ * The parts of a decoder besides boxes. `boxwright` passes all parts. `boxwright/core` passes the parts that its caller
+ * chose.
+ */
 import { ConfigError, mismatch } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import type { Explain } from "../plan/explain.ts";
@@ -7,13 +10,13 @@ import type { DecoderTask } from "./tasks.ts";
 
 export interface Parts {
   readonly tasks: readonly DecoderTask[];
-  /** The checks for wrong input, null for none. */
+  /** The checks for wrong input. Null: none. */
   readonly checks: Checks | null;
-  /** Function that explains why tensors do not fit. Null: the error does not say why. */
+  /** Function that explains why tensors do not fit. Null: errors do not say why. */
   readonly explain: Explain | null;
 }
 
-/** Throws a ConfigError unless the caller passed the value of this name. `has` is a member that the value must have. */
+/** Throws a ConfigError unless the caller passed the value with this name. `has`: a member that the value must have. */
 export function checkPart(name: "checks" | "explain", part: unknown, has: string): void {
   if (part === undefined || typeof (part as { readonly [key: string]: unknown } | null)?.[has] === "function")
     return;

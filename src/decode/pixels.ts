@@ -2,18 +2,18 @@
 import { isInPixels } from "../core/unit.ts";
 import { type Detection, type DetectionFields, type Keypoint, type Point, Row } from "./detections.ts";
 
-/** Returns the distance of two points. Rounds alike on all runtimes, unlike Math.hypot. */
+/** Returns the distance of two points. Rounds in the same way on all runtimes, unlike Math.hypot. */
 const distanceOf = (a: Point, b: Point): number =>
   Math.sqrt((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y));
 
 /**
- * Returns the centre and the side lengths of an oriented box. The width is along the angle: boxes of text begin at
- * another corner than those of networks with angles.
+ * Returns the centre and the side lengths of an oriented box. The width is measured along the angle: boxes of text
+ * begin at another corner than boxes of networks with angles.
  */
 function sidesOf([a, b, c, d]: readonly Point[], angle = NaN): Partial<Detection> {
   const along = (p: Point): number => Math.abs((p.x - a.x) * Math.cos(angle) + (p.y - a.y) * Math.sin(angle));
   const [first, last] = [distanceOf(a, b), distanceOf(a, d)];
-  // Find the side along the angle by the cosines of both.
+  // Find the side along the angle: compare the cosines of both sides.
   const isFirst = along(b) * last > along(d) * first;
   return {
     cx: (a.x + c.x) / 2,
@@ -23,16 +23,16 @@ function sidesOf([a, b, c, d]: readonly Point[], angle = NaN): Partial<Detection
   };
 }
 
-/** Returns a value as text for an error. An object, such as an image, shows its first keys. */
+/** Returns a value as text for an error. For an object, such as an image, the text lists its first keys. */
 const textOf = (value: unknown): string =>
   typeof value === "object" && value !== null
     ? `{ ${Object.keys(value).slice(0, 8).join(", ")} }`
     : String(value);
 
 /**
- * Returns a detection in pixels of an image of that size: x times the width, y times the height, neither rounded nor
- * clamped. `width` and `height` of an oriented box are those of its own sides; `x_min` to `y_max` are the upright box
- * around it.
+ * Converts a detection to pixels of an image of the given size: x times the width, y times the height, neither rounded
+ * nor clamped. For an oriented box, `width` and `height` are those of its own sides, and `x_min` to `y_max` are the
+ * upright box around it.
  * @throws RangeError if the size is not positive or `d` is in pixels already, TypeError if `d` is not a detection
  * @example
  * import { toPixels } from "boxwright";

@@ -11,7 +11,7 @@ import type { Frame } from "./frame.ts";
  */
 export type ImageFormat = "rgba" | "bgra" | "rgb" | "bgr" | "gray" | "nv12" | "i420" | "yuyv";
 
-/** An image as bytes, row by row. An `ImageData` fits as it is. */
+/** An image as bytes, row by row. An `ImageData` may be passed unchanged. */
 export interface ImageInput {
   /** The bytes. The planes of "nv12" and "i420" follow each other without gaps. */
   readonly data: Uint8Array | Uint8ClampedArray;
@@ -20,17 +20,19 @@ export interface ImageInput {
   /** Height in pixels. */
   readonly height: number;
   /**
-   * Default: the format of that many `channels`, else "rgba". Alpha is ignored. "raw", which sharp states, is treated
-   * as absent.
+   * Default: the format with that many `channels`, else "rgba". Alpha is ignored. "raw", which sharp states, counts as
+   * absent.
    */
   readonly format?: ImageFormat | "raw";
-  /** Bytes of a pixel: 1 is gray, 3 rgb, 4 rgba. Any `format` but "raw" overrides it. */
+  /** Bytes per pixel: 1 is gray, 3 rgb, 4 rgba. Any `format` except "raw" overrides it. */
   readonly channels?: number;
-  /** Bytes from one row to the next. Default: no gap. Chroma rows of "i420" have half, rounded up. */
+  /**
+   * Bytes from one row to the next. Default: rows without gaps. Chroma rows of "i420" have half as many, rounded up.
+   */
   readonly stride?: number;
   /**
    * Quarter turns clockwise that bring the picture upright. Default 0. The picture is turned before it is resized. The
-   * frame has the same `rotation`, and results refer to the picture as given.
+   * frame has the same `rotation`, and results refer to the picture as it was passed.
    */
   readonly rotation?: QuarterTurns;
 }
@@ -40,25 +42,25 @@ export type PreparedData = Float32Array | Uint16Array | Uint8Array | Int8Array;
 
 /** Options of `prepareImage` and of `decoder.prepare`. */
 export interface PrepareOptions {
-  /** Engine. Default "auto": the fastest that runs here. */
+  /** Engine. Default "auto": the fastest engine that runs here. */
   readonly engine?: EngineName | "auto";
-  /** Array to write to, such as the memory of a runtime's own input tensor. Default: a new array. */
+  /** Array to write to, such as the memory of a runtime's input tensor. Default: a new array. */
   readonly into?: PreparedData;
   /**
-   * Part of the image that becomes the input, turned by its angle. Default: the whole image, by `resize`. Pixels are
-   * resampled bilinearly, as by `cv2.warpAffine`.
+   * Part of the image that becomes the input, rotated by its angle. Default: the whole image, by `resize`. Pixels are
+   * resampled bilinearly, as `cv2.warpAffine` does.
    */
   readonly crop?: Crop;
 }
 
 /**
- * An input tensor that only `prepareImage` writes and the runtime only reads. For streams `prepareImage` moves it into
- * the memory of the kernel, which then writes it directly.
+ * An input tensor that only `prepareImage` writes and that the runtime only reads. For streams, `prepareImage` moves
+ * the tensor into the kernel's memory, so that the kernel writes it directly.
  */
 export interface OwnInput {
-  /** The tensor's array, which is replaced when the tensor moves. */
+  /** The tensor's array. It is replaced when the tensor moves. */
   data: PreparedData;
-  /** Workspace whose padding the tensor holds, so that a stream is padded once. `null`: none. */
+  /** Workspace that wrote the tensor's padding, so that a stream is padded once. `null`: none. */
   padding: object | null;
 }
 
@@ -66,23 +68,23 @@ export interface OwnInput {
 export const OWN_INPUTS = /* @__PURE__ */ new WeakMap<object, OwnInput>();
 
 /**
- * Memory into which a reader of videos alone copies its frames. `prepareImage` moves it into the memory of the kernel,
- * which spares a copy of each later frame.
+ * Memory into which only a reader of videos copies its frames. `prepareImage` moves it into the kernel's memory, which
+ * saves a copy of each later frame.
  */
 export interface FrameMemory {
-  /** Bytes of a frame. The next frame of the same size and format goes here too. */
+  /** Bytes of a frame. The next frame of the same size and format is written here too. */
   bytes: Uint8Array;
-  /** Rule and workspace of the last frame, kept by `prepareImage`. `null`: none yet. */
+  /** Rule and workspace of the last frame, stored by `prepareImage`. `null`: none yet. */
   kept: object | null;
 }
 
 /** All frame memories by their `bytes`. */
 export const FRAME_MEMORIES = /* @__PURE__ */ new WeakMap<object, FrameMemory>();
 
-/** An input tensor, and the frame that brings its boxes back to the image. */
+/** An input tensor, and the frame that maps its boxes back to the image. */
 export interface Prepared {
   readonly tensor: {
-    /** Elements of the tensor: `into` if it was given. */
+    /** Elements of the tensor: `into` if the caller passed it. */
     readonly data: PreparedData;
     /** [1, 3, height, width] or [1, height, width, 3]. */
     readonly dims: readonly number[];
@@ -92,12 +94,12 @@ export interface Prepared {
   readonly frame: Frame;
 }
 
-/** Interface of the task that makes input tensors of images: `decoder.prepare`. */
+/** Interface of the task that makes input tensors from images: `decoder.prepare`. */
 export interface PrepareTask {
   readonly task: "prepare";
-  /** Makes the input tensor of an image, as `prepareImage` of `boxwright` does. */
+  /** Makes the input tensor from an image, as `prepareImage` of `boxwright` does. */
   prepareImage(image: ImageInput, rule: PrepareRule, options?: PrepareOptions): Prepared;
-  /** Returns the preparation of a config's network. `size` is absent if nothing states it. */
+  /** Returns the preparation for a config's network. `size` is absent if nothing states it. */
   ruleOf(config: Config): PartialRule;
   /** Returns a rule as text. */
   ruleText(rule: PartialRule): string;

@@ -1,4 +1,4 @@
-/** Refuses probabilities outside 0..1. Every decoder does, with and without checks. */
+/** Refuses probabilities outside 0..1. Every decoder does so, with and without checks. */
 import { TensorError } from "../core/errors.ts";
 import { READINGS } from "../core/readings.ts";
 import { isFloat, shape, type TensorSpec } from "../core/tensor.ts";
@@ -10,7 +10,7 @@ import type { Plan } from "../plan/plan.ts";
 import { type PlanInMemory, everyValue, valueIn } from "./values.ts";
 
 /**
- * Returns the error about a probability outside 0..1. It names the options that would explain the value.
+ * Returns the error about a probability outside 0..1. The error names the options that would explain the value.
  * @param spec the tensor with the scores
  */
 export function rangeErrorOf(plan: Plan, spec: TensorSpec, about: string, got: number | null): TensorError {
@@ -32,7 +32,10 @@ export function rangeErrorOf(plan: Plan, spec: TensorSpec, about: string, got: n
   );
 }
 
-/** Returns advice for quantised scores with a zero point of 0, the default if nobody states one. Else empty. */
+/**
+ * Returns advice for quantised scores with a zero point of 0, which is the default if nobody states one. Else returns
+ * an empty text.
+ */
 function adviceOnZeroPoint({ name, type, scale, zeroPoint, channels }: TensorSpec): string {
   const raw = channels?.type ?? type;
   const isQuantised = !isFloat({ type: raw }) && scale !== null;
@@ -51,11 +54,11 @@ export function scoreColumns(h: Head): { f: Column; fn: Fn; channels: number }[]
   return h.objectness ? [score, { f: h.objectness, fn: h.objectnessFn, channels: 1 }] : [score];
 }
 
-/** True if the decoder takes the values of a column as probabilities, without an activation. */
+/** True if the decoder treats the values of a column as probabilities, without an activation. */
 export const areProbabilities = ({ scores }: Plan, fn: Fn): boolean => scores !== "logits" && fn === "none";
 
 /**
- * Checks every probability of the tensors in the slots. The kernel checks only those that pass.
+ * Checks every probability of the tensors in the slots. The kernel checks only those that pass the threshold.
  * @returns how many are NaN or -Infinity. The kernel counts those that are Infinity
  * @throws TensorError for a finite one outside 0..1
  */
@@ -78,7 +81,7 @@ export function checkRange(work: PlanInMemory): number {
 }
 
 /**
- * Checks the scores of the rows of a list that ends before its tensor does.
+ * Checks the scores in the rows of a list that ends before its tensor does.
  * @returns true if there were rows: the scores of an empty list say nothing
  * @throws TensorError for a score outside 0..1
  */

@@ -4,7 +4,7 @@ import { neededTask } from "../core/tasks.ts";
 import { isInPixels } from "../core/unit.ts";
 import { type DetectionFields, Detections, type TaskColumns, setLength } from "./detections.ts";
 
-/** The part of a task that is needed for its columns in records. */
+/** The part of a task that is needed for the task's columns in records. */
 export interface KnownTask {
   readonly name: string;
   readonly edges?: TaskColumns["edges"] | null;
@@ -14,7 +14,7 @@ export interface KnownTask {
 export interface RowReader {
   readonly task: string;
   /**
-   * Gives detections that were made of records the task's columns, if the records have them.
+   * Adds the task's columns to detections that were made from records, if the records have them.
    * @throws RangeError if records differ in what they have
    */
   readonly readRows?: (
@@ -24,7 +24,10 @@ export interface RowReader {
   ) => void;
 }
 
-/** Throws a RangeError for records in pixels. Allows some boxes with exchanged corners, which networks may give. */
+/**
+ * Throws a RangeError for records in pixels. Accepts some boxes with exchanged corners, because networks may output
+ * them.
+ */
 function checkRecords(rows: readonly DetectionFields[]): void {
   let swapped = 0;
   for (const d of rows) {
@@ -36,7 +39,7 @@ function checkRecords(rows: readonly DetectionFields[]): void {
 }
 
 /**
- * Makes detections of records. Labels come from the records. `sources` may be shorter than the list. Every task adds
+ * Makes detections from records. Labels come from the records. `sources` may be shorter than the list. Every task adds
  * its columns.
  * @throws RangeError for records that are no detections in 0..1; ConfigError if none of `tasks` knows their columns
  */

@@ -1,4 +1,4 @@
-/** Finished rows as numbers: finds the column order that their values fit, and the image that each row belongs to. */
+/** Finished rows as numbers: finds the column order that fits the values, and the image to which each row belongs. */
 import { refuse } from "../core/errors.ts";
 import { type RowOrder, type RowOrderName, rowOrder, SLACK } from "../core/row-orders.ts";
 import { shape, type TensorSpec } from "../core/tensor.ts";
@@ -7,15 +7,16 @@ import { shape, type TensorSpec } from "../core/tensor.ts";
 export interface Rows {
   readonly values: ArrayLike<number>;
   readonly width: number;
-  /** Range of rows of each image: [first, count]. */
+  /** Range of the rows of each image: [first, count]. */
   readonly images: readonly (readonly [first: number, count: number])[];
 }
 
-/** Largest image index that a column may hold. */
+/** Largest image index that a column may contain. */
 const MOST_IMAGES = 4096;
 
 /**
- * Returns why rows contradict a column order, `null` if they do not. Ignores NaN, since the decoder drops such rows.
+ * Returns why rows contradict a column order. Returns `null` if they do not. Ignores NaN, because the decoder drops
+ * such rows.
  */
 export function whyNotOrder(
   { width, image, box, score, classId }: RowOrder,
@@ -34,7 +35,7 @@ export function whyNotOrder(
     if (of < 0 || id === -1) continue;
     if (isFraction(id) || id < 0) return `class ${id} in row ${i}`;
     if (classes !== null && id >= classes && s > 0) return `class ${id} of ${classes} in row ${i}`;
-    // Accept -1, with which super-gradients pads. `#regroup` drops such rows.
+    // Accept -1, which super-gradients uses as padding. `#regroup` drops such rows.
     if (s > 1 + SLACK || (s < -SLACK && s !== -1)) return `score ${s} in row ${i}`;
     if (s > 0) {
       seen++;
@@ -54,7 +55,7 @@ export function areScores(values: ArrayLike<number>, width: number): boolean {
   return true;
 }
 
-/** True if some row is not padding under one of the orders. */
+/** True if at least one row is not padding under one of the orders. */
 export const hasDetections = (
   names: readonly RowOrderName[],
   values: ArrayLike<number>,
@@ -71,7 +72,7 @@ export const hasDetections = (
 export const equalRanges = (images: number, count: number): Rows["images"] =>
   Array.from({ length: images }, (_, i) => [i * count, count] as const);
 
-/** Joins mmdeploy's rows with the class ids of the other tensor. */
+/** Joins mmdeploy's rows with the class ids of another tensor. */
 export function withLabels(
   values: ArrayLike<number>,
   labels: ArrayLike<number>,
@@ -92,7 +93,7 @@ export function withLabels(
   return { values: joined, width, images: equalRanges(batch, count) };
 }
 
-/** Groups rows by their image column. */
+/** Groups rows by the column with the image index. */
 export function byImage(
   spec: TensorSpec,
   values: ArrayLike<number>,

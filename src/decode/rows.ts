@@ -1,9 +1,9 @@
-/** Reads clones of `Detections`. `structuredClone` and `postMessage` keep the columns and drop the methods. */
+/** Reads clones of `Detections`. `structuredClone` and `postMessage` keep the columns but drop the methods. */
 import { refuse } from "../core/errors.ts";
 import { isDetached, show } from "../core/tensor.ts";
 import type { Detection, DetectionFields, Detections } from "./detections.ts";
 
-/** The columns of `Detections`, as `structuredClone` and `postMessage` carry them. */
+/** The columns of `Detections`, as `structuredClone` and `postMessage` copy them. */
 export type ClonedDetections = Pick<
   Detections,
   | "length"
@@ -19,7 +19,8 @@ export type ClonedDetections = Pick<
 >;
 
 /**
- * Detections as drawing and exporting take them: the result of `decode`, a list of detections, or a clone of either.
+ * Detections in the forms that drawing and exporting accept: the result of `decode`, a list of detections, or a clone
+ * of either.
  */
 export type DetectionList<D extends object = Detection> = Iterable<D> | ClonedDetections;
 
@@ -38,7 +39,9 @@ export function rowsOf<T>(given: T): T | DetectionFields[] {
   return isClone(given) ? rowsOfClone(given) : given;
 }
 
-/** Throws a RangeError for more rows than the columns have. A column whose memory was transferred has none. */
+/**
+ * Throws a RangeError if `length` exceeds the rows of the columns. A column whose memory was transferred has no rows.
+ */
 export function checkRoom({
   length,
   boxes,

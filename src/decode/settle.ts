@@ -1,6 +1,6 @@
 /**
- * Settles tensors whose shapes fit several readings, such as a list with as many rows as a box has numbers. Earlier
- * frames decide first, then the values, then the order of the other tensors.
+ * Decides about tensors whose shapes fit several readings, such as a list with as many rows as a box has numbers.
+ * Earlier frames decide first, then the values, then the order of the other tensors.
  */
 import { READINGS, type ReadingName } from "../core/readings.ts";
 import { SLACK } from "../core/row-orders.ts";
@@ -9,10 +9,10 @@ import type { HeadDraft, HeadTensor, Interpretation } from "../heads/head.ts";
 import type { Interpreted } from "../plan/make.ts";
 import type { Plan } from "../plan/plan.ts";
 
-/** How earlier frames were read. */
+/** The reading of earlier frames. */
 export interface Earlier {
   readonly reading: ReadingName;
-  /** Storage order of each tensor by its name. */
+  /** Storage order of each tensor, by the tensor's name. */
   readonly layouts: { readonly [name: string]: string };
 }
 
@@ -25,8 +25,8 @@ export const earlierOf = ({ reading, heads }: Plan): Earlier => ({
 });
 
 /**
- * Returns `interpreted` with one interpretation if the frame shows which one is right. Adds a note if rows were chosen
- * without evidence.
+ * Returns `interpreted` with only the right interpretation, if the frame shows which one is right. Adds a note if rows
+ * were chosen without evidence.
  * @param numbersAt returns the numbers of a tensor of `interpreted.outputs`
  */
 export function settleByFrame(
@@ -47,7 +47,7 @@ export function settleByFrame(
   const possible = all.filter((one) => isPossible(one, classes, numbersAt));
   if (possible.length === 1) return { settled: settled(possible), note: null };
   const left = possible.length > 0 ? possible : all;
-  // Give up on raw cells, which come in both orders. Lists are written row by row.
+  // Give up on raw cells, which exist in both orders. Lists are written row by row.
   if (!left.every(({ name }) => READINGS[name].cells === undefined))
     return { settled: interpreted, note: null };
   const inOneOrder = left.filter(({ tensors }) => new Set(tensors.flat().flatMap(orderOf)).size === 1);
@@ -65,14 +65,14 @@ export function settleByFrame(
 const isAsBefore = ({ name, tensors }: Interpretation, earlier: Earlier): boolean =>
   name === earlier.reading && tensors.flat().every((t) => t.layout === earlier.layouts[t.name]);
 
-/** Returns the storage order of a tensor. Empty if its dims fit both rows and planes. */
+/** Returns the storage order of a tensor. Empty if the dims fit both rows and planes. */
 const orderOf = ({ dims, layout }: HeadTensor): string[] =>
   dims.filter((n) => n !== 1).length > 1 || (dims.length > 1 && dims[dims.length - 1] === 1) ? [layout] : [];
 
-/** Count of cells to look at. */
+/** Largest count of cells whose values are read. */
 const MOST_CELLS = 256;
 
-/** True if the values of the first image are possible under the interpretation. */
+/** True if the values of the first image are possible in this interpretation. */
 function isPossible(
   { name, scores, heads: [head] }: Interpretation,
   classes: number | null,

@@ -5,17 +5,17 @@ import type { Memory } from "../core/memory.ts";
 export interface Stats {
   /** Count of decoded frames. */
   readonly frames: number;
-  /** Candidates of the last frame, over all its images. */
+  /** Count of the last frame's candidates, in all its images. */
   readonly candidates: number;
   /**
-   * Dropped candidates of the last frame. `capped`: no room, or `maxDetections` were kept before their turn.
-   * `notFinite`: box, score or class id was NaN or infinite. `empty`: nothing of the box was left inside the image,
-   * under rules that clamp before suppression.
+   * Counts of dropped candidates in the last frame. `capped`: there was no room, or `maxDetections` were already kept.
+   * `notFinite`: box, score or class id was NaN or infinite. `empty`: no part of the box was inside the image, under
+   * rules that clamp before suppression.
    */
   readonly dropped: { readonly capped: number; readonly notFinite: number; readonly empty: number };
-  /** Bytes of the decoder's memory. */
+  /** Byte length of the decoder's memory. */
   readonly bytes: number;
-  /** Count of plans made. A second plan means that shapes changed, and that the slots are new. */
+  /** Count of plans that were made. A second plan means that shapes changed, and that the slots are new. */
   readonly plans: number;
 }
 
@@ -26,7 +26,7 @@ export interface Counters {
   readonly dropped: { capped: number; notFinite: number; empty: number };
 }
 
-/** Begins a frame: resets the counters of the last one. */
+/** Begins a frame: resets the counters of the last frame. */
 export function countFrame(stats: Counters): void {
   stats.frames++;
   stats.candidates = 0;
@@ -35,7 +35,7 @@ export function countFrame(stats: Counters): void {
   stats.dropped.empty = 0;
 }
 
-/** Adds the counts that the kernel left in the plan block at byte address `at`. */
+/** Adds the counts that the kernel wrote to the plan block at byte address `at`. */
 export function countImage(stats: Counters, { i32 }: Memory, at: number): void {
   const p = at >> 2;
   const candidates = i32[p + A.P_CANDIDATES];

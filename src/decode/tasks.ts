@@ -47,8 +47,8 @@ import type { Frame } from "./frame.ts";
 import type { PrepareTask } from "./prepare.ts";
 
 /**
- * The memory of a plan, and the detections that lie in it: the part of `TaskWork` that a plan file has too. Tasks that
- * plan files hold need no more.
+ * The memory of a plan, and the detections in it. Decoders of plan files have this part of `TaskWork`, so tasks that
+ * plan files can store must not need more.
  */
 export interface TaskMemory {
   readonly engine: Engine;
@@ -57,16 +57,16 @@ export interface TaskMemory {
   readonly layout: Pick<MemoryLayout, "slots" | "order" | "workEnd">;
   /** One entry for each image of the batch. */
   readonly detections: readonly Detections[];
-  /** Adds a sentence to the notes, unless the notes of this plan have that sentence already. */
+  /** Adds a note, unless this plan already has the same note. */
   readonly note: (text: string) => void;
 }
 
-/** Values that the decoder of a config hands to a task. */
+/** Values that the decoder of a config passes to a task. */
 export interface TaskWork extends TaskMemory {
   readonly plan: Plan;
   readonly layout: MemoryLayout;
   readonly config: Config;
-  /** Returns the thresholds that the config or `update` gave, in doubles. The kernel has them in f32. */
+  /** Returns the thresholds from the config or from `update`, in doubles. The kernel has them in f32. */
   readonly thresholds: () => Thresholds;
 }
 
@@ -81,29 +81,29 @@ export type AfterImageOfTask = (image: number, block: number, frame?: Frame) => 
 /** A task that reads what a network outputs besides boxes. */
 export interface NetworkTask<N extends TaskName = TaskName> extends TaskPlanner, RowReader {
   readonly task: N;
-  /** Adds the task's columns to the detections of a plan. Returns what runs after each image. */
+  /** Adds the task's columns to the detections of a plan. Returns the function that runs after each image. */
   attach(work: TaskWork): AfterImageOfTask;
 }
 
 /** The task that suppresses by a named method: the option `suppression`. */
 export interface SuppressionTask {
   readonly task: "suppression";
-  /** Returns what runs after each image, before the network's task: it suppresses by the plan's method. */
+  /** Returns the function that runs after each image, before the network's task. It suppresses by the plan's method. */
   attach(work: TaskWork): AfterImageOfTask;
 }
 
-/** A value that the option `tasks` takes. */
+/** A value that the option `tasks` accepts. */
 export type DecoderTask =
   | { [N in Exclude<TaskName, "detect">]: NetworkTask<N> }[Exclude<TaskName, "detect">]
   | SuppressionTask
   | PrepareTask;
 
-/** Returns those of the tasks that know columns of records. */
+/** Returns the tasks that can read columns from records. */
 export const rowReaders = (tasks: readonly DecoderTask[]): readonly RowReader[] =>
   tasks.filter((one) => one.task !== "suppression" && one.task !== "prepare");
 
 /**
- * Throws a ConfigError unless `tasks` is a list of tasks. Plain JavaScript may pass anything, such as the tasks of plan
+ * Throws a ConfigError unless `tasks` is a list of tasks. Plain JavaScript may pass anything, such as tasks of plan
  * files to a decoder of configs.
  * @param methods a task has one of these methods
  */
@@ -133,7 +133,7 @@ const VALUE_NAMES: readonly string[] = [
   "prepare",
 ];
 
-/** Returns the names of the tasks that a config needs, besides that of preparation. */
+/** Returns the names of the tasks that a config needs, without the task of preparation. */
 export function namesOfTasks({
   task,
   family,
@@ -143,12 +143,18 @@ export function namesOfTasks({
   return [...(name === "detect" ? [] : [name]), ...(suppression ? (["suppression"] as const) : [])];
 }
 
-/** Throws a ConfigError with the line to write if the config needs a task that is not among `tasks`. */
+/**
+ * Throws a ConfigError if the config needs a task that is not in `tasks`. The message has the line of source code to
+ * write.
+ */
 export function checkTasks(config: Config, tasks: readonly DecoderTask[]): void {
   for (const name of namesOfTasks(config)) neededTask(tasks, name);
 }
 
-/** Attaches the plan's suppression and its task to the memory. Returns what runs after each image, in this order. */
+/**
+ * Attaches the plan's suppression and its task to the memory. Returns the functions that run after each image, in this
+ * order.
+ */
 export function attachTasks(tasks: readonly DecoderTask[], work: TaskWork): readonly AfterImageOfTask[] {
   const { suppression, task } = work.plan;
   return [

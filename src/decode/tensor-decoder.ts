@@ -1,4 +1,7 @@
-/** The decoder of `createDecoder`. The first frame, or shapes given beforehand, make a plan. Every frame runs it. */
+/**
+ * The decoder of `createDecoder`. The first frame, or shapes that were given before it, make a plan. Every frame runs
+ * the plan.
+ */
 import type { EngineName } from "../core/engine-name.ts";
 import { ConfigError, mismatch, refuse, TensorError } from "../core/errors.ts";
 import { numbersOf } from "../core/number.ts";
@@ -64,7 +67,7 @@ export async function makeDecoder(
 }
 
 /**
- * Makes a decoder of these parts synchronously.
+ * Makes a decoder from these parts synchronously.
  * @param fetched returns the parts that `makeDecoder` fetches. Called only when one is needed, so that Node loads the
  * files then
  */
@@ -85,7 +88,7 @@ export function makeDecoderSync(
   );
 }
 
-/** Makes a decoder of a config that is already read. */
+/** Makes a decoder from a config that is already read. */
 export function decoderOf(
   config: Config,
   options: DecoderOptions,
@@ -96,14 +99,14 @@ export function decoderOf(
   return new TensorDecoder(config, chooseEngine(engineOf(options)), options ?? {}, parts, rows);
 }
 
-/** Returns the stated engine. Plain JavaScript may pass null for options, which `readConfig` checks later. */
+/** Returns the stated engine. Plain JavaScript may pass null as options; `readConfig` checks this later. */
 const engineOf = (options: DecoderOptions | null): EngineName | "auto" => options?.engine ?? "auto";
 
 /** Everything that belongs to one set of shapes. */
 interface PlanWorkspace extends MemoryImage, Workspace {
-  /** Plan block for rows gathered from a caller's array, as a list of one. */
+  /** Plan block for rows gathered from a caller's array, as a list with one entry. */
   readonly gatherBlocks: readonly number[];
-  /** Steps after the boxes of an image, such as named suppression and masks. Mostly empty. */
+  /** Steps after the boxes of an image, such as named suppression and masks. Usually empty. */
   readonly finish: readonly AfterImageOfTask[];
 }
 
@@ -121,21 +124,21 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   #hash: string | null = null;
   #thresholds: Thresholds;
   #work: PlanWorkspace | null = null;
-  /** True if shapes were given beforehand. Tensors of other shapes are refused. */
+  /** True if the caller gave the shapes beforehand. Tensors of other shapes are refused. */
   #isFixed = false;
   /** True if the slots hold rows gathered from the last outputs, not whole tensors. */
   #holdsRows = false;
   #prepareRule: PartialRule | null = null;
   readonly #finished: FinishedRows | null;
-  /** Shapes that `imagesIn` was last called with, and its answer. */
+  /** The last shapes passed to `imagesIn`, and the image count that it returned. */
   #counted = { shapes: "", images: 1 };
-  /** Adds 1 to scores that lack it. Null if scores of the family never do. */
+  /** Adds 1 to scores that are too small by 1. Null if the family's scores never are. */
   readonly #missingOne: MissingOne | null;
   readonly #openRows = new OpenRows();
   #earlier: Earlier | null = null;
-  /** True if the outputs were converted, so that the slots are not theirs. */
+  /** True if the outputs were converted, so that the slots do not hold the caller's tensors. */
   #isBrought = false;
-  /** True once the probabilities of the first tensors were checked. For lists: of the first one with rows. */
+  /** True after the probabilities of the first tensors were checked. For lists: of the first list with rows. */
   #hasCheckedRange = false;
   #hasCheckedList = false;
   readonly #parts: Parts;
@@ -158,10 +161,10 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     const mayLackOne = config.decodes && TRAITS[familyOf(config).family].mayLackOne;
     this.#missingOne = mayLackOne ? new MissingOne() : null;
     const known = knownSpecs(config);
-    // Wait for the first frame if the rows vary per frame.
+    // Wait for the first frame if the row count varies per frame.
     const specs = known && this.#finished?.reads(known) ? null : known;
     const interpreted = specs && interpretConfig(config, specs, parts.tasks);
-    // Wait for the first frame if prior boxes are an output.
+    // Wait for the first frame if an output holds the prior boxes.
     if (interpreted?.awaits === null) {
       this.#build(interpreted);
       this.#isFixed = true;
@@ -229,7 +232,10 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     return text ? { ...description, text: `${description.text}\npicture: ${text}` } : description;
   }
 
-  /** Returns how pictures are prepared, or why they cannot be. Undefined for a decoder that needs no picture. */
+  /**
+   * Returns a text that says how pictures are prepared, or why they cannot be. Undefined for a decoder that needs no
+   * picture.
+   */
   #pictureText(): string | undefined {
     try {
       const prepare = this.#parts.tasks.find((one) => one.task === "prepare");
@@ -358,8 +364,8 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   }
 
   /**
-   * Returns how many images these outputs hold, 1 if their shapes do not tell. `toPacket` calls it, so that a device
-   * notices a batch before the receiver refuses it.
+   * Returns how many images these outputs hold. Returns 1 if the shapes do not show it. `toPacket` calls this, so that
+   * a device finds a batch before the receiver refuses it.
    */
   imagesIn(outputs: Outputs): number {
     const list = Array.isArray(outputs) ? Array.from(outputs as readonly TensorInput[]) : null;
@@ -381,12 +387,12 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
       const images = this.#finished?.imagesIn(specs) ?? null;
       if (images !== null) return images;
       const { interpretations } = interpretConfig(this.config, specs, this.#parts.tasks);
-      // No interpretation: the tensors do not fit.
+      // No interpretation means that the tensors do not fit.
       return interpretations.length === 0
         ? 1
         : Math.max(1, Math.min(...interpretations.map(({ batch }) => batch)));
     } catch (error) {
-      // Let the receiver say what is wrong with these tensors.
+      // Leave it to the receiver to say what is wrong with these tensors.
       if (error instanceof TensorError) return 1;
       throw error;
     }
@@ -397,7 +403,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   }
 
   /**
-   * Returns the names of the tensors in a bare array: their own, or those of the config in its order, or output0,
+   * Returns the names of the tensors in a plain array: their own names, or the config's names in order, or output0,
    * output1 ...
    */
   #namesOf(tensors: readonly TensorInput[]): string[] {
@@ -417,14 +423,14 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     const isList = Array.isArray(outputs);
     const tensors = (isList ? Array.from(outputs) : Object.values(outputs)) as readonly TensorInput[];
     const names = isList ? this.#namesOf(tensors) : Object.keys(outputs);
-    // Keep a scale that was given beforehand if data come without one.
+    // Keep a scale that was given beforehand if the data come without a scale.
     const specs = tensors.map((t, i) => ({
       ...specOf(names[i], t, this.#known(names[i])),
-      // The counts follow the converted rows.
+      // The tensor of counts follows the converted rows.
       ...(this.#isBrought && i === 1 && { countsRows: true as const }),
     }));
     if (this.#isFixed && this.#work) checkShapes(specs, this.#work.plan.tensors);
-    // Use the current thresholds: only a list of thresholds may show the class count, and `update` may have set it.
+    // Use the current thresholds: perhaps only their count shows the class count, and `update` may have set them.
     const config = {
       ...this.config,
       confidenceThreshold: this.#thresholds.confidenceThreshold,
@@ -446,7 +452,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
       refuse("", `outputs ${names.join(", ")}`, "each tensor once, by its name or in its place");
   }
 
-  /** Makes everything that belongs to these shapes. `ownNames`: names that the tensors had in their array. */
+  /** Makes everything that depends on these shapes. `ownNames`: names that the tensors had in the caller's array. */
   #build(interpreted: Interpreted, ownNames: readonly (string | null)[] = []): void {
     const { specs } = interpreted;
     const { explain } = this.#parts;
@@ -498,7 +504,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   }
 }
 
-/** Throws if a tensor of the plan is missing or has another shape than stated beforehand. */
+/** Throws if a tensor of the plan is missing, or has another shape than was stated beforehand. */
 function checkShapes(specs: readonly TensorSpec[], planned: readonly TensorSpec[]): void {
   for (const { name, dims } of planned) {
     const got = specs.find((s) => s.name === name);

@@ -6,26 +6,26 @@ import type { Thresholds } from "../memory/write.ts";
 
 /** Thresholds for `Decoder.update`. */
 export interface Update {
-  /** Threshold in 0..1, or one for each class. */
+  /** Threshold in 0..1, or one threshold for each class. */
   readonly confidenceThreshold?: number | readonly number[];
   /** IoU threshold in 0..1. */
   readonly iouThreshold?: number;
-  /** A whole number from 1 to the bound given at creation. */
+  /** A whole number from 1 to the limit set at creation. */
   readonly maxDetections?: number;
 }
 
-/** Limits that a decoder sets to an update. */
+/** Limits that a decoder sets on updates. */
 export interface UpdateRules {
   /** Largest `maxDetections`. */
   readonly bound: number;
-  /** Returns what is wrong with a confidence threshold, as got and expected; null if nothing is. */
+  /** Returns what is wrong with a confidence threshold, as [got, expected]. Returns null if nothing is wrong. */
   readonly confidenceProblem: (confidence: number | readonly number[]) => string | null;
 }
 
 const NAMES = ["confidenceThreshold", "iouThreshold", "maxDetections"];
 
 /**
- * Returns the new thresholds: those that `update` states, and the others from `now`.
+ * Returns the new thresholds: those in `update`, and the others from `now`.
  * @throws RangeError with every problem of `update`
  */
 export function readUpdate<T extends Partial<Thresholds>>(
@@ -41,7 +41,7 @@ export function readUpdate<T extends Partial<Thresholds>>(
     const complaint = nameComplaint(name, NAMES);
     if (complaint) say(name, mismatch(...complaint));
   }
-  // Treat null like undefined, since plain JavaScript passes either.
+  // Treat null like undefined, because plain JavaScript may pass either.
   const confidence = given.confidenceThreshold ?? null;
   const iou = given.iouThreshold ?? null;
   const most = given.maxDetections ?? null;
@@ -60,7 +60,7 @@ export function readUpdate<T extends Partial<Thresholds>>(
   if (problems.length > 0) throw new RangeError(problems.join("\n"));
   return {
     ...now,
-    // Copy a list, since the caller may change it later.
+    // Copy the list, because the caller may change it later.
     ...(confidence !== null && {
       confidenceThreshold: typeof confidence === "number" ? confidence : [...confidence],
     }),

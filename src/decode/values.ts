@@ -26,8 +26,8 @@ export function valueIn(
 }
 
 /**
- * Begins a column record over a tensor's values from `element` on. Returns its address, in the buckets of the sort,
- * which are unused before a scan and after suppression.
+ * Begins a column record for a tensor's values from `element` on. Returns the address of the record. The record uses
+ * the buckets of the sort, which are free before a scan and after suppression.
  */
 export function columnOf(work: PlanInMemory, tensor: number, element: number): number {
   const { i32, f32 } = work.memory;
@@ -42,14 +42,14 @@ export function columnOf(work: PlanInMemory, tensor: number, element: number): n
   return column;
 }
 
-/** Called for a value outside the range. Returns false to end the search. */
+/** Called for a value out of the range. Returns false to end the search. */
 type Outsider = (value: number, cell: number, channel: number) => boolean;
 
 const isNone: Outsider = () => false;
 
 /**
- * True if every value of a column lies in `low`..`high`, over `channels` channels and all images, or if `allows`
- * returns true for it. NaN lies in no range.
+ * True if every value of a column lies in `low`..`high`, in `channels` channels and all images. Values for which
+ * `allows` returns true also pass. NaN lies in no range.
  */
 export function everyValue(
   work: PlanInMemory,
@@ -62,7 +62,7 @@ export function everyValue(
   const { engine, memory, plan } = work;
   const s = plan.tensors[f.tensor];
   const { bytes, code } = ELEMENTS[s.type];
-  // Walk memory in order: along the smaller of the two steps.
+  // Read memory in order: along the smaller of the two steps.
   const byCell = f.cell > f.channel;
   const [run, runs] = byCell ? [channels, cells] : [cells, channels];
   const [step, runStep] = byCell ? [f.channel, f.cell] : [f.cell, f.channel];
