@@ -20,8 +20,8 @@ export type Decision =
   | { readonly kind: "deny"; readonly bucket: Bucket; readonly retryAfter: number };
 
 /**
- * Decides if a bucket allows a request at `now` (milliseconds). `cost` may exceed the tokens left, which later requests
- * then pay for.
+ * Decides if a bucket allows a request at `now` (milliseconds). If `cost` exceeds the remaining tokens, later requests
+ * pay the rest.
  */
 export function decide(limit: Limit, bucket: Bucket | undefined, now: number, cost = 1): Decision {
   const before =
@@ -58,13 +58,13 @@ export class Buckets {
     return decision.kind === "allow" ? 0 : decision.retryAfter;
   }
 
-  /** Returns what `take` would, without taking. */
+  /** Returns the same as `take`, without taking tokens. */
   wait(caller: string, now: number): number {
     const decision = decide(this.#limit, this.#buckets.get(caller), now);
     return decision.kind === "allow" ? 0 : decision.retryAfter;
   }
 
-  /** Charges an allowed request once its cost is known. */
+  /** Charges the cost of a request that was already allowed. */
   charge(caller: string, now: number, cost: number): void {
     const bucket = this.#buckets.get(caller) ?? { tokens: this.#limit.burst, at: now };
     // Limit debt to one burst, so that a caller who stops is allowed again within (burst + 1) / rate seconds.
@@ -72,8 +72,8 @@ export class Buckets {
   }
 
   #put(caller: string, bucket: Bucket): void {
-    // Insert the caller again, since a Map keeps the order of insertion. The first entry is then the one idle longest
-    // and is dropped, so memory is bounded and active callers keep their count.
+    // Insert the caller again: a Map keeps the order of insertion, so the first entry is the caller without requests
+    // for longest. Dropping this entry bounds the memory, and active callers keep their counts.
     this.#buckets.delete(caller);
     this.#buckets.set(caller, bucket);
     if (this.#buckets.size > this.#maxCallers) {

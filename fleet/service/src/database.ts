@@ -1,8 +1,8 @@
 /**
  * The database interface of services. SQLite and PostgreSQL run the same SQL text.
  *
- * The SQL is plain: placeholders `?`, ON CONFLICT, RETURNING. No query builder stands between. Each database
- * prepares a text once and keeps it.
+ * Services write plain SQL with `?` placeholders, ON CONFLICT and RETURNING, without a query builder. Each database
+ * prepares every SQL text once and keeps the statement.
  */
 export type Value = string | number | null;
 
@@ -10,13 +10,13 @@ export interface Queries {
   all<T extends object>(sql: string, params?: readonly Value[]): Promise<T[]>;
 }
 
-/** A migration may run queries, and texts of several statements. */
+/** Queries of a migration, which may also run texts with several statements. */
 export interface Schema extends Queries {
   script(sql: string): Promise<void>;
 }
 
 export interface WriteOptions {
-  /** False: a power cut may undo the transaction, and nobody waits for the disk. Default true. */
+  /** False: the transaction does not wait for the disk, and a power cut may undo it. Default true. */
   readonly durable?: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface Database extends Queries {
   readonly kind: "sqlite" | "postgres";
   /**
    * Runs one transaction, which is durable when the promise resolves, unless `options` say otherwise. PostgreSQL may
-   * ask to run `work` again after a conflict, so `work` does nothing but queries.
+   * run `work` again after a conflict, so `work` must have no effects other than its queries.
    */
   write<T>(work: (tx: Queries) => Promise<T>, options?: WriteOptions): Promise<T>;
   /** Runs reads that all see the same state. */
@@ -32,8 +32,8 @@ export interface Database extends Queries {
   /** Runs `work` while no other process migrates. */
   migrate(work: (tx: Schema) => Promise<void>): Promise<void>;
   /**
-   * Returns why the database cannot be used although it answers, such as a full disk or a deleted file. Else undefined.
-   * Costs almost nothing if all is well. After a full disk it tries to write.
+   * Returns why the database cannot be used although it answers, such as a full disk or a deleted file; undefined if it
+   * can be used. Costs almost nothing in normal operation. After a full disk, tries to write.
    */
   problem(): Promise<string | undefined>;
   close(): Promise<void>;
@@ -46,8 +46,8 @@ export interface Owner {
 }
 
 /**
- * Tests if the disk takes writes again, without leaving anything behind. An UPDATE to the same value would not test it,
- * since SQLite writes no page for that.
+ * Tests if the disk accepts writes again, without leaving anything behind. An UPDATE to the same value would be no
+ * test, since SQLite writes no page for it.
  */
 export async function tryWrite(db: Database): Promise<void> {
   await db.write(async (tx) => {

@@ -1,6 +1,6 @@
 /**
- * Delivers the messages of one queue to its receiver, each at least once. While the receiver fails, one message at a
- * time is tried. Queueing a message never waits for a receiver.
+ * Delivers the messages of one queue to its receiver, each at least once. While the receiver fails, only one message at
+ * a time is tried. Adding a message to the queue never waits for a receiver.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,14 +11,14 @@ import type { Logger } from "./log.ts";
 import { pauseAfter } from "./retry.ts";
 
 export interface Message {
-  /** Id for all attempts, so that the receiver recognises a repeated message. */
+  /** Id that all attempts send, so that the receiver recognises a repeated message. */
   readonly id: string;
   readonly body: string;
 }
 
 /**
  * Result of an attempt. "gone": the receiver wants no more messages. "ended": the service stops, and the result is
- * unknown. An object: send again, not before `after` milliseconds if the receiver stated them.
+ * unknown. An object: try again, at the earliest after `after` milliseconds if the receiver stated them.
  */
 export type Attempt = "sent" | "gone" | "ended" | { readonly reason: string; readonly after: number | null };
 
@@ -33,18 +33,18 @@ export interface AttemptOptions {
 export interface Queued<P> {
   /** Position of the message in the queue. */
   readonly place: P;
-  /** The message. Null: nobody wants it any more. `lost`: why it cannot be sent. */
+  /** The message. Null: nobody wants this message any more. `lost`: reason why it cannot be sent. */
   readonly message: Message | { readonly lost: string } | null;
 }
 
 /** The messages of one receiver, in the database. */
 export interface DeliveryQueue<P> {
-  /** Name of the queue, and of its lease: of several processes, one holds it. */
+  /** Name of the queue and of its lease. Among several processes, only the holder of the lease sends. */
   readonly name: string;
   /** Returns the next messages after a position; undefined: from the start. */
   next(after: P | undefined, most: number): Promise<readonly Queued<P>[]>;
   remove(places: readonly P[]): Promise<void>;
-  /** Keeps a message as dropped. */
+  /** Marks a message as dropped, and keeps it. */
   drop(place: P, why: { readonly at: number; readonly reason: string }): Promise<void>;
   /** Returns a unique text for a position. */
   keyOf(place: P): string;
@@ -54,7 +54,7 @@ export interface DeliveryOptions {
   readonly db: Database;
   readonly log: Logger;
   readonly now: () => number;
-  /** Tries once to send a message. */
+  /** Makes one attempt to send a message. */
   readonly attempt: (message: Message, options: AttemptOptions) => Promise<Attempt>;
   readonly onOutcome: (outcome: "sent" | "failed" | "dropped") => void;
   /** Identifies the receiver in the log, without a secret. */
@@ -72,18 +72,18 @@ export interface DeliveryWords {
 }
 
 export interface DeliveryLimits {
-  /** Largest count of messages being sent at the same time. */
+  /** Largest number of messages that are sent at the same time. */
   readonly inFlight: number;
-  /** Count of attempts before a message is dropped, if the receiver takes others meanwhile. */
+  /** Number of attempts after which a message is dropped, if the receiver accepted others meanwhile. */
   readonly attempts: number;
   /** Milliseconds before the second attempt. Each later wait doubles, up to `longestMs`. */
   readonly retryMs: number;
   readonly longestMs: number;
   /** Milliseconds in which the receiver has to answer. */
   readonly patienceMs: number;
-  /** Milliseconds between two looks at an empty queue, to which other processes may add messages. */
+  /** Milliseconds between two checks of an empty queue, to which other processes may add messages. */
   readonly lookMs: number;
-  /** Milliseconds of a lease. If its process dies, another one takes over when it ends. */
+  /** Duration of a lease in milliseconds. If its process dies, another process takes over when the lease ends. */
   readonly leaseMs: number;
 }
 
@@ -91,14 +91,14 @@ const LIMITS: DeliveryLimits = {
   ...{ inFlight: 4, attempts: 10, retryMs: 1000, longestMs: 5 * 60_000, patienceMs: 15_000 },
   ...{ lookMs: 1000, leaseMs: 5000 },
 };
-/** Largest count of messages to read at once. */
+/** Largest number of messages to read at once. */
 const BATCH = 64;
-/** Largest count of failing messages to remember. */
+/** Largest number of failing messages to remember. */
 const MOST_REMEMBERED = 10_000;
 /** Milliseconds between two log lines about dropped messages. */
 const LOG_EVERY_MS = 60_000;
 
-/** Failed attempts of a message, and the time of the next one. */
+/** Number of failed attempts of a message, and the time of the next attempt. */
 interface Failure {
   readonly attempts: number;
   /** Earliest `performance.now()` for another attempt. */
@@ -108,8 +108,8 @@ interface Failure {
 }
 
 /**
- * Result for a message. "done": it leaves the queue. An object: it is kept as dropped. A number: milliseconds to wait
- * at least.
+ * Result for a message. "done": the message leaves the queue. An object: the message is kept as dropped. A number:
+ * milliseconds until the next attempt, at least.
  */
 type Result = "done" | { readonly dropped: string } | number;
 
@@ -123,17 +123,17 @@ export class Delivery<P> {
   #running: Promise<void> = Promise.resolve();
   /** `performance.now()` of the last renewal of the lease; -Infinity without a lease. */
   #leasedAt = -Infinity;
-  /** Aborted to end the wait for messages, when some are queued or the service stops. */
+  /** Controller that ends the wait for messages when some are queued or the service stops. */
   #ring = new AbortController();
   readonly #failures = new Map<string, Failure>();
-  /** Count of messages that the receiver took. */
+  /** Number of messages that the receiver accepted. */
   #taken = 0;
-  /** Count of failed attempts since the receiver last took a message. */
+  /** Number of failed attempts since the receiver last accepted a message. */
   #failed = 0;
   #dropped = 0;
   #loggedAt = -Infinity;
   #isGone = false;
-  /** Why messages wait; null while the receiver takes them. */
+  /** Why messages wait; null while the receiver accepts them. */
   problem: string | null = null;
 
   constructor(queue: DeliveryQueue<P>, options: DeliveryOptions) {
@@ -151,17 +151,17 @@ export class Delivery<P> {
     this.#running = this.#run();
   }
 
-  /** Ends the wait for messages. Call it once new messages are durable. */
+  /** Ends the wait for messages. Call this once new messages are durable. */
   wake(): void {
     this.#ring.abort();
   }
 
-  /** Ends the attempts under way. Undelivered messages stay in the database. */
+  /** Ends the running attempts. Undelivered messages stay in the database. */
   async stop(): Promise<void> {
     this.#end.abort();
     this.#ring.abort();
     await this.#running;
-    // Ignore errors: without the database, other processes wait until the lease ends.
+    // Ignore errors: if the database cannot be reached, other processes wait until the lease ends.
     if (this.#leasedAt > 0) await releaseLease(this.#options.db, this.#queue.name, this.#owner).catch(() => undefined);
   }
 
@@ -180,7 +180,7 @@ export class Delivery<P> {
       }
   }
 
-  /** Takes the lease, or renews it after a third of its time. Returns true if this process holds it. */
+  /** Takes the lease, or renews it after a third of its duration. Returns true if this process holds the lease. */
   async #takeLease(): Promise<boolean> {
     const { db, now } = this.#options;
     const { leaseMs } = this.#limits;
@@ -190,7 +190,7 @@ export class Delivery<P> {
     return hasLease;
   }
 
-  /** Renews the lease while the work lasts. */
+  /** Renews the lease until the work ends. */
   async #renewingLease<T>(work: Promise<T>): Promise<T> {
     // Ignore errors: if the lease ends, another process sends the same messages, which receivers recognise by id.
     const renewal = setInterval(() => void this.#takeLease().catch(() => undefined), this.#limits.leaseMs / 2);
@@ -210,7 +210,7 @@ export class Delivery<P> {
     await sleep(milliseconds, undefined, { signal: this.#end.signal }).catch(() => undefined);
   }
 
-  /** Attempts once to send each message that is due. */
+  /** Tries to send each message that is due, once. */
   async #sendAll(batch: readonly Queued<P>[]): Promise<void> {
     const now = performance.now();
     const due = batch.filter(({ place }) => (this.#failureOf(place)?.notBefore ?? 0) <= now);
@@ -268,7 +268,7 @@ export class Delivery<P> {
     const attempts = (before?.attempts ?? 0) + 1;
     const takenBefore = before?.takenBefore ?? this.#taken;
     this.#failures.delete(key);
-    // Drop the message only if others were taken meanwhile. Otherwise the receiver is at fault.
+    // Drop the message only if the receiver accepted others meanwhile. Otherwise the receiver itself is at fault.
     if (attempts >= most && this.#taken > takenBefore) {
       const dropped = `${attempts} attempts failed while others were taken, the last: ${reason}`;
       this.#countDropped(dropped, this.#options.words.dropped);
@@ -291,7 +291,7 @@ export class Delivery<P> {
     this.problem = reason;
   }
 
-  /** Stops sending until the next start: the receiver answered 410. */
+  /** Stops sending until the service starts again: the receiver answered 410. */
   #stopForGood(): "done" {
     this.#options.onOutcome("dropped");
     if (this.#isGone) return "done";
@@ -307,7 +307,7 @@ export class Delivery<P> {
     return "done";
   }
 
-  /** Counts a message as lost or dropped. Logs at most once a minute, and not after a 410. */
+  /** Counts a lost or dropped message. Logs at most once a minute, and not after a 410. */
   #countDropped(reason: string, text: string): void {
     this.#options.onOutcome("dropped");
     this.#dropped++;

@@ -1,11 +1,11 @@
 /**
- * The last lines of a device's log, which agents send and hubs keep. Both redact and cut them, since an agent may be
- * outdated or lie.
+ * The last lines of a device's log, which agents send and hubs keep. Agent and hub both remove secrets and shorten the
+ * lines, since an agent may be outdated or lie.
  */
 
 export const MOST_LOG_LINES = 500;
 export const MOST_LOG_BYTES = 65_536;
-/** Longest line in characters. The rest is cut off. */
+/** Largest number of characters of a line. The rest is cut off. */
 const MOST_LINE = 2000;
 const HIDDEN = "[redacted]";
 
@@ -16,8 +16,8 @@ const SECRET_NAME = `[\\w-]*(?:${[
 ].join("|")})[\\w-]*`;
 
 /**
- * Patterns to hide, with their replacements. Hide too much rather than too little, since a leaked secret cannot be
- * recalled.
+ * Patterns to hide, with their replacements. The patterns hide too much rather than too little, since a leaked secret
+ * cannot be recalled.
  */
 const RULES: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/gs, HIDDEN],
@@ -32,7 +32,7 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, HIDDEN],
 ];
 
-/** Returns a text without secrets. @param known texts that are secrets in any place */
+/** Returns a text without secrets. @param known secrets to remove wherever they occur */
 export function redactLog(text: string, known: readonly string[] = []): string {
   const plain = known
     .filter((secret) => secret.length >= 6)
@@ -40,13 +40,13 @@ export function redactLog(text: string, known: readonly string[] = []): string {
   return RULES.reduce((rest, [form, shown]) => rest.replace(form, shown), plain);
 }
 
-/** Returns the last lines of a text that fit the limits, without control characters. */
+/** Returns the last lines of a text that fit the limits. Removes control characters. */
 export function cutLog(text: string): string {
   const kept: string[] = [];
   let bytes = 0;
   const lines = text.split(/\r?\n/).filter((line) => line !== "");
   for (const line of lines.slice(-MOST_LOG_LINES).reverse()) {
-    // Remove control characters, which could rewrite a terminal. PostgreSQL takes no NUL either.
+    // Remove control characters, which could rewrite a terminal. PostgreSQL also refuses NUL.
     const plain = line.slice(0, MOST_LINE).replace(/[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
     bytes += Buffer.byteLength(plain) + 1;
     if (bytes > MOST_LOG_BYTES) break;

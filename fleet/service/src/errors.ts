@@ -5,7 +5,9 @@ export class UserError extends Error {
   override readonly name: string = "UserError";
 }
 
-/** Error: a database cannot be used now, since it is away, locked, or its disk is full. A later try may succeed. */
+/**
+ * Error: a database cannot be used now: it cannot be reached, is locked, or its disk is full. A later try may succeed.
+ */
 export class UnavailableError extends Error {
   override readonly name: string = "UnavailableError";
 }
@@ -28,12 +30,12 @@ export function codeOf(error: unknown): string {
 const UNTRUSTED =
   /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_(GET_ISSUER_CERT(_LOCALLY)?|VERIFY_LEAF_SIGNATURE))$/;
 
-/** Error codes of certificates that are not valid now, by this machine's clock. */
+/** Error codes of certificates that are expired or not valid yet, by this machine's clock. */
 const UNTIMELY = /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/;
 
 /**
- * Returns why a connection failed: the messages of the error and its cause, since `fetch` puts the reason there. For a
- * certificate that is not trusted or not valid now, adds what to do.
+ * Returns why a connection failed: the messages of the error and of its cause, since `fetch` puts the reason into the
+ * cause. For an untrusted or expired certificate, adds what to do.
  */
 export function connectionProblem(error: unknown): string {
   const { cause } = (error ?? {}) as { cause?: unknown };

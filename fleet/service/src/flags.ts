@@ -1,4 +1,4 @@
-/** Parses the flags of a command line. Reports all wrong ones at once, each with a suggestion. */
+/** Parses the flags of a command line. One error lists all wrong flags, each with a suggestion. */
 import { meantBy } from "./names.ts";
 
 /** A flag with a value, or one without. */

@@ -1,18 +1,19 @@
 /**
- * Shares one sync of the disk among several transactions. A transaction that commits while a sync runs waits for the
- * next one, with all others that came meanwhile: the running one may have begun before its bytes were written.
+ * Shares one sync of the disk among several transactions. A transaction that commits during a sync waits for the next
+ * sync, since the running one may have started before the transaction's bytes were written. All transactions that wait
+ * share the next sync.
  */
 export class GroupSync {
   readonly #sync: () => Promise<void>;
   #running: Promise<void> | null = null;
   #next: Promise<void> | null = null;
 
-  /** @param sync brings all that was written before the call to the disk */
+  /** @param sync brings all bytes that were written before the call to the disk */
   constructor(sync: () => Promise<void>) {
     this.#sync = sync;
   }
 
-  /** Resolves when a sync that began after this call is done. Rejects if it failed. */
+  /** Resolves after a sync that began after this call. Rejects if that sync failed. */
   wait(): Promise<void> {
     if (this.#running === null) return this.#start();
     return (this.#next ??= this.#running

@@ -1,8 +1,8 @@
-/** SIGHUP: a terminal that was closed, or a rotation of logs. */
+/** Handles SIGHUP, which means a closed terminal, or a rotation of logs. */
 
 /**
- * Without a terminal, lets SIGHUP pass: programs that rotate logs send it, and it would end the process. A closed
- * terminal ends the process as SIGTERM does.
+ * Ignores SIGHUP if there is no terminal: programs that rotate logs send this signal, which would end the process. A
+ * closed terminal ends the process as SIGTERM does.
  */
 export function outliveRotation(log: (message: string) => void): void {
   process.on("SIGHUP", () => {

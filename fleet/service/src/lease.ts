@@ -1,13 +1,13 @@
 /**
- * Leases: of several processes that share a database, one does a piece of work and the others wait. The table is
- * `leases (name PRIMARY KEY, owner, until)`.
+ * Leases decide which process does a piece of work, if several share a database. The others wait. The table is `leases
+ * (name PRIMARY KEY, owner, until)`.
  */
 import type { Database } from "./database.ts";
 
 /**
  * Takes or renews a lease.
  * @param owner names the caller
- * @returns true if `owner` has the lease, false if another one has it
+ * @returns true if `owner` now has the lease, false if another owner has it
  */
 export async function takeLease(
   db: Database,
@@ -15,7 +15,7 @@ export async function takeLease(
   owner: string,
   { now, milliseconds }: { readonly now: number; readonly milliseconds: number },
 ): Promise<boolean> {
-  // Also replace a lease that ends far in the future, written while a clock was wrong.
+  // Also replace a lease with an end far in the future, which was written under a wrong clock.
   const rows = await db.write((tx) =>
     tx.all(
       `INSERT INTO leases (name, owner, until) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE

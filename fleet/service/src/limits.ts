@@ -1,7 +1,10 @@
-/** Checks system limits at a service's start and explains them. Imports nothing, since it runs first. */
+/**
+ * Checks the system's limits when a service starts, and explains problems. Imports nothing, so that it can run before
+ * all other modules.
+ */
 import { readFileSync } from "node:fs";
 
-/** Count of file descriptors below which not even the modules can be loaded. */
+/** Number of file descriptors below which not even the modules can be loaded. */
 const LEAST_FILES = 256;
 
 /** Returns how many files this process may open; undefined if the system does not say. */
@@ -25,7 +28,7 @@ export function limitProblem(limits?: string): string | undefined {
   return `open files: got a limit of ${most}, expected at least ${LEAST_FILES}; raise it with ulimit -n, or with LimitNOFILE in the unit`;
 }
 
-/** Returns a warning if this process may not open as many files as it allows connections, or undefined. */
+/** Returns a warning if this process may open fewer files than the connections it accepts, or undefined. */
 export function connectionLimitProblem(connections: number, limits?: string): string | undefined {
   const most = mostFiles(limits);
   const needed = connections + LEAST_FILES;
@@ -49,7 +52,7 @@ export function explainLimit(error: unknown): string | undefined {
   return typeof code === "string" && Object.hasOwn(SENTENCES, code) ? SENTENCES[code] : undefined;
 }
 
-/** Loads and runs a command if the system's limits suffice. Otherwise explains why not, and ends with code 2. */
+/** Loads and runs a command if the system's limits suffice. Otherwise explains the problem, and ends with code 2. */
 export async function runWithinLimits(name: string, load: () => Promise<unknown>): Promise<void> {
   const refuse = (problem: string): void => {
     process.stderr.write(`${name}: ${problem}\n`);

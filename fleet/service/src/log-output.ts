@@ -1,23 +1,23 @@
 /**
- * Where the lines of a log go: standard output or standard error. A log never stops its service. Lines that cannot be
- * written, since the disk is full or the reader hangs, are lost, and the log counts them once it can be written again.
+ * Writes the lines of a log to standard output or standard error. A log never stops its service. If the disk is full or
+ * the reader hangs, lines are lost. The log counts lost lines, and reports their number when it can write again.
  */
 import { closeSync, fstatSync, openSync, writeSync } from "node:fs";
 import type { DestinationStream } from "pino";
 
-/** Most bytes that wait for a reader. */
+/** Largest number of bytes that wait for a reader. */
 const MOST_WAITING = 2 ** 20;
-/** Lines are written together once they have so many bytes, or after so many milliseconds. */
+/** Buffered lines are written once they have so many bytes, or after so many milliseconds. */
 const [TOGETHER_BYTES, TOGETHER_MS] = [4096, 500];
 
 export interface LogOutputOptions {
-  /** True: writes several lines at once. */
+  /** True: collects lines and writes several at once. */
   readonly together?: boolean;
 }
 
 export class LogOutput implements DestinationStream {
   readonly #stream: NodeJS.WriteStream;
-  /** Descriptor that is written directly; undefined for a pipe or socket, whose reader may hang. */
+  /** Descriptor for direct writes. Undefined for a pipe or socket, whose reader may hang. */
   readonly #file: number | undefined;
   readonly #least: number;
   #text = "";
@@ -26,7 +26,7 @@ export class LogOutput implements DestinationStream {
 
   constructor(fd: 1 | 2, { together = false }: LogOutputOptions = {}) {
     this.#stream = fd === 1 ? process.stdout : process.stderr;
-    // An error of the stream would end the process.
+    // Ignore errors of the stream, which would end the process.
     this.#stream.on("error", () => undefined);
     this.#least = together ? TOGETHER_BYTES : 1;
     this.#file = fileOf(fd);
@@ -39,7 +39,7 @@ export class LogOutput implements DestinationStream {
     else this.#timer ??= setTimeout(() => this.flush(), TOGETHER_MS).unref();
   }
 
-  /** Writes the lines that wait. */
+  /** Writes the collected lines. */
   flush(done?: () => void): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -51,7 +51,7 @@ export class LogOutput implements DestinationStream {
     done?.();
   }
 
-  /** Tells of lost lines. Begins a new line: the last one may have been cut. */
+  /** Returns a line about lost lines. It starts with a line break, since the last line may have been cut. */
   #notice(): string {
     const notice = { level: "warn", time: new Date().toISOString(), lines: this.#lost };
     return `\n${JSON.stringify({ ...notice, msg: "lines were lost: the log could not be written" })}\n`;
@@ -74,8 +74,8 @@ export class LogOutput implements DestinationStream {
 }
 
 /**
- * Returns a descriptor of the file or terminal behind `fd`; undefined if it is a pipe or socket. A file is opened anew
- * to append: after a rotation that truncates it, writes would leave a hole as large as the old log.
+ * Returns a descriptor of the file or terminal behind `fd`; undefined for a pipe or socket. A file is opened again in
+ * append mode: if a log rotation truncates it, writes through `fd` would leave a hole as large as the old log.
  */
 function fileOf(fd: 1 | 2): number | undefined {
   try {
@@ -86,7 +86,7 @@ function fileOf(fd: 1 | 2): number | undefined {
     if (fstatSync(again).ino === found.ino) return again;
     closeSync(again);
   } catch {
-    // There is no /proc, or the file belongs to another user: write as it was opened.
+    // Use `fd` itself: there is no /proc, or the file belongs to another user.
   }
   return fd;
 }

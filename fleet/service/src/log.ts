@@ -11,11 +11,11 @@ export type { DestinationStream, Logger };
 export interface LogOptions {
   /** Destination of lines. Default: standard output, unbuffered. */
   readonly destination?: DestinationStream | undefined;
-  /** Removes secrets from error texts, which come from elsewhere. */
+  /** Removes secrets from error texts, which may quote outside input. */
   readonly redact?: (text: string) => string;
 }
 
-/** @param level least level that is logged */
+/** @param level lowest level that is logged */
 export function createLogger(level: string, { destination, redact = (text) => text }: LogOptions = {}): Logger {
   return pino(
     {

@@ -1,4 +1,4 @@
-/** Migrates a schema in numbered steps. A released step never changes; the next change gets a new number. */
+/** Migrates a schema in numbered steps. A released step never changes: every change gets a new number. */
 import type { Database, Owner, Queries } from "./database.ts";
 import { UserError } from "./errors.ts";
 
@@ -15,8 +15,8 @@ export interface MigrateOptions extends Owner {
 }
 
 /**
- * Runs the steps that the database lacks, all or nothing, and returns their count. Several processes may call it at
- * once.
+ * Runs the steps that the database does not have yet, all or none. Returns the number of these steps. Several processes
+ * may call this function at the same time.
  */
 export async function migrate(db: Database, { service, steps, now = Date.now }: MigrateOptions): Promise<number> {
   const text = db.kind === "postgres" ? 'TEXT COLLATE "C"' : "TEXT";
@@ -26,7 +26,7 @@ export async function migrate(db: Database, { service, steps, now = Date.now }: 
     await tx.script(
       `CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT PRIMARY KEY, name ${text} NOT NULL, applied_at BIGINT NOT NULL)`,
     );
-    // Facts that a service keeps about the database itself: a rising mark, and the last trusted time.
+    // This table holds a service's facts about the database: a growing mark, and the last trusted time.
     await tx.script(`CREATE TABLE IF NOT EXISTS service_state (name ${text} PRIMARY KEY, value BIGINT NOT NULL)`);
     const current = await databaseVersion(tx);
     const newest = steps.at(-1)?.version ?? 0;

@@ -1,9 +1,9 @@
 /**
- * One connection to an MQTT 5 broker. It never reconnects: when it ends, its owner opens another. An acknowledgement
- * can then never go out over another connection, where its packet id may mean another message.
+ * One connection to an MQTT 5 broker. It never reconnects: after the connection ends, its owner opens another. So an
+ * acknowledgement can never go out over a later connection, where its packet id may belong to another message.
  *
- * MQTT 5 is needed: its reason codes say that nobody listens to a topic, or that a client may not write to the topic.
- * Brokers of MQTT 3.1.1 acknowledge such a message, and throw the message away.
+ * MQTT 5 is required: its reason codes say that nobody listens to a topic, or that a client may not write to it.
+ * Brokers of MQTT 3.1.1 acknowledge such a message, but drop it.
  */
 import type { IClientOptions, IConnackPacket, IPublishPacket, MqttClient } from "mqtt";
 import { UserError, connectionProblem, messageOf } from "./errors.ts";
@@ -13,16 +13,16 @@ export const MQTT_TOPIC = "boxwright";
 
 /** A host's answer to a packet that names a response topic. */
 export interface MqttAnswer {
-  /** Why the host will never take the packet. Absent: its frame is stored. */
+  /** Reason why the host will never accept the packet. Absent if the frame is stored. */
   readonly refused?: string;
 }
 
-/** A topic without wildcards, and without a slash at its ends. */
+/** True for a topic without wildcards that neither starts nor ends with a slash. */
 export const isTopic = (text: string): boolean => /^[^/+#\p{Cc}$][^+#\p{Cc}]{0,199}(?<!\/)$/u.test(text);
-/** Most bytes of topic and properties of a message, besides its payload. */
+/** Largest number of bytes of a message besides its payload: topic and properties. */
 export const MQTT_ENVELOPE_BYTES = 16 * 1024;
 
-/** Reason codes of MQTT 5 that agents and hosts tell apart. */
+/** Reason codes of MQTT 5 that agents and hosts distinguish. */
 export const MQTT_CODE = { nobody: 16, denied: 135, takenOver: 142, topic: 144, tooLarge: 149, format: 153 } as const;
 /** Advice by reason code of a refused connection. Retrying does not help until an operator changes something. */
 const MISTAKES: Readonly<Record<number, string>> = {
@@ -37,7 +37,7 @@ const MISTAKES: Readonly<Record<number, string>> = {
   138: "ask the operator of the broker",
 };
 
-/** Seconds between signs of life. A connection that is silent for 1.5 times as long is dead. */
+/** Seconds between keep-alive messages. A connection that is silent for 1.5 times as long counts as dead. */
 const KEEPALIVE_SECONDS = 30;
 /** Milliseconds after which an attempt to connect is given up. */
 const CONNECT_MS = 10_000;
@@ -77,17 +77,19 @@ function decode(text: string): string | null {
 
 export interface MqttOptions {
   readonly clientId: string;
-  /** Seconds for which the broker keeps subscriptions and messages while this client is away; 0: it keeps none. */
+  /**
+   * Seconds for which the broker keeps this client's subscriptions and messages after a disconnection; 0 keeps none.
+   */
   readonly sessionSeconds?: number;
-  /** Largest count of messages that the broker sends before it waits for acknowledgements. */
+  /** Largest number of messages that the broker sends before it waits for acknowledgements. */
   readonly receiveMaximum?: number;
-  /** Message that the broker publishes and keeps once this client is gone without a word. */
+  /** Last will: message that the broker publishes and keeps if this client disappears without an orderly end. */
   readonly will?: { readonly topic: string; readonly payload: string };
-  /** Largest message for this client in bytes. The broker drops larger ones. */
+  /** Largest number of bytes of a message to this client. The broker drops larger messages. */
   readonly maximumPacketSize?: number;
   /**
-   * Called with one message at a time. The next one comes after `done`, which acknowledges the message. `done` has no
-   * effect once the connection has ended.
+   * Called with one message at a time. `done` acknowledges the message, and the next one follows. `done` has no effect
+   * after the connection has ended.
    */
   readonly onMessage?: (message: IPublishPacket, done: () => void) => void;
 }
@@ -95,23 +97,23 @@ export interface MqttOptions {
 export interface MqttConnection {
   /** True if the broker knew this client and kept its messages. */
   readonly hasSession: boolean;
-  /** Most bytes of a message, as the broker states. */
+  /** Largest number of bytes of a message, as stated by the broker. */
   readonly maxBytes: number;
-  /** Most messages that may wait for the broker's acknowledgement. */
+  /** Largest number of messages that may wait for the broker's acknowledgement. */
   readonly receiveMaximum: number;
   /** Resolves to the reason once the connection has ended. */
   readonly ended: Promise<string>;
-  /** Subscribes with QoS 1. Resolves once the broker has granted it. */
+  /** Subscribes with QoS 1. Resolves once the broker has accepted the subscription. */
   subscribe(...topics: readonly string[]): Promise<void>;
   /**
-   * Publishes a message. Resolves once the broker has acknowledged it, with the reason code 0 or `nobody`; with QoS 0
-   * once it is sent.
+   * Publishes a message. With QoS 1, resolves to the reason code 0 or `nobody` once the broker has acknowledged the
+   * message. With QoS 0, resolves once the message is sent.
    * @throws an error whose `code` is the reason code of a refusal
    */
   publish(message: MqttMessage): Promise<number>;
-  /** Acknowledges what `done` was called for, and disconnects. */
+  /** Sends the acknowledgements of finished messages, and disconnects. */
   close(): Promise<void>;
-  /** Cuts the connection. */
+  /** Cuts the connection without an orderly end. */
   cut(): void;
 }
 
@@ -119,12 +121,12 @@ export interface MqttMessage {
   readonly topic: string;
   readonly payload: Uint8Array | string;
   readonly qos: 0 | 1;
-  /** True: the broker keeps the message for later subscribers, instead of the topic's last one. */
+  /** True: the broker keeps the message for later subscribers, in place of the topic's last kept message. */
   readonly retain?: boolean;
   readonly contentType?: string;
-  /** Topic at which the receiver answers. */
+  /** Topic on which the receiver should answer. */
   readonly responseTopic?: string;
-  /** Bytes that the answer has to carry, by which the sender recognises it. */
+  /** Bytes that the answer must repeat, so that the sender recognises it. */
   readonly correlationData?: Buffer;
   /** Seconds after which the broker drops the message. */
   readonly expirySeconds?: number;
@@ -133,19 +135,19 @@ export interface MqttMessage {
 
 /**
  * Connects once.
- * @throws UserError if the broker refuses this client; another error if it is away
+ * @throws UserError if the broker refuses this client; another error if the broker cannot be reached
  */
 export async function connectMqtt(address: MqttAddress, options: MqttOptions): Promise<MqttConnection> {
-  // Load the library here: it takes a third of the start of a process that has no broker.
+  // Import the library only here: it would take a third of the start time of processes without a broker.
   const { connect } = (await import("mqtt")).default;
   const client = connect(optionsOf(address, options));
   let isOpen = true;
-  // mosquitto silently ends the older of two clients.
+  // mosquitto silently disconnects the older of two clients with the same id.
   let reason = "the broker closed the connection. If it runs, look for another client under the same client id";
   const ended = new Promise<string>((resolve) => {
     client.once("close", () => {
       isOpen = false;
-      // Without this the library keeps timers and unacknowledged messages.
+      // End the client, which otherwise keeps timers and unacknowledged messages.
       client.end(true);
       resolve(reason);
     });
@@ -196,12 +198,12 @@ function optionsOf(address: MqttAddress, options: MqttOptions): IClientOptions {
 type Operations = Pick<MqttConnection, "subscribe" | "publish" | "close" | "cut">;
 
 function operationsOf(client: MqttClient, ended: Promise<string>): Operations {
-  /** Ids of packets acknowledged with `nobody`, a code that the library does not pass on. */
+  /** Ids of packets that were acknowledged with the code `nobody`, which the library does not pass on. */
   const unheard = new Set<number>();
   client.on("packetreceive", (packet) => {
     if (packet.cmd === "puback" && packet.reasonCode === MQTT_CODE.nobody) unheard.add(packet.messageId!);
   });
-  /** Replaces the library's "connection closed" by the reason that `ended` has. */
+  /** Replaces the library's error "connection closed" by the reason of `ended`. */
   const answered = <R>(work: Promise<R>): Promise<R> =>
     work.catch(async (error: unknown) => {
       throw /connection closed|disconnecting/i.test(messageOf(error)) ? new Error(await ended) : error;
@@ -212,7 +214,7 @@ function operationsOf(client: MqttClient, ended: Promise<string>): Operations {
     },
     async publish({ topic, payload, qos, retain = false, properties, ...rest }) {
       const { contentType, responseTopic, correlationData, expirySeconds } = rest;
-      // The library accepts only a Buffer.
+      // Convert to a Buffer, since the library accepts nothing else.
       const body =
         typeof payload === "string" ? payload : Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
       const publishing = client.publishAsync(topic, body, {
@@ -223,7 +225,7 @@ function operationsOf(client: MqttClient, ended: Promise<string>): Operations {
           ...(responseTopic !== undefined && { responseTopic }),
           ...(correlationData !== undefined && { correlationData }),
           ...(expirySeconds !== undefined && { messageExpiryInterval: expirySeconds }),
-          // Leave out an empty list of properties: the library would silently never send the message.
+          // Leave out an empty list of properties, with which the library would silently never send the message.
           ...(properties && Object.keys(properties).length > 0 && { userProperties: { ...properties } }),
         },
       });
@@ -247,7 +249,7 @@ export const mqttCodeOf = (error: unknown): number | undefined => {
   return typeof code === "number" ? code : undefined;
 };
 
-/** Returns what the operator has to do if the broker refuses this client; null for other errors. */
+/** Returns what the operator must do if the broker refuses this client; null for other errors. */
 function refusalOf(error: Error, { user }: MqttAddress): UserError | null {
   const what = MISTAKES[mqttCodeOf(error) ?? 0];
   if (what === undefined) return null;

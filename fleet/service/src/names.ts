@@ -1,6 +1,6 @@
-/** Suggests the name that a misspelt one probably means. */
+/** Suggests the name that a misspelt name probably means. */
 
-/** Returns how many letters have to be added, removed, changed or swapped with their neighbour. */
+/** Returns the edit distance: how many letters must be added, removed, changed or swapped with their neighbour. */
 function distance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, i) => i)];
   for (let i = 1; i <= a.length; i++) {
@@ -18,7 +18,7 @@ function distance(a: string, b: string): number {
 
 const plain = (name: string): string => name.toLowerCase().replace(/[-_]/g, "");
 
-/** Returns the suggested name: at most a third of its letters differ, or it begins with the given text. */
+/** Returns the nearest name: at most a third of its letters differ, or it starts with the given text. */
 export function nearest(given: string, names: readonly string[]): string | undefined {
   const short = plain(given).slice(0, 64);
   const ranked = names.map((name) => ({ name, steps: distance(short, plain(name)) }));

@@ -10,7 +10,7 @@ import { Sqlite } from "./sqlite.ts";
 export interface OpenOptions extends MigrateOptions, Omit<PostgresOptions, "onError"> {
   /** Address of a PostgreSQL database, or path of a SQLite file. */
   readonly place: string;
-  /** What the operator must do about a missing SQLite file; undefined: it is created. */
+  /** What the operator must do if the SQLite file is missing; undefined to create the file. */
   readonly missing?: string | undefined;
   readonly onError?: ((error: Error) => void) | undefined;
 }
@@ -30,7 +30,7 @@ export async function openDatabase(options: OpenOptions): Promise<Database> {
   }
 }
 
-/** Returns the error with its reason and advice, since at the start an operator reads it. */
+/** Returns the error with its reason and advice, for the operator who starts the service. */
 const atStart = ({ message, cause }: UnavailableError): UnavailableError =>
   new UnavailableError(
     `${message}${cause === undefined ? "" : ` (${messageOf(cause)})`}; expected PostgreSQL at the address of the setting`,

@@ -1,4 +1,4 @@
-/** At a service's start, waits for something that cannot be used yet, so that units may start in any order. */
+/** When a service starts, waits for a resource that cannot be used yet, so that services may start in any order. */
 import { createServer, type Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf, RefusedError, UnavailableError } from "./errors.ts";
@@ -8,7 +8,7 @@ const RETRY_MS = 1000;
 
 export interface WaitOptions {
   readonly log: Logger;
-  /** Address where the service will listen. Until then every request there gets 503 with the reason. */
+  /** Address of the service. Until the resource is there, every request to this address gets 503 with the reason. */
   readonly address: string;
   readonly port: number;
   /** False: tries only once. Default true. */
@@ -16,8 +16,8 @@ export interface WaitOptions {
 }
 
 /**
- * Opens something, again and again while it is unavailable. Logs each new reason. A signal ends the process at once: it
- * has nothing to finish.
+ * Opens a resource, and retries while it is unavailable. Logs each new reason. A signal ends the process at once, since
+ * nothing must be finished.
  * @throws any other error of `open`
  */
 export async function openWhenThere<T>(
@@ -44,7 +44,7 @@ export async function openWhenThere<T>(
   }
 }
 
-/** Answers every request with the problem. If the port is taken, the service reports that later. */
+/** Answers every request with the problem. Ignores a taken port, which the service itself reports later. */
 function listen(address: string, port: number, problem: () => string): Promise<Server> {
   const server = createServer((request, response) => {
     request.resume();

@@ -1,10 +1,10 @@
-/** Time limits of a body: a smallest pace in every window, and a longest total time. */
+/** Time limits of a body: a smallest pace in every time window, and a largest total time. */
 export interface Pace {
-  /** Smallest count of bytes per second; 0: any. */
+  /** Smallest number of bytes per second; 0 allows any. */
   readonly rate: number;
-  /** Milliseconds over which the pace is measured. A network that stalls for less does not matter. */
+  /** Milliseconds of the window in which the pace is measured. Shorter pauses of the network have no effect. */
   readonly window: number;
-  /** Milliseconds for the whole body. Absent: no limit while the pace is kept. */
+  /** Milliseconds for the whole body. Absent: no limit as long as the pace is kept. */
   readonly most?: number;
 }
 
@@ -13,10 +13,10 @@ export interface PaceWatch {
   end(): void;
 }
 
-/** Calls `onSlow` once with the reason when a body is too slow. Checks once per window, by a single timer. */
+/** Calls `onSlow` once with the reason if a body is too slow. A single timer checks once per window. */
 export function watchPace({ rate, window, most = Infinity }: Pace, onSlow: (reason: string) => void): PaceWatch {
   if (rate === 0 && most === Infinity) return { count: () => undefined, end: () => undefined };
-  // A longest time below a window ends before the first one.
+  // Check after `most` if this time is shorter than a window.
   const tick = Math.min(window, most);
   const least = (rate * tick) / 1000;
   let inWindow = 0;
@@ -41,7 +41,7 @@ export function watchPace({ rate, window, most = Infinity }: Pace, onSlow: (reas
   };
 }
 
-/** Yields the chunks of a body. Ends early if it becomes too slow, as if its sender had hung up. */
+/** Yields the chunks of a body. If the body becomes too slow, ends early, as if its sender had hung up. */
 export async function* keepPace(body: AsyncIterable<Buffer>, pace: Pace): AsyncGenerator<Buffer> {
   let onSlow: () => void;
   const slow = new Promise<"slow">((resolve) => (onSlow = () => resolve("slow")));
@@ -50,7 +50,7 @@ export async function* keepPace(body: AsyncIterable<Buffer>, pace: Pace): AsyncG
   try {
     for (;;) {
       const next = chunks.next();
-      // The body may still fail after nobody waits for it.
+      // Ignore a later failure of the body, which nobody waits for any more.
       next.catch(() => undefined);
       const found = await Promise.race([next, slow]);
       if (found === "slow" || found.done === true) return;

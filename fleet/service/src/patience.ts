@@ -1,8 +1,8 @@
-/** Bounds one attempt to deliver a message, whatever its receiver does. */
+/** Limits the duration of one attempt to deliver a message, whatever the receiver does. */
 import type { Attempt, AttemptOptions } from "./delivery.ts";
 
 /**
- * Runs an attempt, and ends its signal when the receiver has taken too long or the service stops.
+ * Runs an attempt. Aborts the attempt's signal if the receiver takes too long or the service stops.
  * @param explain returns why the attempt failed
  */
 export async function attemptInTime(
@@ -13,7 +13,7 @@ export async function attemptInTime(
   if (signal.aborted) return "ended";
   const end = new AbortController();
   const abort = (): void => end.abort();
-  // Keep the controller alive by the timer: a signal of AbortSignal.any can be collected before it fires.
+  // The timer keeps the controller alive: a signal of AbortSignal.any can be garbage-collected before it fires.
   const timer = setTimeout(abort, patience);
   signal.addEventListener("abort", abort);
   try {

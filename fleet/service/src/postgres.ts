@@ -1,4 +1,4 @@
-/** PostgreSQL, which several processes of a service can share. */
+/** Database interface for PostgreSQL, which several processes of a service can share. */
 import pg from "pg";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
@@ -14,12 +14,17 @@ import {
 import { codeOf, messageOf, UnavailableError, UserError } from "./errors.ts";
 import { pauseAfter } from "./retry.ts";
 
-/** Milliseconds for which a conflicting transaction is retried. A count of retries would depend on the machine. */
+/**
+ * Milliseconds for which a conflicting transaction is retried. A number of retries would mean another time on each
+ * machine.
+ */
 const PATIENCE_MS = 10_000;
-/** Pauses vary from 0 to 100 ms, since transactions that collided once would otherwise collide again. */
+/** Milliseconds of the pauses, which vary randomly: transactions that collided once would otherwise collide again. */
 const PAUSES = { first: 3, most: 50, share: 1 } as const;
 const DISK_FULL_CODE = "53100";
-/** Error codes of an address that the operator must change: unknown database, unknown role, wrong password. */
+/**
+ * Error codes that mean a wrong address: unknown database, unknown role, wrong password. The operator must change it.
+ */
 const WRONG = /^(3D000|28000|28P01)$/;
 
 interface Prepared {
@@ -47,11 +52,11 @@ const types: pg.CustomTypesConfig = {
     oid === BIGINT ? Number : (pg.types.getTypeParser(oid, format) as (text: string) => unknown),
 };
 
-/** True if the server is away, false if the query is at fault. */
+/** True if the server cannot be reached, false if the query is at fault. */
 function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  // 08: connection. 53: out of resources. 57P: stopping or starting. Others are codes of the socket and messages of the
-  // pool.
+  // 08: connection. 53: out of resources. 57P: server stopping or starting. The other codes come from the socket, and
+  // the messages from the pool.
   return (
     /^(08|53|57P)/.test(codeOf(error)) ||
     /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENOENT|EAI_AGAIN)/.test(codeOf(error)) ||
@@ -79,16 +84,16 @@ async function run<T extends object>(
 export interface PostgresOptions extends Owner {
   readonly poolSize: number;
   readonly onError: (error: Error) => void;
-  /** How transactions that write see each other. */
+  /** Isolation level of transactions that write. */
   readonly isolation?: "SERIALIZABLE" | "READ COMMITTED";
-  /** Milliseconds that a query may take. */
+  /** Largest number of milliseconds of a query. */
   readonly patience?: number;
 }
 
 export class Postgres implements Database {
   readonly kind = "postgres";
   readonly #pool: pg.Pool;
-  /** True from a "disk full" error to the next successful write. */
+  /** True from a "disk full" error until the next successful write. */
   #full = false;
 
   readonly #begin: string;
@@ -101,7 +106,7 @@ export class Postgres implements Database {
     { service, poolSize, onError, isolation = "SERIALIZABLE", patience = 10_000 }: PostgresOptions,
   ) {
     this.#begin = `BEGIN ISOLATION LEVEL ${isolation}`;
-    // Key of the advisory lock for schema changes: the service's name in ASCII.
+    // Key of the advisory lock for schema changes: the first letters of the service's name in ASCII.
     this.#lock = Buffer.from(service).readUIntBE(0, Math.min(service.length, 6));
     this.#pool = new pg.Pool({
       connectionString: url,
@@ -114,10 +119,10 @@ export class Postgres implements Database {
       application_name: `boxwright-${service}`,
       types,
     });
-    // Listen from the start: a connection may break at any time, an unheard error ends the process, and the pool
-    // removes its own listener before it hands a connection out.
+    // Listen from the start: a connection may break at any time, and an unheard error would end the process. The pool
+    // removes its own listener before it hands out a connection.
     this.#pool.on("connect", (client) => client.on("error", onError));
-    // Ignore the pool's copy of an idle connection's error, which was reported above.
+    // Ignore the pool's copy of this error, which the listener above has reported.
     this.#pool.on("error", () => undefined);
   }
 
@@ -184,7 +189,7 @@ export class Postgres implements Database {
   }
 
   async close(): Promise<void> {
-    // Wait first: a pool that ends gives no connection even to those who wait for one.
+    // Wait for running writes first: a pool that ends gives out no more connections, even to writes that wait for one.
     await Promise.all(this.#writes);
     await this.#pool.end();
   }
@@ -201,7 +206,8 @@ export class Postgres implements Database {
       await client.query("ROLLBACK").catch((failure: Error) => void (broken = failure));
       throw error;
     } finally {
-      // Tell the pool about a connection that is open but could not roll back. It notices a closed one itself.
+      // Report to the pool a connection that is open but could not roll back. The pool notices closed connections
+      // itself.
       client.release(broken);
     }
   }

@@ -1,6 +1,7 @@
 /**
- * Checks that addresses are public. A service that posts to a user's address must not reach its own machine, its
- * neighbours, or a cloud's metadata. Names are checked while connecting, since they may resolve differently later.
+ * Checks that addresses are public. A service that posts to a user's address must not reach its own machine,
+ * neighbouring machines, or the metadata service of a cloud. Names are checked when a connection is made, since they
+ * may resolve differently later.
  */
 import dns from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
@@ -28,7 +29,7 @@ const INSIDE: readonly (readonly [string, number])[] = [
 ];
 const blocked = new BlockList();
 for (const [address, bits] of INSIDE) blocked.addSubnet(address, bits, "ipv4");
-/** The public part of IPv6. `tunnels` lists the parts of it for documentation and for tunnelled IPv4. */
+/** Public addresses of IPv6. `tunnels` lists the ranges in it for documentation and for tunnelled IPv4. */
 const global6 = new BlockList();
 global6.addSubnet("2000::", 3, "ipv6");
 const tunnels = new BlockList();
@@ -40,7 +41,7 @@ for (const [address, bits] of [
 ] as const)
   tunnels.addSubnet(address, bits, "ipv6");
 
-/** True if an IP address is one of the public internet. */
+/** True if an IP address belongs to the public internet. */
 export function isPublic(address: string): boolean {
   const kind = isIP(address);
   if (kind === 4) return !blocked.check(address, "ipv4");
@@ -51,7 +52,7 @@ export function isPublic(address: string): boolean {
 const refusal = (address: string): Error =>
   new Error(`got ${address}, which is no public address, and the service may not send there`);
 
-/** Throws if the host of a URL is an IP address that is not public. Node calls `lookUpPublic` for names only. */
+/** Throws if the host of a URL is a non-public IP address. For such hosts Node does not call `lookUpPublic`. */
 export function refuseInside(hostname: string): void {
   const address = hostname.replace(/^\[|\]$/g, "");
   if (isIP(address) !== 0 && !isPublic(address)) throw refusal(address);

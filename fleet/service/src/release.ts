@@ -1,15 +1,15 @@
 /**
  * A release of the agent: an archive and its version, signed with Ed25519 outside of the hub. The signature covers the
- * exact text of the release, so formatting cannot make a difference.
+ * exact text of the release, so that no two formats of it can differ.
  */
 import { createHash, createPrivateKey, createPublicKey, sign, verify, type KeyObject } from "node:crypto";
 
 export interface Release {
-  /** Three numbers: 1.2.0. Devices refuse a version that is not newer than their own. */
+  /** Version of three numbers, such as 1.2.0. A device refuses a version that is not newer than its own. */
   readonly version: string;
   /** System and processor of the archive, such as linux-arm64. */
   readonly platform: string;
-  /** The archive. */
+  /** SHA-256 of the archive. */
   readonly sha256: string;
   readonly size: number;
   readonly name: string;
@@ -17,11 +17,11 @@ export interface Release {
   readonly signed_at: string;
 }
 
-/** A release with its signature, as sent. */
+/** A release with its signature, in the form in which it is sent. */
 export interface SignedRelease {
   /** JSON of a Release. */
   readonly release: string;
-  /** Base64 of the 64 bytes. */
+  /** Signature of 64 bytes, in base64. */
   readonly signature: string;
 }
 
@@ -37,20 +37,20 @@ export class ReleaseError extends Error {
   override readonly name = "ReleaseError";
 }
 
-/** Text signed in front of each release, so that a signature over another kind of text cannot be reused. */
+/** Text in front of each signed release, so that a signature of another kind of text cannot be reused. */
 const CONTEXT = "boxwright agent release 1\n";
 const PREFIX = "ed25519:";
 /** Bytes before the 32 bytes of an Ed25519 key in SPKI form (RFC 8410). */
 const SPKI = Buffer.from("302a300506032b6570032100", "hex");
 
-/** Returns a public key as settings name it: ed25519: and 43 characters. */
+/** Returns a public key as text for settings: ed25519: and 43 characters. */
 export function publicText(key: KeyObject): string {
   const spki = (key.type === "private" ? createPublicKey(key) : key).export({ type: "spki", format: "der" });
   return PREFIX + spki.subarray(SPKI.length).toString("base64url");
 }
 
 /**
- * Reads a public key of settings.
+ * Reads a public key from the settings.
  * @throws ReleaseError
  */
 export function readPublicKey(text: string): KeyObject {
@@ -69,7 +69,7 @@ export function signRelease(release: Release, pem: string, passphrase?: string):
 }
 
 /**
- * Returns the release if one of the keys has signed it.
+ * Returns the release if one of the keys has signed this text.
  * @throws ReleaseError
  */
 export function verifyRelease(signed: SignedRelease, keys: readonly string[]): Release {
@@ -107,7 +107,7 @@ export function readRelease(text: string): Release {
   return { version, platform, sha256, size: size, name, signed_at };
 }
 
-/** Reads a signed release without a check of the signature. @throws ReleaseError */
+/** Reads a signed release, but does not check the signature. @throws ReleaseError */
 export function readSigned(value: unknown): SignedRelease {
   const { release, signature } = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
   if (typeof release !== "string" || typeof signature !== "string")
@@ -126,7 +126,7 @@ export function readDesiredAgent(value: unknown): DesiredAgent {
   return { signed: readSigned(signed), etag };
 }
 
-/** Returns a negative number if the first version is the older one, 0 if they are equal. */
+/** Returns a negative number if the first version is older, 0 if both are equal, else a positive number. */
 export function compareVersions(a: string, b: string): number {
   const parts = (version: string): number[] => version.split(".").map((part) => Number.parseInt(part, 10) || 0);
   const [left, right] = [parts(a), parts(b)];
@@ -137,6 +137,6 @@ export function compareVersions(a: string, b: string): number {
   return 0;
 }
 
-/** Returns the SHA-256 of a signed release, by which a device remembers it. */
+/** Returns the SHA-256 of a signed release, which a device stores as the release's id. */
 export const releaseId = ({ release, signature }: SignedRelease): string =>
   createHash("sha256").update(`${release}\n${signature}`).digest("hex");

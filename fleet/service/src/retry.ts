@@ -1,13 +1,13 @@
-/** When to retry: the one rule of hub, agent and host. */
+/** Rules for retries that hub, agent and host share. */
 
 /**
- * Returns whole milliseconds, varied randomly by a share in either direction, so that devices that lost the same
- * receiver do not all return at once.
+ * Returns whole milliseconds, varied randomly by a share up or down. So devices that lost the same receiver do not all
+ * return at once.
  */
 export const spreadOut = (milliseconds: number, share = 0.1): number =>
   Math.round(milliseconds * (1 + share * (2 * Math.random() - 1)));
 
-/** Limits of a pause in milliseconds, and the share by which it varies (default a tenth). */
+/** First and largest pause in milliseconds, and the share by which a pause varies (default a tenth). */
 export interface Pauses {
   readonly first: number;
   readonly most: number;
@@ -15,7 +15,7 @@ export interface Pauses {
 }
 
 /**
- * Returns the milliseconds to wait after that many consecutive failures (at least 1). Doubles from `first` to `most`.
+ * Returns the milliseconds to wait after a number of consecutive failures (at least 1). Doubles from `first` to `most`.
  */
 export const pauseAfter = (failures: number, { first, most, share }: Pauses): number =>
   spreadOut(Math.min(most, first * 2 ** (failures - 1)), share);
@@ -39,7 +39,7 @@ export class Backoff {
   }
 }
 
-/** Returns the milliseconds that a Retry-After header asks for, given in seconds or as a date; null: none. */
+/** Returns the milliseconds that a Retry-After header asks for, in seconds or as a date; null without the header. */
 export function askedPause(header: string | null | undefined, now = Date.now()): number | null {
   if (header === null || header === undefined) return null;
   const milliseconds = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;

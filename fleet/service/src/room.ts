@@ -1,13 +1,14 @@
 /**
- * Shares room among senders, so that nobody waits for a slow one.
+ * Shares limited room among senders, so that nobody waits for a slow one.
  *
- * A visit that lasts longer than `slowAfter` counts as slow. Slow visits share half of the room, so the other half is
- * free for those who are quick, however many slow ones there are. A sender that is known has a share of its own.
+ * A visit is one use of the room, for instance a request body. A visit that lasts longer than `slowAfter` counts as
+ * slow. All slow visits together get half of the room, so that the other half stays free for quick ones. A known sender
+ * also has a limit of its own.
  */
 export interface RoomOptions {
-  /** Total that all visits may take, in the unit that `take` counts. */
+  /** Largest total of all visits, in the unit that `take` counts. */
   readonly size: number;
-  /** Largest count of one sender's visits at the same time. */
+  /** Largest number of simultaneous visits of one sender. */
   readonly ofSender: number;
   /** Milliseconds after which a visit counts as slow. */
   readonly slowAfter: number;
@@ -17,9 +18,9 @@ export interface RoomOptions {
 
 /**
  * Why a visit gets no room.
- * - "share": the sender has as many visits as one sender may have
- * - "slow": the visit is slow, and slow ones have their half already
- * - "full": quick visits have the rest
+ * - "share": the sender already has the largest number of visits
+ * - "slow": the visit is slow, and slow visits already use half of the room
+ * - "full": quick visits use all the rest
  */
 export type NoRoomKind = "share" | "slow" | "full";
 
@@ -35,11 +36,11 @@ export class NoRoomError extends Error {
 
 export interface Visit {
   /**
-   * Takes more of the room.
+   * Takes more room for the visit.
    * @throws NoRoomError
    */
   take(amount: number): void;
-  /** Returns what the visit took. A second call does nothing. */
+  /** Gives back the room of the visit. A second call does nothing. */
   leave(): void;
 }
 
@@ -52,7 +53,7 @@ interface Open {
 
 export class Room {
   readonly #options: Required<RoomOptions>;
-  /** Visits that are not slow, the oldest first. */
+  /** Quick visits, the oldest first. */
   readonly #quick = new Set<Open>();
   readonly #visitsOf = new Map<string, number>();
   #taken = 0;
@@ -62,14 +63,14 @@ export class Room {
     this.#options = { now: () => performance.now(), ...options };
   }
 
-  /** Total that all visits have taken. */
+  /** Total room that all visits use. */
   get taken(): number {
     return this.#taken;
   }
 
   /**
    * Begins a visit.
-   * @param sender undefined: nobody knows who it is, and it has no share
+   * @param sender undefined for an unknown sender, who has no limit of visits
    * @throws NoRoomError of kind "share"
    */
   enter(sender?: string): Visit {
@@ -118,7 +119,7 @@ export class Room {
     else this.#visitsOf.delete(open.sender);
   }
 
-  /** Removes visits that have become slow from the quick ones, each once. */
+  /** Removes visits that have become slow from the quick ones. Each visit is removed once. */
   #findSlow(): void {
     const limit = this.#options.now() - this.#options.slowAfter;
     for (const open of this.#quick) {

@@ -1,10 +1,11 @@
 /**
- * Watches the files of a SQLite database: itself, its write-ahead log (`-wal`) and the memory that processes share
- * (`-shm`). SQLite never checks them again once they are open.
+ * Watches the files of a SQLite database: the database, its write-ahead log (`-wal`) and its shared memory (`-shm`).
+ * SQLite never checks these files again once they are open.
  *
- * - A file that was deleted or replaced still answers. What is written into it is gone with the process.
- * - A database that was overwritten in place answers from two of them. Only a checkpoint writes it, so another
- *   writer is seen by its time. It may be another process of the service; then a check finds nothing wrong.
+ * - A deleted or replaced file still works, but everything written to it vanishes with the process.
+ * - If another program overwrites the database in place, SQLite may mix old and new pages. Only a checkpoint writes the
+ * database file, so a changed modification time reveals another writer. If this writer is another process of the same
+ * service, the check finds nothing wrong.
  */
 import { closeSync, fdatasync, fsyncSync, openSync, statSync, type BigIntStats } from "node:fs";
 import { createRequire } from "node:module";
@@ -12,11 +13,14 @@ import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { promisify } from "node:util";
 
-/** Factor: after a check, rest this many times its duration, since processes that share a file write it often. */
+/**
+ * After a check, the watch rests for this many times the duration of the check, since processes that share the file
+ * often write it.
+ */
 const REST = 20;
 const PARTS = ["", "-wal", "-shm"] as const;
 
-/** Checks a database in its own thread. Reads the mark first, which differs in somebody else's database. */
+/** Code that checks a database in its own thread. It reads the mark first, which differs in a foreign database. */
 const CHECK = `
   const { parentPort, workerData: { libsql, file, mark } } = require("node:worker_threads");
   const Database = require(libsql);
@@ -42,20 +46,23 @@ const statOf = (file: string): BigIntStats | undefined => statSync(file, { bigin
 
 export class SqliteWatch {
   readonly #file: string;
-  /** Device and inode of each part, and the parts that exist. */
+  /** Device and inode of each file that exists. */
   #identities: readonly string[] = [];
-  /** Descriptor of the log. Not of the two other files, whose locks a process loses when it closes any descriptor. */
+  /**
+   * Descriptor of the log. There is none of the other two files: closing any descriptor of these makes a process lose
+   * its locks on them.
+   */
   #log: number | null = null;
-  /** Time and size of the database, and size of the log, after this process' last write. */
+  /** Time and size of the database and size of the log, after this process' last write. */
   #seen = "";
   #logSize = 0n;
   #check: Promise<void> | null = null;
   #checkAt = -Infinity;
   #isForeign = false;
   #damage: string | undefined;
-  /** Called once when a check or a query has found damage. */
+  /** Called once, when a check or a query finds damage. */
   readonly #onDamage: (damage: string) => void;
-  /** Smallest mark that the database must have by now; 0: none yet, so nothing is checked. */
+  /** Smallest mark that the database must contain by now; 0 if there is no mark yet, and nothing is checked. */
   mark = 0;
 
   constructor(file: string, onDamage: (damage: string) => void) {
@@ -63,12 +70,12 @@ export class SqliteWatch {
     this.#onDamage = onDamage;
   }
 
-  /** Records the files that this process has open. Call it after a first transaction, which creates them. */
+  /** Records the files that this process has open. Call this after a first transaction, which creates the files. */
   open(): void {
     const stats = PARTS.map((part) => statOf(this.#file + part));
     this.#identities = stats.map(identityOf);
     this.#log = openSync(`${this.#file}-wal`, "r+");
-    // Flush the folder, which makes a new log's name durable. SQLite would do so at its first sync.
+    // Sync the folder, which makes the name of a new log durable. SQLite itself would do so with its first sync.
     const folder = openSync(dirname(this.#file), "r");
     try {
       fsyncSync(folder);
@@ -83,24 +90,24 @@ export class SqliteWatch {
     this.#log = null;
   }
 
-  /** Flushes the log to the disk. */
+  /** Syncs the log to the disk. */
   async sync(): Promise<void> {
     if (this.#log !== null) await promisify(fdatasync)(this.#log);
   }
 
-  /** Returns the parts that were deleted or replaced, such as "-wal". */
+  /** Returns the suffixes of deleted or replaced files, such as "-wal". */
   missing(): string[] {
     if (this.#log === null) return [];
     return PARTS.filter((part, i) => identityOf(statOf(this.#file + part)) !== this.#identities[i]);
   }
 
-  /** Call it after each write by this process. */
+  /** Records a write by this process. Call this after each write. */
   noteOwnWrite(): void {
     this.#seen = this.#databaseState();
     this.#logSize = statOf(`${this.#file}-wal`)?.size ?? 0n;
   }
 
-  /** Returns what is known to be wrong with the content. */
+  /** Returns the known damage of the content, or undefined. */
   get damage(): string | undefined {
     return this.#damage;
   }
@@ -131,7 +138,7 @@ export class SqliteWatch {
     });
   }
 
-  /** Resolves when the running check is done, or after this many milliseconds. */
+  /** Resolves when the running check ends, or after `patience` milliseconds. */
   async checked(patience: number): Promise<void> {
     if (this.#check === null) return;
     let timer: NodeJS.Timeout | undefined;
@@ -148,7 +155,7 @@ export class SqliteWatch {
         if (damage !== undefined) this.noteDamage(damage);
         resolve();
       });
-      // A thread that cannot start says nothing about the database.
+      // Ignore a thread that cannot start: its failure says nothing about the database.
       worker.once("error", () => resolve()).once("exit", () => resolve());
     });
   }

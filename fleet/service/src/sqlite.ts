@@ -28,17 +28,17 @@ import { GroupSync } from "./group-sync.ts";
 import { SqliteWatch } from "./sqlite-watch.ts";
 
 const LOCK_PATIENCE_MS = 10_000;
-/** Milliseconds between checks that the file is still the one that was opened. */
+/** Milliseconds between two checks that the open file still has its name. */
 const WATCH_MS = 1000;
-/** Milliseconds for which an answer waits for the check of a database that another process has written. */
+/** Largest number of milliseconds that an answer waits for the check of a database that another process has written. */
 const CHECK_PATIENCE_MS = 5000;
-/** Milliseconds between raises of the mark while there are writes. An older copy of the database has a lower mark. */
+/** Milliseconds after which the mark grows if there were writes. An older copy of the database has a smaller mark. */
 const MARK_MS = 5000;
 const RAISE_MARK = `INSERT INTO service_state (name, value) VALUES ('mark', 1)
   ON CONFLICT (name) DO UPDATE SET value = service_state.value + 1 RETURNING value`;
-/** Free bytes below which readiness tries a write, since the log may grow by so much at once. */
+/** Free bytes below which readiness tries a write, since the log may grow by this much at once. */
 const LOW_SPACE = 4 * 2 ** 20;
-/** The shared memory of a log begins with 32 KiB. */
+/** Free bytes below which an error of SQLite counts as a full disk: the shared memory of a log starts with 32 KiB. */
 const MIN_SPACE = 64 * 1024;
 
 class Connection implements Queries {
@@ -47,10 +47,10 @@ class Connection implements Queries {
 
   constructor(file: string, readOnly: boolean) {
     this.#db = new Libsql(file, { timeout: 0 });
-    // The file keeps the journal mode. Turning it on needs a moment alone, and two first starts may meet here. PRAGMA
-    // honours the busy timeout, which is set for this statement only.
+    // The file stores the journal mode. Turning it on needs exclusive access, which two simultaneous first starts may
+    // compete for. So set a busy timeout for this statement, which PRAGMA respects.
     this.#db.exec("PRAGMA busy_timeout = 5000");
-    // Effective in a new file only. Lets pages of deleted rows be given back.
+    // Allow giving back the pages of deleted rows. This setting has an effect in new files only.
     this.#db.exec("PRAGMA auto_vacuum = INCREMENTAL");
     this.#db.exec("PRAGMA journal_mode = WAL");
     this.#db.exec("PRAGMA busy_timeout = 0");
@@ -63,7 +63,7 @@ class Connection implements Queries {
   async all<T extends object>(sql: string, params: readonly Value[] = []): Promise<T[]> {
     let statement = this.#statements.get(sql);
     if (statement === undefined) this.#statements.set(sql, (statement = this.#db.prepare(sql)));
-    // Call `all`, never `get`, which adds a field to the row and leaves the statement open.
+    // Call `all`, not `get`: `get` adds a field to the row and leaves the statement open.
     return statement.all(params) as T[];
   }
 
@@ -71,13 +71,13 @@ class Connection implements Queries {
     this.#db.exec(sql);
   }
 
-  /** Moves the log into the database. Returns true if all of it was moved. */
+  /** Moves the content of the log into the database. Returns true if all of it was moved. */
   checkpoint(): boolean {
     const [row] = this.#db.prepare("PRAGMA wal_checkpoint(FULL)").all() as Record<string, number>[];
     return row?.["busy"] === 0 && row["log"] === row["checkpointed"];
   }
 
-  /** Forgets prepared statements. Call it after the schema changed. */
+  /** Forgets prepared statements. Call this after the schema changed. */
   forget(): void {
     this.#statements.clear();
   }
@@ -88,7 +88,10 @@ class Connection implements Queries {
   }
 }
 
-/** Throws if the folder is missing. If root created it, the service's own user could not write there. */
+/**
+ * Throws if the folder is missing. The folder is not created: if root did so, the service's own user could not write
+ * there.
+ */
 function checkFolder(folder: string, service: string): void {
   if (existsSync(folder)) return;
   throw new UserError(
@@ -103,11 +106,11 @@ function freeSpace(file: string): number {
   return bavail * bsize;
 }
 
-/** Returns the error, as UnavailableError if the disk is at fault. */
+/** Converts an error of the disk to UnavailableError. Returns other errors unchanged. */
 function explainDisk(file: string, error: unknown): unknown {
   const code = codeOf(error);
   const isTrouble = /^(SQLITE_(IOERR|CANTOPEN)|EIO$|EROFS$|SQLITE_READONLY)/.test(code);
-  // Without room for its shared memory or log, SQLite reports I/O errors, or that it cannot open.
+  // Without space for its shared memory or log, SQLite reports I/O errors, or that it cannot open the file.
   if (code === "ENOSPC" || code.startsWith("SQLITE_FULL") || (isTrouble && freeSpace(file) < MIN_SPACE))
     return new UnavailableError(`${DISK_FULL}: database file ${file}`, { cause: error });
   if (isDamage(error)) return notDatabase(file, error);
@@ -139,21 +142,21 @@ export class Sqlite implements Database {
   readonly #timer: NodeJS.Timeout;
   readonly #watch: SqliteWatch;
   readonly #syncs: GroupSync;
-  /** Names of deleted or replaced files, or null. */
+  /** Names of deleted or replaced files; null if there are none. */
   #gone: string | null = null;
-  /** True once a log without a name was moved into the database. */
+  /** True after the content of a deleted log was moved into the database. */
   #isRescued = false;
-  /** True from a "disk full" error to the next successful write. */
+  /** True from a "disk full" error until the next successful write. */
   #full = false;
-  /** True from a failed sync to a successful checkpoint, since the system reports lost bytes only once. */
+  /** True from a failed sync until a successful checkpoint, since the system reports lost bytes only once. */
   #isUnsafe = false;
-  /** True if there were writes since the mark rose. */
+  /** True if there were writes since the mark last grew. */
   #isMarkOld = false;
   #markedAt = performance.now();
   #queue: Promise<unknown> = Promise.resolve();
 
   /**
-   * @param sync brings the log to the disk; for tests
+   * @param sync brings the log to the disk; replaced in tests
    * @throws UnavailableError if the disk is full; UserError if the file cannot be a database
    */
   constructor(file: string, { service, onError = () => undefined }: SqliteOptions, sync?: () => Promise<void>) {
@@ -165,7 +168,8 @@ export class Sqlite implements Database {
       checkFolder(dirname(this.#file), service);
       if (statSync(this.#file, { throwIfNoEntry: false })?.isDirectory())
         throw new UserError(`database file ${this.#file}: is a folder; expected a SQLite file, or a place for one`);
-      // Create the file for its owner only, before its first byte: it may contain password hashes, or who was where.
+      // Create the file with access for its owner only, before its first byte: it may contain password hashes, or who
+      // was where.
       if (!existsSync(this.#file)) closeSync(openSync(this.#file, "a", 0o600));
       chmodSync(this.#file, 0o600);
       this.#writer = new Connection(this.#file, false);
@@ -181,7 +185,8 @@ export class Sqlite implements Database {
   }
 
   all<T extends object>(sql: string, params?: readonly Value[]): Promise<T[]> {
-    // Refuse a deleted file, which still answers, since the operator revokes keys in another.
+    // Refuse to use a deleted file, which would still answer: the operator may revoke keys in the file that replaced
+    // it.
     const problem = this.#problem();
     if (problem !== undefined) return Promise.reject(problem);
     return this.#reader.all<T>(sql, params).catch((error: unknown) => {
@@ -208,7 +213,7 @@ export class Sqlite implements Database {
     return result;
   }
 
-  /** Resolves when all transactions committed so far are on disk, in files that have their names. */
+  /** Resolves when all transactions committed so far are on disk, in files that still have their names. */
   async #makeSafe(): Promise<void> {
     try {
       await this.#syncs.wait();
@@ -216,14 +221,17 @@ export class Sqlite implements Database {
       this.#isUnsafe = true;
       throw this.#explain(error);
     }
-    // Check after the sync too, so that rows of a file without a name are never acknowledged.
+    // Check again after the sync, so that rows in a deleted file are never acknowledged.
     this.#lookOrThrow();
     await this.#watch.checked(CHECK_PATIENCE_MS);
     const problem = this.#problem();
     if (problem !== undefined) throw problem;
   }
 
-  /** Moves the log into the database after a failed sync, since what is read back may not be on the disk. */
+  /**
+   * Moves the log into the database after a failed sync, since bytes that can be read back may still not be on the
+   * disk.
+   */
   #repairSync(): void {
     if (!this.#isUnsafe) return;
     if (!this.#writer.checkpoint()) throw new UnavailableError("the disk of the database fails: it took no sync");
@@ -242,7 +250,7 @@ export class Sqlite implements Database {
   #look(): void {
     const missing = this.#watch.missing();
     this.#gone = missing.length === 0 ? null : missing.map((part) => this.#file + part).join(", ");
-    // Move the log into the database while it is open: it has acknowledged rows, and its name is gone.
+    // Move the log into the database while the log is open: it contains acknowledged rows, but its name is gone.
     if (missing.length > 0 && !missing.includes("") && !this.#isRescued) this.#rescue();
     if (missing.length > 0) return;
     this.#isRescued = false;
@@ -254,7 +262,7 @@ export class Sqlite implements Database {
     try {
       this.#isRescued = this.#writer.checkpoint();
     } catch {
-      // A transaction is open. Try again at the next check.
+      // Ignore the error: a transaction is open, and the next check tries again.
     }
   }
 
@@ -271,7 +279,7 @@ export class Sqlite implements Database {
     if (problem !== undefined) throw problem;
   }
 
-  /** Returns why the files cannot be used any more, or undefined. */
+  /** Returns why the files can no longer be used, or undefined. */
   #problem(): UnavailableError | undefined {
     const name = this.#service;
     const { damage } = this.#watch;
@@ -285,7 +293,7 @@ export class Sqlite implements Database {
     );
   }
 
-  /** Returns the error for callers. Records what it shows about disk and database. */
+  /** Returns the error for callers. Records what the error says about disk and database. */
   #explain(error: unknown): unknown {
     if (isDamage(error)) this.#watch.noteDamage(messageOf(error));
     const told = isDamage(error) ? this.#problem()! : explainDisk(this.#file, error);
@@ -323,9 +331,9 @@ export class Sqlite implements Database {
     await this.#queue;
     await this.#syncs.wait().catch(() => undefined);
     this.#reader.close();
-    // Whoever copies the file of a stopped service shall have everything, also without the write-ahead log. SQLite does
-    // this at its last close, but libsql leaves statements open until they are collected. Another process may be at
-    // work: then the log stays, and belongs to it.
+    // Checkpoint now, so that a copy of a stopped service's file contains everything even without the log. SQLite does
+    // so when its last connection closes, but libsql leaves statements open until they are garbage-collected. If
+    // another process uses the database, the log stays for that process.
     try {
       this.#writer.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     } catch (error) {
@@ -350,7 +358,7 @@ export class Sqlite implements Database {
     }
     try {
       const result = await work(connection);
-      // Tell apart own and foreign writes: a commit may move the log into the database.
+      // Check for foreign writes before the commit, which may move the log into the database and so look like one.
       this.#watch.lookForOthers();
       connection.exec("COMMIT");
       this.#watch.noteOwnWrite();
@@ -359,7 +367,8 @@ export class Sqlite implements Database {
       try {
         connection.exec("ROLLBACK");
       } catch {
-        // On a full disk SQLite rolls back itself. Keep the first error, which says why.
+        // Ignore the error of the rollback, since SQLite rolls back itself on a full disk. The first error has the
+        // cause.
       }
       throw error;
     }

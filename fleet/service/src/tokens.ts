@@ -3,7 +3,10 @@ import { createHash, timingSafeEqual } from "node:crypto";
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-/** Returns a check of one token. Hashes are compared, so neither content nor length shows in the time. */
+/**
+ * Returns a function that checks a text against one token. The function compares hashes, so that its duration reveals
+ * neither content nor length.
+ */
 export function tokenCheck(token: string): (given: string) => boolean {
   const expected = digest(token);
   return (given) => timingSafeEqual(digest(given), expected);

@@ -1,26 +1,26 @@
 /**
- * The time by which rows are deleted for their age. A wrong clock must not delete anything, so the database remembers
- * the last time that was trusted, and this time goes on from there, at most twice as fast as the process runs:
+ * The time by which old rows are deleted. A wrong clock must not cause deletions, so the database remembers the last
+ * trusted time. From there the trusted time advances with the clock, but at most twice as fast as the process runs:
  *
  *     trusted = min(clock, last trusted time + 2 * time that the process has run)
  *
- * A clock that jumps ahead does not move it, before a start or after it, and neither do rows of a wrong time. No start
- * deletes what was not old enough before. After a pause the trusted time is behind, and catches up as the process runs.
+ * So the trusted time does not follow a clock that jumps ahead, before or after a start, nor rows with wrong times.
+ * After a pause of the service the trusted time is behind, and catches up while the process runs.
  */
 import type { Database } from "./database.ts";
 import type { Logger } from "./log.ts";
 
 const HOUR_MS = 3_600_000;
-/** How many times faster than the process the trusted time may run. */
+/** Factor by which the trusted time may run faster than the process. */
 const CATCH_UP = 2;
-/** Clock difference that is worth a line in the log. */
+/** Difference between clock and trusted time, in milliseconds, above which the log reports it. */
 const JUMP_MS = 60_000;
-/** Earliest plausible time. Machines without a battery start near 1970. */
+/** Earliest plausible time. The clocks of machines without a battery start near 1970. */
 const FIRST_PLAUSIBLE = Date.UTC(2001, 0, 1);
 
 export interface TrustedClockOptions {
   readonly db: Database;
-  /** Returns the time of the newest row, for a database that remembers no time; null: there is no row. */
+  /** Returns the time of the newest row; null if there is none. Called if the database remembers no time yet. */
   readonly newest: () => Promise<number | null>;
   /** Returns the clock's milliseconds since 1970. */
   readonly now: () => number;
@@ -33,7 +33,7 @@ export class TrustedClock {
   readonly #options: Required<TrustedClockOptions>;
   #base: number;
   #since: number;
-  /** Running time since which the clock is behind the trusted time; null: it is not. */
+  /** Monotonic time since which the clock is behind the trusted time; null if it is not behind. */
   #behindSince: number | null = null;
   #isAhead = false;
 
@@ -43,7 +43,7 @@ export class TrustedClock {
     this.#since = options.elapsed();
   }
 
-  /** Reads the last trusted time. Call it before rows with a wrong time can be written. */
+  /** Reads the last trusted time. Call this before rows with a wrong time can be written. */
   static async open(given: TrustedClockOptions): Promise<TrustedClock> {
     const options = { elapsed: () => performance.now(), ...given };
     const { db, newest, now } = options;
@@ -53,7 +53,10 @@ export class TrustedClock {
     return clock;
   }
 
-  /** Returns the trusted time in whole milliseconds, since PostgreSQL takes no fraction, and remembers it. */
+  /**
+   * Returns the trusted time, and stores it. Returns whole milliseconds, since the column of PostgreSQL takes no
+   * fraction.
+   */
   async time(): Promise<number> {
     await this.#save();
     return this.#time();
@@ -92,7 +95,7 @@ export class TrustedClock {
     );
   }
 
-  /** True if the clock has been behind for an hour, so that the trusted time must be wrong. */
+  /** True if the clock has been behind the trusted time for an hour, so that the trusted time must be wrong. */
   #isSetBack(): boolean {
     const { now, elapsed } = this.#options;
     const clock = now();

@@ -1,4 +1,4 @@
-/** Webhooks by Standard Webhooks: their settings, the signature, and one attempt to deliver a message. */
+/** Webhooks as defined by Standard Webhooks: settings, signature, and one attempt to deliver a message. */
 import { createHmac } from "node:crypto";
 import http from "node:http";
 import https from "node:https";
@@ -10,18 +10,18 @@ import { askedPause } from "./retry.ts";
 
 export interface Receiver {
   readonly url: string;
-  /** Key of the signature. */
+  /** Key that signs the messages. */
   readonly key: Buffer;
 }
 
-/** Parses an address. The error does not repeat it, since many services put a key into the path. */
+/** Parses an address. The error does not repeat the address, since many services put a key into its path. */
 export function parseWebhookAddress(given: unknown): string {
   const url = typeof given === "string" && URL.canParse(given) ? new URL(given) : null;
   if (url && /^https?:$/.test(url.protocol) && url.username === "" && url.hash === "") return url.href;
   throw new Error("expected an address like https://example.org/hook, without user and password");
 }
 
-/** Parses a key as Standard Webhooks writes it: whsec_ and 24 to 64 bytes in base64. */
+/** Parses a key in the format of Standard Webhooks: whsec_ and 24 to 64 bytes in base64. */
 export function parseWebhookSecret(given: unknown): Buffer {
   const digits = typeof given === "string" ? given.trim().replace(/^whsec_/, "") : "";
   const key = Buffer.from(digits, "base64");
@@ -31,10 +31,10 @@ export function parseWebhookSecret(given: unknown): Buffer {
   );
 }
 
-/** Returns an address for logs, without path and query, which may contain a key. */
+/** Returns an address for logs. Leaves out path and query, which may contain a key. */
 export const originOf = ({ url }: { readonly url: string }): string => new URL(url).origin;
 
-/** Returns the headers of an attempt. The time is signed, so that old messages cannot be replayed. */
+/** Returns the headers of an attempt. The signature covers the time, so that old messages cannot be replayed. */
 export function headersOfMessage(
   { key }: Pick<Receiver, "key">,
   { id, body }: Message,
@@ -52,11 +52,11 @@ export function headersOfMessage(
 }
 
 export interface PostOptions extends AttemptOptions {
-  /** Looks up names, and refuses some of their addresses. Undefined: any address is allowed. */
+  /** Resolves names, and refuses some addresses. Undefined allows all addresses. */
   readonly lookup?: LookUp | undefined;
 }
 
-/** Posts a message once. Follows no redirect, which could send data to an unintended address. */
+/** Posts a message once. Follows no redirect, which could send the data to an unintended address. */
 export function postMessage(hook: Receiver, message: Message, options: PostOptions): Promise<Attempt> {
   const { now, lookup } = options;
   const attempt = async (signal: AbortSignal): Promise<Attempt> => {
@@ -73,13 +73,13 @@ export function postMessage(hook: Receiver, message: Message, options: PostOptio
   return attemptInTime(options, attempt, connectionProblem);
 }
 
-/** Sends a body, and resolves once the answer's headers are there. Its body is not read. */
+/** Sends a body, and resolves once the headers of the answer are there. The answer's body is not read. */
 function send(url: string, body: string, options: http.RequestOptions): Promise<http.IncomingMessage> {
   return new Promise((resolve, reject) => {
     const { request } = url.startsWith("https:") ? https : http;
     const length = String(Buffer.byteLength(body));
     const headers = { ...(options.headers as Record<string, string>), "content-length": length };
-    // Open a new connection, since the receiver could close a kept one just as the next message is sent.
+    // Open a new connection each time: the receiver could close a kept connection just as the next message is sent.
     const sent = request(url, { ...options, headers, method: "POST", agent: false }, (response) => {
       response.on("error", () => undefined);
       response.destroy();

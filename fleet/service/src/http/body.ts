@@ -5,13 +5,13 @@ import { NoRoomError, type NoRoomKind, type Visit } from "../room.ts";
 import type { Exchange } from "./exchange.ts";
 
 /**
- * The reason for not reading a body.
- * - "encoded": it has a content-encoding
- * - "too large": it is over the limit of bytes
- * - "cut off": its sender hung up, and hears no answer
- * - "not text": it is not UTF-8
- * - "slow": it is too slow, or slow bodies have their half of the room already
- * - "share", "full": the room has no place for it (room.ts)
+ * Reason why a body was not read.
+ * - "encoded": the body has a content-encoding
+ * - "too large": the body exceeds the limit of bytes
+ * - "cut off": the sender hung up, and gets no answer
+ * - "not text": the body is not UTF-8
+ * - "slow": the body is too slow, or other slow bodies already use half of the room
+ * - "share", "full": there is no room for the body (room.ts)
  */
 export type BodyErrorKind = NoRoomKind | "encoded" | "too large" | "cut off" | "not text";
 
@@ -26,11 +26,11 @@ export class BodyError extends Error {
 }
 
 export interface BodyLimits {
-  /** Most bytes of a body. */
+  /** Largest number of bytes of a body. */
   readonly most: number;
-  /** Slowest pace allowed. Default: any, if the whole body comes within `bodyMs` of the exchange. */
+  /** Smallest allowed pace. Default: any, if the whole body comes within `bodyMs` of the exchange. */
   readonly pace?: Pace;
-  /** The body's share of the room for all bodies. */
+  /** Visit that counts the body's bytes in the room for all bodies. */
   readonly visit?: Visit | undefined;
 }
 
@@ -43,8 +43,9 @@ const tooLarge = (most: number, got: number | string): BodyError =>
 export const noRoom = ({ kind, message }: NoRoomError): BodyError => new BodyError(kind, `body: ${message}`);
 
 /**
- * Returns the body. Refuses a body that is too large by its stated length, or at the first byte above the limit.
- * listen.ts discards the rest for a second after the answer, for senders that write all before they read.
+ * Returns the body. Refuses a body whose stated length is too large. Without a stated length, refuses at the first byte
+ * above the limit. listen.ts discards the rest for a second after the answer, for senders that read only after they
+ * have written everything.
  * @throws BodyError
  */
 export async function readBytes(exchange: Exchange, limits: BodyLimits): Promise<Uint8Array> {
@@ -67,19 +68,24 @@ export async function readText(exchange: Exchange, limits: BodyLimits): Promise<
   const { buffer, byteOffset, length } = await readBytes(exchange, limits);
   const bytes = Buffer.from(buffer, byteOffset, length);
   const text = bytes.toString("utf8");
-  // Compare the bytes: the decoder replaces wrong UTF-8 by U+FFFD, but a text may contain U+FFFD itself.
+  // Compare the bytes: the decoder replaces invalid UTF-8 by U+FFFD, but a valid text may contain U+FFFD too.
   if (text.includes("\ufffd") && !Buffer.from(text).equals(bytes))
     throw new BodyError("not text", "body: got bytes that are not UTF-8, expected UTF-8");
   return text;
 }
 
-/** Collects the bytes of a body. Memory grows with them, since a sender may state a large length and send little. */
+/**
+ * Collects the bytes of a body. The memory grows with the bytes, since a sender may state a large length and send
+ * little.
+ */
 class Body {
   readonly #stated: number | null;
   readonly #most: number;
   readonly #visit: Visit | undefined;
   #chunks: Uint8Array[] = [];
-  /** Memory of the stated length, which can be transferred to a thread. Null until a quarter has arrived. */
+  /**
+   * Buffer of the stated length, which can be transferred to a thread. Null until a quarter of the bytes has arrived.
+   */
   #memory: Uint8Array | null = null;
   #length = 0;
 
@@ -118,7 +124,7 @@ class Body {
   }
 }
 
-/** Returns memory of `length` bytes that begins with the chunks. */
+/** Returns a buffer of `length` bytes that starts with the chunks. */
 function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
   const memory = new Uint8Array(length);
   let at = 0;

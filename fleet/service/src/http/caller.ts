@@ -1,13 +1,13 @@
 /** Finds the caller of a request: the address for limits, and the Authorization headers. */
 import type { IncomingMessage } from "node:http";
 
-/** Longest address with a port. A client made up anything longer. */
+/** Largest number of characters of an address with a port. A client invented anything longer. */
 const MAX_ADDRESS = 64;
 
 /**
- * Returns the caller behind an address. IPv4: the address. IPv6: its /64, which is what one customer line has; an IPv4
- * address inside IPv6 is that IPv4 address. A port, which some proxies append, is cut off: with it every connection
- * would be a caller of its own.
+ * Returns the caller that an address stands for. IPv4: the address. IPv6: its /64 network, which one customer usually
+ * has. An IPv4 address inside IPv6 stands for the IPv4 address. A port, which some proxies append, is removed:
+ * otherwise every connection would be a separate caller.
  */
 export function callerOf(sent: string): string {
   const given = sent.slice(0, MAX_ADDRESS);

@@ -19,13 +19,13 @@ export interface Certificate {
 const LOOK_EVERY_MS = 60_000;
 
 /**
- * Makes a server with TLS. The server looks for renewed files until it closes. If TLS cannot use them, the last
- * certificate stays in use.
+ * Makes a server with TLS. The server checks for renewed files until it closes. If the renewed files are invalid, the
+ * last certificate stays in use.
  */
 export function createTlsServer(settings: https.ServerOptions, certificate: Certificate, log: Logger): https.Server {
   const { cert, key, everyMs = LOOK_EVERY_MS } = certificate;
   const files = { cert, key };
-  // Check before reading, so that files renewed in between differ at the next check.
+  // Read the state before the files, so that files renewed in between look changed at the next check.
   let seenState = stateOf(certificate);
   const server = https.createServer({ ...settings, ...readParts(certificate) });
   const timer = setInterval(() => {
@@ -44,7 +44,8 @@ export function createTlsServer(settings: https.ServerOptions, certificate: Cert
 
 /**
  * Reads both files.
- * @throws UserError if they cannot be read, or do not belong together: OpenSSL takes a key of another kind in silence
+ * @throws UserError if a file cannot be read, or if key and certificate do not match: OpenSSL silently accepts a key of
+ * another type
  */
 function readParts(certificate: Certificate): SecureContextOptions {
   const { certName, keyName } = certificate;
@@ -72,8 +73,8 @@ function readPart(name: string, path: string): Buffer {
 }
 
 /**
- * Returns a text that changes with the files. Throws nothing, since a timer calls it and an error would end the
- * service.
+ * Returns a text that changes with the files. Never throws, since a timer calls this function and an error would end
+ * the service.
  */
 const stateOf = ({ cert, key }: Certificate): string => `${stateOfFile(cert)} ${stateOfFile(key)}`;
 

@@ -1,4 +1,4 @@
-/** A request and its answer, with the functions by which routes read and write them. */
+/** A request and its answer, with the functions that routes use to read and write them. */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline, type Readable } from "node:stream";
@@ -10,19 +10,19 @@ export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>
 
 export interface ExchangeOptions {
   readonly proxyHops?: number;
-  /** Milliseconds for a whole body without another pace. */
+  /** Milliseconds for a whole body, unless its route sets another pace. */
   readonly bodyMs?: number;
-  /** True if answers must close their connection, since the service stops. */
+  /** True if answers must close their connection, because the service is stopping. */
   readonly isDraining?: () => boolean;
-  /** Returns headers for every answer. A route's own header replaces one of the same name. */
+  /** Returns headers for every answer. A route's own header replaces one with the same name. */
   readonly headers?: () => AnswerHeaders;
 }
 
-/** Who sent a request, as far as the request has proved it. */
+/** Sender of a request, as far as proven by the request. */
 export interface Sender {
-  /** Public id of the API key of a team. */
+  /** Public id of a team's API key. */
   key?: string;
-  /** Public id of the credential of a device. */
+  /** Public id of a device's credential. */
   credential?: string;
   team?: string;
   /** Id of a device, and its name in the hub. */
@@ -30,12 +30,12 @@ export interface Sender {
   deviceName?: string;
 }
 
-/** Default milliseconds for a whole body, which has at most some 100 kB unless its route says otherwise. */
+/** Default milliseconds for a whole body. Bodies have at most some 100 kB, unless their route allows more. */
 const BODY_MS = 20_000;
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 
-/** True if a request has a body, by its headers. */
+/** True if the headers announce a body. */
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
 
@@ -47,7 +47,7 @@ export class Exchange {
   /** Milliseconds for a whole body. */
   readonly bodyMs: number;
   readonly method: string;
-  /** Address of the sender, by which limits count requests. */
+  /** Address of the sender, for limits that count requests. */
   readonly address: string;
   readonly path: string;
   /** Query after the `?`. */
@@ -55,7 +55,7 @@ export class Exchange {
   /** Pattern of the route, for the log. The path itself may contain a secret, such as a one-time link. */
   route = "other";
   readonly sender: Sender = {};
-  /** The body's share of the room for all bodies, once it has one. */
+  /** Visit that counts the body's bytes in the room for all bodies, once the route has entered the room. */
   visit: Visit | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, options: ExchangeOptions = {}) {
@@ -82,7 +82,7 @@ export class Exchange {
     return new URLSearchParams(this.search).get(name) ?? undefined;
   }
 
-  /** Returns the body to read. Answers `100 Continue` to a sender that waits for it. */
+  /** Returns the stream of the body. Answers `100 Continue` to a sender that waits for it. */
   openBody(): IncomingMessage {
     if (this.header("expect")?.toLowerCase() === "100-continue") this.#response.writeContinue();
     return this.request;
@@ -93,7 +93,7 @@ export class Exchange {
     return this.#response.writableFinished ? this.#response.statusCode : 499;
   }
 
-  /** Sends the answer, or nothing if an answer was sent already. Node writes no body for HEAD. */
+  /** Sends the answer. Does nothing if an answer was sent already. Node writes no body for HEAD. */
   send(status: number, type: string, body: string | Uint8Array, headers: AnswerHeaders = {}): void {
     if (this.#response.headersSent || this.#response.destroyed) return;
     this.#writeHead(status, type, Buffer.byteLength(body), headers);
@@ -130,7 +130,7 @@ export class Exchange {
     } else pipeline(body, response, () => undefined);
   }
 
-  /** Calls `work` when the connection is done with this answer, even if the caller hung up. */
+  /** Calls `work` when this answer is finished or cut off, even if the caller hung up. */
   afterAnswer(work: () => void): void {
     if (this.#response.closed || this.#response.destroyed) work();
     else this.#response.once("close", work);

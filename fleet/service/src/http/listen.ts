@@ -1,8 +1,8 @@
 /**
  * Opens a service on a port, with limits on time and connections, TLS if there is a certificate, and an orderly end.
  *
- * Connections are limited by address and in all. Without the first limit, one machine with thousands of half-sent
- * headers locks everybody out.
+ * Connections are limited per address and in total. Without the first limit, one machine with thousands of half-sent
+ * headers could lock everybody out.
  */
 import http, { type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type https from "node:https";
@@ -27,9 +27,12 @@ export interface ListenOptions {
   readonly listener: RequestListener;
   readonly log: Logger;
   readonly maxHeaderSize: number;
-  /** Limit of connections per address (IPv6: per /64). Undefined behind a proxy, whose address all callers share. */
+  /**
+   * Largest number of connections per address (IPv6: per /64). Undefined behind a proxy, whose address all callers
+   * share.
+   */
   readonly perAddress: number | undefined;
-  /** Limit of connections of this process. */
+  /** Largest number of connections of this process. */
   readonly connections: number;
   readonly onRefused: (limit: ConnectionLimit) => void;
   readonly certificate?: Certificate | undefined;
@@ -47,16 +50,16 @@ export interface Listening {
 
 const HEADERS_MS = 10_000;
 /**
- * Milliseconds without a byte after which a connection is cut, since nobody is there. No request may wait that long
- * inside a service.
+ * Milliseconds without a byte after which a connection is cut, since its client is probably gone. No request may wait
+ * that long inside a service.
  */
 const STANDSTILL_MS = 60_000;
 /**
- * Milliseconds after which an idle connection is closed. Common load balancers close earlier, so they never use a
- * closed one.
+ * Milliseconds after which an idle connection is closed. Common load balancers close their connections earlier, so they
+ * never use one that the service has closed.
  */
 const KEEP_ALIVE_MS = 75_000;
-/** Milliseconds after an answer for which the rest of the body is discarded, before the connection is cut. */
+/** Milliseconds after an answer during which the rest of the body is discarded. Then the connection is cut. */
 const LINGER_MS = 1000;
 
 export async function listen(options: ListenOptions): Promise<Listening> {
@@ -73,7 +76,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const settings: http.ServerOptions = {
     maxHeaderSize,
     headersTimeout: headersMs,
-    // Turn off Node's limit, which would cut large files however fast they come. Readers of bodies have their own
+    // Turn off Node's limit, which would cut large files even if they come fast. The readers of bodies have their own
     // limits.
     requestTimeout: 0,
     connectionsCheckingInterval: Math.min(1000, headersMs),
@@ -83,7 +86,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     certificate === undefined
       ? http.createServer(settings)
       : createTlsServer({ ...settings, handshakeTimeout: headersMs }, certificate, log);
-  // Pass `Expect: 100-continue` to the routes: they answer it only if they read the body.
+  // Pass `Expect: 100-continue` to the routes, which answer it only if they read the body.
   server.on("request", listener).on("checkContinue", listener);
   server.setTimeout(options.standstillMs ?? STANDSTILL_MS);
   server.on("clientError", refuseBytes);
@@ -102,7 +105,7 @@ async function open(server: Server | https.Server, place: Place): Promise<void> 
   });
 }
 
-/** Returns a UserError for an address or port that the operator can change, else the error itself. */
+/** Returns a UserError if the operator can fix the problem with another address or port, else the error itself. */
 export function explainListen(error: Error, { address, port, addressName, portName }: Place): Error {
   const problems: Readonly<Record<string, string>> = {
     EADDRINUSE: `port: got ${port}, which another program listens on at ${address}; expected a free one (${portName})`,
@@ -114,7 +117,9 @@ export function explainListen(error: Error, { address, port, addressName, portNa
   return problem === undefined ? error : new UserError(problem, { cause: error });
 }
 
-/** Discards the rest of a body for a moment, for senders that write all before they read the answer. */
+/**
+ * Discards the rest of a body for a moment, for senders that read the answer only after they have written everything.
+ */
 function discardRest(request: IncomingMessage): void {
   if (request.complete) return;
   request.resume();
@@ -126,7 +131,7 @@ const REFUSED_BYTES: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
 };
 
-/** Answers bytes that are no HTTP request, too many or too slow, and closes the connection. */
+/** Answers if the bytes of a connection are no HTTP request, too many or too slow. Closes the connection. */
 function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
   const status = REFUSED_BYTES[error.code ?? ""] ?? "400 Bad Request";
   if (socket.writable && error.code !== "ECONNRESET")
@@ -145,7 +150,7 @@ function limitConnections(server: NetServer, options: ListenOptions): void {
   };
   server.maxConnections = options.connections;
   server.on("drop", (data) => refuse("total", callerOf(data?.remoteAddress ?? "unknown")));
-  // Run before the listeners of TLS and HTTP, which would do work for a connection that is closed at once.
+  // Count before TLS and HTTP handle the connection, so that a refused connection costs them nothing.
   const accept = server.listeners("connection") as ((socket: Socket) => void)[];
   server.removeAllListeners("connection");
   server.on("connection", (socket) => {
@@ -169,7 +174,7 @@ function limitConnections(server: NetServer, options: ListenOptions): void {
 /** Milliseconds between two log lines about refused connections, so that a flood does not fill the disk. */
 const LOG_PAUSE_MS = 10_000;
 
-/** Returns a function that logs the first refusal at once, and those of the following pause in one line. */
+/** Returns a function that logs the first refusal at once, and all refusals of the following pause in one line. */
 function createRefusalLog(log: Logger) {
   const counts = { address: 0, total: 0 };
   let pause: NodeJS.Timeout | undefined;
@@ -191,21 +196,21 @@ function createRefusalLog(log: Logger) {
   };
 }
 
-/** Milliseconds for requests that were already being sent when the port closed. */
+/** Milliseconds for requests whose bytes were already on their way when the port closed. */
 const GRACE_MS = 1000;
 const SWEEP_MS = 50;
 
 /**
- * Closes the port and waits for the requests under way.
- * @param limit milliseconds after which their connections are cut
- * @param underWay count of requests that are not answered
+ * Closes the port and waits for the running requests.
+ * @param limit milliseconds after which the connections of these requests are cut
+ * @param underWay number of requests without a complete answer
  */
 async function closeServer(server: Server | https.Server, limit: number, underWay: () => number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   const closedAt = performance.now();
   const sweep = setInterval(() => {
-    // Repeat this, since some clients keep the connection although the answer says close.
+    // Close idle connections repeatedly, since some clients keep a connection although the answer says close.
     server.closeIdleConnections();
     // Close connections that never sent a request, which Node does not count as idle.
     if (underWay() === 0 && performance.now() - closedAt > GRACE_MS) server.closeAllConnections();

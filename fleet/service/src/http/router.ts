@@ -1,6 +1,6 @@
 /**
- * Finds the handler for a method and path. Uses hono's routers, but Node's requests and answers, so that a route can
- * read the body after it knows the caller.
+ * Finds the handler for a method and path. Uses hono's routers, but with Node's request and response objects, so that a
+ * route can read the body after it knows the caller.
  */
 import { METHOD_NAME_ALL } from "hono/router";
 import { RegExpRouter } from "hono/router/reg-exp-router";
@@ -12,9 +12,9 @@ export type Params = Readonly<Record<string, string | undefined>>;
 export type Handler = (exchange: Exchange, params: Params) => Promise<void> | void;
 
 export interface RouteOptions {
-  /** True if programs call the route, which then checks methods and body types itself. */
+  /** True for a route that programs call. Such a route checks methods and body types itself. */
   readonly forPrograms?: boolean;
-  /** True if the address limit does not count requests to the route. */
+  /** True if requests to this route do not count for the address limit. */
   readonly unlimited?: boolean;
 }
 
@@ -65,7 +65,7 @@ export class Router {
   }
 }
 
-/** Returns the text without percent encoding, or as it was sent if the encoding is wrong. */
+/** Returns the text without percent-encoding, or unchanged if the encoding is invalid. */
 function decode(text: string): string {
   if (!text.includes("%")) return text;
   try {

@@ -1,6 +1,6 @@
 /**
- * JSON schemas by valibot. A schema's message says what it expects, and `readJson` turns it into a sentence with the
- * field and what was got. A message that begins with "got" is used as it is.
+ * JSON schemas with valibot. The message of a schema says what it expects. `readJson` makes a sentence of the field,
+ * the received value and this message. A message that begins with "got" is used unchanged.
  */
 import * as v from "valibot";
 
@@ -18,7 +18,7 @@ type Frozen<T> = T extends (infer I)[]
     ? { readonly [K in keyof T]: Frozen<T[K]> }
     : T;
 
-/** Type of what a schema accepts, read-only. */
+/** Read-only type of the values that a schema accepts. */
 export type TypeOf<S extends v.GenericSchema> = Frozen<v.InferOutput<S>>;
 
 /** True for a JSON object, false for a list, a text, a number and null. */
@@ -28,13 +28,13 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
 /** Returns a value as text for messages. */
 export const show = (given: unknown, most = 80): string => (JSON.stringify(given) ?? typeof given).slice(0, most);
 
-/** Returns the path of a problem, such as "snaps[0].name"; "" for the whole value. */
+/** Returns the path of a problem, such as "snaps[0].name", or "" for the whole value. */
 export const placeOf = (path: readonly { readonly key: unknown }[] = []): string =>
   path
     .map(({ key }, i) => (typeof key === "number" ? `[${key}]` : `${i > 0 ? "." : ""}${String(key).slice(0, 40)}`))
     .join("");
 
-/** Returns what is wrong, without its path. */
+/** Returns the sentence about a problem, without the path. */
 export function sentenceOf({
   type,
   input,
@@ -52,10 +52,10 @@ export function readJson<S extends v.GenericSchema>(schema: S, value: unknown): 
   throw new ProtocolError(`${placeOf(first.path) || "body"}: ${sentenceOf(first)}`);
 }
 
-/** Accepts a JSON object, whatever it holds. */
+/** Accepts a JSON object with any content. */
 export const anyObject = v.custom<Record<string, unknown>>(isObject, "a JSON object");
 
-/** Returns the message about a missing field, which is the one about a wrong value. */
+/** Returns the message for a missing field, which is the same as for a wrong value. */
 const missingOf =
   (entries: v.ObjectEntries) =>
   ({ expected }: { readonly expected: string | null }): string => {
@@ -63,15 +63,17 @@ const missingOf =
     return typeof message === "string" ? message : "a JSON object";
   };
 
-/** Accepts a JSON object with these fields and drops others, since hub and agents are updated on different days. */
+/**
+ * Accepts a JSON object with these fields. Drops unknown fields, since hub and agents are updated on different days.
+ */
 export const object = <const E extends v.ObjectEntries>(entries: E) =>
   v.pipe(anyObject, v.object(entries, missingOf(entries)));
 
-/** Accepts a JSON object with these fields and keeps others. */
+/** Accepts a JSON object with these fields. Keeps unknown fields. */
 export const looseObject = <const E extends v.ObjectEntries>(entries: E) =>
   v.pipe(anyObject, v.looseObject(entries, missingOf(entries)));
 
-/** Control characters, which would change a page or log line that shows the text. */
+/** Control characters, which could change the page or log line that shows a text. */
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 /** Accepts text for people. Control characters become spaces. */
@@ -120,14 +122,14 @@ const isTime = (given: string): boolean =>
 const TIME = "a time like 2026-11-25T23:05:00Z, with its offset";
 export const time = v.pipe(v.string(TIME), v.check(isTime, TIME));
 
-/** Accepts a value, null or nothing. The latter two become undefined. */
+/** Accepts a value, null or a missing field. Null and a missing field become undefined. */
 export const optional = <const S extends v.GenericSchema>(schema: S) =>
   v.pipe(
     v.nullish(schema),
     v.transform((value) => value ?? undefined),
   );
 
-/** Accepts a value, null or nothing. The latter two become null. */
+/** Accepts a value, null or a missing field. A missing field becomes null. */
 export const nullable = <const S extends v.GenericSchema>(schema: S) => v.nullish(schema, null);
 
 export function list<const S extends v.GenericSchema>(max: number, item: S, min = 0) {
@@ -148,15 +150,18 @@ function isWebAddress(given: string): boolean {
   const { protocol, username, password } = new URL(given);
   return /^https?:$/.test(protocol) && username === "" && password === "";
 }
-/** An address of a page, unchanged: a parsed address may have an added slash. */
+/** Accepts the address of a page and keeps its text: parsing an address may add a slash. */
 export const plainAddress = v.pipe(v.string(WEB_ADDRESS), v.check(isWebAddress, WEB_ADDRESS));
-/** An address of a page, which the hub shows as a link. */
+/** Accepts the address of a page that the hub shows as a link. */
 export const webAddress = v.pipe(
   plainAddress,
   v.transform((given) => new URL(given).href),
 );
 
-/** Accepts what `parse` accepts, and returns its result. The error of `parse` says what was got and expected. */
+/**
+ * Accepts every value that `parse` accepts, and returns the result of `parse`. The error of `parse` says what was got
+ * and expected.
+ */
 export const by = <T>(parse: (given: unknown) => T) =>
   v.pipe(
     v.unknown(),

@@ -1,5 +1,6 @@
 /**
- * Reads flat options by a table: defaults, then a JSON file, then environment or flags. Reports all problems at once.
+ * Reads flat options from a table of definitions. A config file overrides defaults, and environment variables or flags
+ * override the file. One error lists all problems.
  */
 import { readFileSync } from "node:fs";
 import * as v from "valibot";
@@ -15,7 +16,7 @@ export interface Option<T = unknown> {
   readonly env?: string;
 }
 
-/** The values that a table of options gives. An option without a default may be undefined. */
+/** Types of the values of a table of options. An option without a default may be undefined. */
 export type ValuesOf<O extends Readonly<Record<string, Option>>> = {
   readonly [K in keyof O]: O[K] extends { readonly fallback: unknown }
     ? v.InferOutput<O[K]["schema"]>
@@ -34,7 +35,7 @@ export class ConfigProblems extends UserError {
   }
 }
 
-/** Accepts a number, or a text of one, as variables and flags give it. */
+/** Accepts a number, or a text with a number, as in variables and flags. */
 export function number(min: number, max: number, isWhole = true) {
   const numberOf = (given: unknown): unknown =>
     typeof given === "string" && given.trim() !== "" ? Number(given) : given;
@@ -42,7 +43,7 @@ export function number(min: number, max: number, isWhole = true) {
   return v.pipe(v.custom<number | string>(fits, expectedWithin(min, max, isWhole)), v.transform(Number));
 }
 
-/** Accepts a list, or text with commas. */
+/** Accepts a list, or a text with commas between the items. */
 export const texts = <T>(item: Schema<T>) =>
   v.pipe(
     v.unknown(),
@@ -62,9 +63,9 @@ export interface Given {
 }
 
 /**
- * Returns the values of a table of options, and the problems. An option with a problem has its default.
- * @param file what the config file holds
- * @param given values of environment or flags, by name of the option
+ * Returns the values of a table of options, and all problems. An option with a problem gets its default.
+ * @param file parsed config file
+ * @param given values of environment or flags, by option name
  */
 export function readOptions(
   options: Readonly<Record<string, Option>>,
@@ -93,8 +94,8 @@ export function readOptions(
 }
 
 /**
- * Accepts the place of a database: a path, or an address of PostgreSQL. An address of anything else is no path: the
- * file would have the password in its name. The message does not repeat it.
+ * Accepts the place of a database: a path, or the address of PostgreSQL. Refuses any other address: taken as a path, it
+ * would create a file with the password in its name. The error does not repeat the address.
  */
 export const databasePlace = v.pipe(
   secret("a file, or an address like postgres://user:password@machine/name", /\S/),
@@ -113,12 +114,12 @@ export const databasePlace = v.pipe(
 
 const schemeOf = (place: string): string | undefined => /^([a-z][\w+.-]*):\/\//i.exec(place)?.[1];
 
-/** Variables that Kubernetes sets in each container for a service of this name. */
+/** Variables that Kubernetes sets in each container for a service with the same name. */
 const KUBERNETES = /_SERVICE_(HOST|PORT)|_PORT_\d+_/;
 
 /**
- * Returns a problem for each variable that begins with the prefix and is not read: a misspelt one has no effect.
- * @param near true: only variables that look like a known one. Others with the prefix may belong to other programs
+ * Returns a problem for each variable with the prefix that is not an option, since a misspelt variable has no effect.
+ * @param near true: only variables that look like an option. Others with the prefix may belong to other programs
  */
 export function misspeltVariables(
   env: Readonly<Record<string, string | undefined>>,
@@ -127,7 +128,7 @@ export function misspeltVariables(
   near = false,
 ): string[] {
   const given = Object.keys(env).filter((name) => name.startsWith(prefix) && env[name] !== "" && !known.includes(name));
-  // Compare the rest of the names, since all begin alike: TESTS is not NATS.
+  // Compare names without the prefix, which all have in common: otherwise TESTS would look like NATS.
   const restOf = (name: string): string => name.slice(prefix.length);
   const rests = known.filter((name) => name.startsWith(prefix)).map(restOf);
   const meant = given.filter((name) => !KUBERNETES.test(name) && (!near || nearest(restOf(name), rests) !== undefined));
@@ -137,7 +138,7 @@ export function misspeltVariables(
 export const isLoopback = (address: string): boolean =>
   address === "localhost" || address === "::1" || /^127(\.\d{1,3}){3}$/.test(address);
 
-/** Reads a JSON file that the operator named. */
+/** Reads a JSON file whose path the operator gave. */
 export function readJsonFile(path: string, what = "config file"): unknown {
   let content: string;
   try {

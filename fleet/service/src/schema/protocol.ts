@@ -1,6 +1,6 @@
 /**
- * Messages between hub, agent and host: one schema for each body, and its type. Field names are those on the wire. A
- * body that does not fit is refused by a ProtocolError, which names the field, what it got and what it expected.
+ * Messages between hub, agent and host: a schema and a type for each body. Field names are the names in the JSON. For
+ * an invalid body, `readJson` throws a ProtocolError that names the field, the received value and the expected one.
  */
 import * as v from "valibot";
 import {
@@ -33,11 +33,11 @@ export { ProtocolError } from "./json.ts";
 
 /** Seconds between heartbeats. A device that misses three is offline. */
 export const HEARTBEAT_SECONDS = 30;
-/** Count of a recorded source's last pictures that an agent sends and a host keeps. */
+/** Number of pictures of a recorded source that an agent sends and a host keeps: the last ones. */
 export const KEPT_PICTURES = 8;
 /** The public document of a hub, from which a host learns keys and revoked devices. */
 export const HUB_DOCUMENT_PATH = "/.well-known/boxwright-hub.json";
-/** The CloudEvents source of a device's packets is this, or begins with this and a slash. */
+/** CloudEvents source of a device. The source of each of its packets is this text, or starts with it and a slash. */
 export const deviceSource = (deviceId: string): string => `device:${deviceId}`;
 /** Types of the pictures of a snap. */
 export const PICTURE_TYPES = ["image/jpeg", "image/png", "image/webp"] as const;
@@ -64,9 +64,9 @@ const enrolRequest = object({
   architecture: version,
   /** Version of the agent. */
   version,
-  /** Stays the same when the agent is reinstalled. A lost enrolment is repeated with it. */
+  /** Number that stays the same when the agent is reinstalled. A lost enrolment is repeated with the same number. */
   serial_number: optional(word),
-  /** Public key by which the device proves itself to its hub after a restore. */
+  /** Public key with which the device proves its identity after its hub was restored. */
   public_key: optional(text("an Ed25519 key", /^ed25519:[\w-]{43}$/)),
 });
 export type EnrolRequest = TypeOf<typeof enrolRequest>;
@@ -82,7 +82,7 @@ export type EnrolAnswer = TypeOf<typeof enrolAnswer>;
 
 const returnRequest = object({
   device_id: word,
-  /** Signature over the last answer's challenge. Absent: the device asks for a challenge. */
+  /** Signature of the challenge in the last answer. Absent if the device asks for a challenge. */
   signature: optional(text("64 bytes in base64", /^[\w+/]{86}==$/)),
 });
 
@@ -106,51 +106,57 @@ const networkInterface = object({
 export type NetworkInterface = TypeOf<typeof networkInterface>;
 
 const heartbeat = object({
-  /** Grows with each heartbeat, also over restarts. A decrease shows a copied credential. */
+  /** Number that grows with each heartbeat, also over restarts. A smaller number shows a copied credential. */
   counter: count,
   /** Random text, new at each start of the agent. */
   process_id: text("1 to 64 letters, digits, _ or -", /^[\w-]{1,64}$/),
   version,
   model: word,
   architecture: version,
-  /** Clock of the device, in ISO 8601. */
+  /** Time by the device's clock, in ISO 8601. */
   time,
   application: applicationState,
-  /** Frames since the agent started. `dropped`: came too fast. `lost`: failed or were never delivered. */
+  /**
+   * Numbers of frames since the agent started. `dropped`: frames that came too fast. `lost`: frames that failed or were
+   * never delivered.
+   */
   frames: count,
   dropped: count,
   lost: count,
   decode_ms: object({ p50: milliseconds, p99: milliseconds }),
-  /** Bytes and frames waiting for a receiver, and the largest allowed bytes. */
+  /** Bytes and frames that wait for a receiver, and the largest allowed number of bytes. */
   spool: object({ bytes: count, limit: count, frames: count }),
   last_error: v.nullish(line(0, 1000)),
   network_interfaces: optional(list(16, networkInterface)),
-  /** Page of the host that receives the packets. */
+  /** Address of the host's page about this device. */
   host_url: v.nullish(webAddress),
-  /** True if the hub paused the device, so it takes no frames. Absent from agents older than pauses. */
+  /** True if the hub paused the device, which then processes no frames. Absent from agents older than this field. */
   paused: optional(flag),
-  /** How the versions of a shadow agree (schema/shadow.ts). The hub reads it apart: a wrong one spoils nothing else. */
+  /**
+   * Report of a shadow (schema/shadow.ts). The hub parses this field separately, so that an invalid one spoils nothing
+   * else.
+   */
   shadow: v.optional(v.unknown()),
 });
 export type Heartbeat = TypeOf<typeof heartbeat>;
 
 const heartbeatAnswer = object({
-  /** Clock of the hub, in ISO 8601. */
+  /** Time by the hub's clock, in ISO 8601. */
   time,
   interval_seconds: count,
-  /** ETag of the config that the device should run, without quotes; null: none. */
+  /** ETag of the config that the device should run, without quotes; null if there is none. */
   desired_version: nullable(etag),
-  /** True: request a new credential. */
+  /** True: the device should request a new credential. */
   rotate: flag,
-  /** True: a snap of the next frame was requested. */
+  /** True: a user requested a snap of the next frame. */
   snap_requested: flag,
-  /** True: the last lines of the log were requested. Absent from hubs older than logs. */
+  /** True: a user requested the last lines of the log. Absent from hubs older than this field. */
   log_requested: v.nullish(flag, false),
-  /** True: take no frames until an answer says false. Absent from hubs older than pauses. */
+  /** True: the device must process no frames until an answer says false. Absent from hubs older than this field. */
   paused: v.nullish(flag, false),
-  /** ETag of the agent release to run, without quotes; null or absent: the current one. */
+  /** ETag of the agent release to run, without quotes; null or absent for the present one. */
   desired_agent: v.nullish(etag),
-  /** Changes with what GET /device/shadow says; null or absent: the device has nothing to compare. */
+  /** Text that changes with the answer of GET /device/shadow; null or absent if the device has nothing to compare. */
   shadow: v.nullish(line(1, 128)),
 });
 export type HeartbeatAnswer = TypeOf<typeof heartbeatAnswer>;
@@ -166,7 +172,7 @@ const tokenAnswer = object({
 });
 export type TokenAnswer = TypeOf<typeof tokenAnswer>;
 
-/** Rule: take a snap of a frame with such a detection. Without `class`, any class matches. */
+/** Rule for snaps: a frame with such a detection is sent to the hub. Without `class`, any class matches. */
 const snapRule = object({
   name: snapName,
   class: optional(line(1, 200)),
@@ -175,10 +181,10 @@ const snapRule = object({
 });
 export type SnapRule = TypeOf<typeof snapRule>;
 
-/** Config and options are checked by the decoder. */
+/** Config that a device should run. The decoder checks config and options, not this schema. */
 export const desiredConfig = object({
   application: object({ identifier: word, name: line(0, 200), version: count, hash: line(1, 128) }),
-  /** null: the model file says how to decode. */
+  /** The config; null if the model file itself states how to decode its outputs. */
   config: nullable(anyObject),
   /** Options of `createDetector`. */
   options: v.nullish(anyObject, {}),
@@ -215,7 +221,7 @@ const cloudEvent = looseObject({
 const isEmpty = (given: unknown): boolean => isObject(given) && Object.keys(given).length === 0;
 
 const snapRequest = object({
-  /** Chosen by the device, so that a snap sent twice is stored once. */
+  /** Id that the device chooses, so that a snap that is sent twice is stored once. */
   id: text("1 to 64 letters, digits and . _ : -", /^[\w.:-]{1,64}$/),
   name: snapName,
   tags: v.pipe(
@@ -225,15 +231,15 @@ const snapRequest = object({
   extras: v.nullish(extras, {}),
   created_at: time,
   application: v.nullish(word),
-  /** CloudEvent whose data holds the detections. Empty if no config says how to decode. */
+  /** CloudEvent with the detections as data. Empty if no config states how to decode. */
   event: v.lazy((given): Schema<Fields> => (isEmpty(given) ? anyObject : cloudEvent)),
   files: list(MAX_FILES, snapFile, 1),
 });
 export type SnapRequest = TypeOf<typeof snapRequest>;
 
-/** The last lines of a device's log. The hub redacts and cuts them again. */
+/** The last lines of a device's log. The hub removes secrets and shortens the lines again. */
 const deviceLog = object({
-  /** "failed": sent by the device itself, after a version failed or a start ended in an error. */
+  /** "failed": the device sent the log by itself, after a version failed or the agent ended with an error. */
   reason: oneOf(["requested", "failed"]),
   text: v.pipe(v.string("a text"), v.maxLength(MOST_LOG_BYTES, `at most ${MOST_LOG_BYTES} characters`)),
 });
@@ -241,17 +247,17 @@ export type DeviceLog = TypeOf<typeof deviceLog>;
 
 const snapAnswer = object({
   snap_id: line(1, 128),
-  /** Hashes of files that the hub lacks. */
+  /** SHA-256 of the files that the hub does not have. */
   missing: list(64, sha256),
 });
 export type SnapAnswer = TypeOf<typeof snapAnswer>;
 
 const hubDocument = object({
-  /** Exactly as tokens name it. */
+  /** Issuer, exactly as in the tokens. */
   issuer: plainAddress,
   /** JSON Web Keys with `kid`. */
   keys: list(32, anyObject),
-  /** Tokens of the device are void if their `iat` (seconds since 1970) is below `before`. */
+  /** Revoked devices. A token of such a device is void if its `iat` (seconds since 1970) is below `before`. */
   revoked: list(1_000_000, object({ device_id: word, before: count })),
 });
 export type HubDocument = TypeOf<typeof hubDocument>;

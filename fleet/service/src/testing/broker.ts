@@ -1,4 +1,4 @@
-/** Debian's nats-server with JetStream, in a folder of its own, to be killed and started again. */
+/** Runs Debian's nats-server with JetStream in a temporary folder. Tests kill and restart it. */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,18 +18,18 @@ export const natsServer = [
   "/usr/local/bin/nats-server",
 ].find((path) => existsSync(path));
 
-/** Milliseconds in which the server answers, on a busy machine too. */
+/** Milliseconds within which the server must answer, also on a busy machine. */
 const ANSWER = 30_000;
 
 export interface BrokerOptions {
   /** Lines for the configuration file. */
   readonly lines?: string;
   readonly tls?: Certificates;
-  /** User and password that it asks for. */
+  /** User and password that clients must send. */
   readonly login?: { readonly user: string; readonly pass: string };
-  /** Disk of the packets; default: the one of temporary files. */
+  /** Disk for the packets. Default: the disk of temporary files. */
   readonly disk?: SmallDisk;
-  /** A free port by default. */
+  /** Port. Default: a free one. */
   readonly port?: number;
 }
 
@@ -47,7 +47,7 @@ export class Broker {
     this.url = `${tls ? "tls" : "nats"}://127.0.0.1:${port}`;
     const files = tls ? `tls { cert_file: "${tls.cert}", key_file: "${tls.key}" }\n` : "";
     const users = login ? `authorization { user: "${login.user}", password: "${login.pass}" }\n` : "";
-    // Without a limit of its own the server takes three quarters of the disk.
+    // Raise the limit on a small disk: by default the server uses only three quarters of the disk.
     const store = `jetstream { store_dir: "${disk?.path ?? this.#folder}/jetstream"${disk ? ", max_file_store: 1TB" : ""} }\n`;
     writeFileSync(this.#file, `listen: "127.0.0.1:${port}"\n${files}${users}${lines}\n${store}`);
   }
@@ -56,7 +56,7 @@ export class Broker {
     return join(this.#folder, "nats.conf");
   }
 
-  /** Makes a broker that does not run yet. */
+  /** Makes a broker that is not started yet. */
   static async create(options: BrokerOptions = {}): Promise<Broker> {
     return new Broker(options.port ?? (await freePort()), options);
   }
@@ -80,7 +80,7 @@ export class Broker {
     );
   }
 
-  /** Connects, and again after a restart. */
+  /** Connects, and reconnects after a restart of the server. */
   connect(more: object = {}): Promise<NatsConnection> {
     const { tls, login } = this.#options;
     return connect({
@@ -110,7 +110,7 @@ export class Broker {
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 3 });
   }
 
-  /** Makes the stream that agents and hosts agree on. */
+  /** Makes the stream with the names that agents and hosts use. */
   async makeStream(more: object = {}, partitions = 1): Promise<void> {
     const connection = await this.connect();
     const manager = await jetstreamManager(connection, { timeout: ANSWER });

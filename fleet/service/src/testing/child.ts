@@ -1,4 +1,4 @@
-/** A program in a process of its own. It ends with the tests, whatever they do. */
+/** Runs a program in a process that ends with the tests in any case. */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { PATIENCE, timeUp } from "./wait.ts";
 
@@ -7,27 +7,27 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** Both, in the order in which they came. */
+  /** Standard output and standard error together, in the order of arrival. */
   readonly text: string;
 }
 
 const running = new Set<Child>();
-/** Children that run, and children that have ended since `Child.forgetEnded`. */
+/** Running children, and children that have ended since the last `Child.forgetEnded`. */
 const recent = new Set<Child>();
-/** Most processes that `Child.lastWords` tells of, and most characters of each. */
+/** Largest number of processes in `Child.lastWords`, and largest number of characters of each. */
 const [MOST_CHILDREN, MOST_TEXT] = [6, 2000];
 process.once("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 
 export class Child {
   readonly #process: ChildProcess;
   readonly #command: string;
-  /** Resolves when the process has ended and all that it wrote is read. */
+  /** Resolves when the process has ended and all of its output is read. */
   readonly ended: Promise<Ended>;
   #stdout = "";
   #stderr = "";
   #output = "";
 
-  /** @param input text for the standard input, which is empty otherwise */
+  /** @param input text for the standard input. Default: empty */
   constructor(command: readonly string[], options: SpawnOptions = {}, input?: string) {
     const [program, ...args] = command;
     const child = spawn(program!, args, {
@@ -60,7 +60,7 @@ export class Child {
     return this.#process.pid!;
   }
 
-  /** What it has written so far. */
+  /** Output of the process so far. */
   get output(): string {
     return this.#output;
   }
@@ -76,7 +76,7 @@ export class Child {
     return ended.code ?? ended.signal;
   }
 
-  /** Waits for a pattern in the output. Throws if the process ends before, or after so many seconds. */
+  /** Waits for a pattern in the output. Throws if the process ends first, or after this many seconds. */
   async says(pattern: RegExp, seconds = PATIENCE): Promise<RegExpExecArray> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
@@ -99,12 +99,12 @@ export class Child {
     }
   }
 
-  /** Leaves the processes that have ended by now out of `lastWords`. */
+  /** Removes the processes that have ended from `lastWords`. */
   static forgetEnded(): void {
     for (const child of recent) if (!running.has(child)) recent.delete(child);
   }
 
-  /** Returns the end of what each process has said, the newest last. */
+  /** Returns the end of each process' output, the newest process last. */
   static lastWords(): string {
     const told = [...recent].slice(-MOST_CHILDREN).map((child) => {
       const state = running.has(child) ? "runs" : "has ended";
@@ -113,7 +113,9 @@ export class Child {
     return told.join("");
   }
 
-  /** Kills all that run, and waits for their ends: one that still writes would bring its folder back. */
+  /**
+   * Kills all running processes, and waits for their ends: a process that still writes would create its folder again.
+   */
   static async killAll(): Promise<void> {
     await Promise.all([...running].map((child) => child.end("SIGKILL")));
   }

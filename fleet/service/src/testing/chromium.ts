@@ -5,7 +5,7 @@ export const chromiumPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "
   existsSync(path),
 );
 
-/** No display, no sandbox (tests may run as root), no calls of its own. */
+/** Flags: no display, no sandbox (tests may run as root), no network requests by the browser itself. */
 export const chromiumFlags = [
   "--no-sandbox",
   "--disable-gpu",

@@ -1,4 +1,7 @@
-/** A small disk in a mount namespace of its own, to be filled and emptied. Needs no right to mount outside of it. */
+/**
+ * A small disk in a separate mount namespace, which tests fill and empty. Needs no right to mount outside of the
+ * namespace.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { rmSync, statfsSync, appendFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,9 +13,9 @@ const disks = new Set<SmallDisk>();
 afterAll(() => Promise.all([...disks].map((disk) => disk.remove())));
 
 export class SmallDisk {
-  /** Folder of the disk, for processes in its namespace. */
+  /** Folder of the disk, for processes in the namespace. */
   readonly path: string;
-  /** Keeps the namespace while hosts in it are killed. */
+  /** Process that keeps the namespace alive while tests kill the services in it. */
   readonly #holder: ChildProcess;
 
   private constructor(path: string, holder: ChildProcess) {
@@ -21,11 +24,11 @@ export class SmallDisk {
     disks.add(this);
   }
 
-  /** @param size of the disk as `mount` takes it, "1m" */
+  /** @param size of the disk in the form that `mount` accepts, such as "1m" */
   static async mount(size: string): Promise<SmallDisk> {
     const { path } = temporaryFolder();
     const script = 'mount -t tmpfs -o size="$1" none "$2" && echo ready && exec cat';
-    // `cat` ends with this process, whose pipe it reads.
+    // `cat` reads a pipe of this process, so it ends with this process.
     const args = [...NAMESPACE, "sh", "-c", script, "sh", size, path];
     const holder = spawn("unshare", args, { stdio: ["pipe", "pipe", "inherit"] });
     await new Promise<void>((resolve, reject) => {
@@ -35,17 +38,17 @@ export class SmallDisk {
     return new SmallDisk(path, holder);
   }
 
-  /** Command that runs another one where the disk is mounted. */
+  /** Command prefix that runs another command in the namespace of the disk. */
   get prefix(): readonly string[] {
     return ["nsenter", "-t", String(this.#holder.pid), "-m", ...(isRoot ? [] : ["-U", "--preserve-credentials"]), "--"];
   }
 
-  /** Folder of the disk, for this process. */
+  /** Path of the disk's folder, as this process sees it. */
   get #seen(): string {
     return join(`/proc/${this.#holder.pid}/root`, this.path);
   }
 
-  /** Adds to a file as much as the space that is left, but for some bytes. */
+  /** Appends to a file until only `leave` bytes of space are left. */
   fill(leave = 0): void {
     const { bavail, bsize } = statfsSync(this.#seen);
     appendFileSync(join(this.#seen, "filler"), Buffer.alloc(Math.max(0, bavail * bsize - leave)));

@@ -7,7 +7,7 @@ const removeFolder = (path: string): void => rmSync(path, { recursive: true, for
 const folders: string[] = [];
 afterAll(() => folders.splice(0).forEach(removeFolder));
 
-/** Makes a folder that goes with the test file, or as soon as a test removes it. */
+/** Makes a folder that is deleted with the end of the test file, or when a test removes it. */
 export function temporaryFolder(): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), "boxwright-test-"));
   folders.push(path);

@@ -1,21 +1,21 @@
 import { type Server, createServer } from "node:net";
 
 /**
- * Ports below those that systems give to outgoing connections (from 32768 on with Linux). No connection takes such a
- * port while a server that was killed is down.
+ * Range of ports below those that systems use for outgoing connections (from 32768 on Linux). So no connection takes a
+ * server's port while the server is down.
  */
 const [FIRST, COUNT] = [20_000, 12_000];
-/** The next port to try. Processes of tests begin at places far from each other. */
+/** The next port to try. Processes of tests start far apart. */
 let next = (process.pid * 97) % COUNT;
 
 /**
- * Returns a port of 127.0.0.1 that nobody listens on, and that no other process gets from here until this one ends. Its
- * server may be killed and started again, and may start later.
+ * Returns a port of 127.0.0.1 that nobody listens on. Until this process ends, no other process gets this port from
+ * this function. So the server may start later, or be killed and started again.
  */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < COUNT; tries++) {
     const port = FIRST + (next++ % COUNT);
-    // This process listens at another address of the loopback interface as a sign that the port is given away.
+    // Listen on the same port of another loopback address, as a mark that the port is reserved.
     const sign = await listen(port, "127.0.0.2");
     if (!sign) continue;
     const server = await listen(port, "127.0.0.1");
@@ -28,11 +28,11 @@ export async function freePort(): Promise<number> {
   throw new Error(`got no free port from ${FIRST} to ${FIRST + COUNT - 1}`);
 }
 
-/** Returns null if somebody listens there already. */
+/** Listens on a port. Returns null if another process does so already. */
 const listen = (port: number, host: string): Promise<Server | null> =>
   new Promise((resolve) => {
     const server = createServer().unref();
-    // A system without this address has no sign.
+    // Go on without the mark if the system has no such address.
     server.once("error", ({ code }: NodeJS.ErrnoException) => resolve(code === "EADDRINUSE" ? null : server));
     server.listen(port, host, () => resolve(server));
   });

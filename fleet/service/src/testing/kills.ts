@@ -1,17 +1,17 @@
-/** Kills of processes in the middle of their work. */
+/** Kills processes in the middle of their work. */
 import { statSync } from "node:fs";
 import type { Child } from "./child.ts";
 import { sleep } from "./wait.ts";
 
-/** How often tests kill a process. TEST_KILLS=20 says more than the default. */
+/** Number of times that tests kill a process. TEST_KILLS=20 finds more than the default. */
 export const KILLS = Number(process.env["TEST_KILLS"] ?? 3);
 
-/** Milliseconds that a test with many kills may take on a busy machine. */
+/** Milliseconds for a test with many kills, also on a busy machine. */
 export const KILLS_TIMEOUT = 600_000 + KILLS * 30_000;
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
-/** Kills a process as soon as a file is larger than so many bytes, or the process says that it is done. */
+/** Kills a process as soon as a file is larger than `bytes`, or when the process reports that it is done. */
 export async function killAtSize(child: Child, file: string, bytes: number, isDone: RegExp): Promise<void> {
   let isOver = false;
   void child.ended.then(() => (isOver = true));

@@ -1,9 +1,9 @@
-/** Adds to the error of a test what its processes last said. Runs before the tests of each file. */
+/** Adds the last output of a test's processes to the error of the test. Set up before the tests of each file. */
 import { afterEach, beforeEach } from "vitest";
 import { Child } from "./child.ts";
 
 beforeEach(() => Child.forgetEnded());
-// Runs before the hooks that kill the processes of the test.
+// This hook runs before the hooks that kill the processes of the test.
 afterEach(({ task }) => {
   const error = task.result?.errors?.at(-1);
   if (error) error.message += Child.lastWords();

@@ -1,4 +1,7 @@
-/** The rule of folders, for src/ of every part: a folder imports itself and those before it, types included. */
+/**
+ * Tests of the import rule for src/ of every part: a folder imports only from itself and from earlier folders. The rule
+ * includes types.
+ */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import ts from "typescript";
@@ -9,7 +12,7 @@ export function filesOf(folder: string): string[] {
   return files.filter((file) => /\.tsx?$/.test(file)).sort();
 }
 
-/** Returns the files of a folder that each of its files imports, by TypeScript's own reader. */
+/** Returns for each file of a folder the files of the folder that it imports, as TypeScript resolves them. */
 function importsOf(folder: string): Map<string, string[]> {
   const read = (file: string): string[] =>
     ts
@@ -20,7 +23,7 @@ function importsOf(folder: string): Map<string, string[]> {
   return new Map(filesOf(folder).map((file) => [file, read(file)]));
 }
 
-/** Returns the files on a circle, in its order, or an empty list. */
+/** Returns the files of an import cycle in order, or an empty list. */
 export function findCircle(imports: ReadonlyMap<string, readonly string[]>): string[] {
   const done = new Set<string>();
   const path: string[] = [];
@@ -41,8 +44,8 @@ export function findCircle(imports: ReadonlyMap<string, readonly string[]>): str
 
 /**
  * Defines the tests of src/.
- * @param layers folders, and files of src/ itself, in their order
- * @param shared names of files that stand in several folders, for one thing seen from each
+ * @param layers folders, and files of src/ itself, in order
+ * @param shared file names that several folders may use, for the same thing seen from each folder
  */
 export function testLayers(src: string, layers: readonly string[], shared: readonly string[] = []): void {
   const imports = importsOf(src);
@@ -50,7 +53,7 @@ export function testLayers(src: string, layers: readonly string[], shared: reado
 
   describe("src/", () => {
     it("is read: every import is found, those of types too", () => {
-      // Counted in another way, so that a reader that finds nothing fails here.
+      // Count the imports in another way, so that a resolver that finds nothing fails here.
       const text = [...imports.keys()].map((file) => readFileSync(join(src, file), "utf8")).join("\n");
       const written = text.match(/(from |^import |\bimport\()"\.{1,2}\//gm)?.length ?? 0;
       expect(written).toBeGreaterThan(50);

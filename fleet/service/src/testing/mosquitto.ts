@@ -1,4 +1,4 @@
-/** Debian's mosquitto, a broker of MQTT 5, in a folder of its own, to be killed and started again. */
+/** Runs Debian's mosquitto, a broker of MQTT 5, in a temporary folder. Tests kill and restart it. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,9 +18,9 @@ export interface MosquittoOptions {
   /** Lines for the configuration file. */
   readonly lines?: string;
   readonly tls?: Certificates;
-  /** User and password that it asks for. */
+  /** User and password that clients must send. */
   readonly login?: { readonly user: string; readonly pass: string };
-  /** A free port by default. */
+  /** Port. Default: a free one. */
   readonly port?: number;
 }
 
@@ -40,7 +40,7 @@ export class Mosquitto {
     if (login) execFileSync("mosquitto_passwd", ["-b", "-c", passwords, login.user, login.pass], { stdio: "ignore" });
     const config = [
       `listener ${port} 127.0.0.1`,
-      // Started by root, it would become a user who may not write to this folder.
+      // Keep root as the user: otherwise a mosquitto that root starts would switch to a user who cannot write here.
       ...(process.getuid?.() === 0 ? ["user root"] : []),
       login ? `password_file ${passwords}` : "allow_anonymous true",
       ...(tls ? [`certfile ${tls.cert}`, `keyfile ${tls.key}`] : []),
@@ -55,7 +55,7 @@ export class Mosquitto {
     return join(this.#folder, "mosquitto.conf");
   }
 
-  /** Makes a broker that does not run yet. */
+  /** Makes a broker that is not started yet. */
   static async create(options: MosquittoOptions = {}): Promise<Mosquitto> {
     return new Mosquitto(options.port ?? (await freePort()), options);
   }
@@ -81,8 +81,8 @@ export class Mosquitto {
 
   /**
    * Connects once.
-   * @param onMessage called with each message. The broker sends those of a session right behind its first answer, and
-   * the library acknowledges a message that nobody listens for.
+   * @param onMessage called with each message. Set it here: the broker sends the messages of a session right after its
+   * first answer, and the library acknowledges messages that have no listener yet.
    */
   async connect(more: IClientOptions = {}, onMessage?: OnMessageCallback): Promise<MqttClient> {
     const { tls, login } = this.#options;
@@ -97,19 +97,21 @@ export class Mosquitto {
     return new Promise((resolve, reject) => {
       const fail = (error: Error): void => (client.end(true), reject(error));
       client.once("connect", () => resolve(client));
-      // A broker that is killed later resets the connection: an error too.
+      // Listen for errors from now on: if a test kills the broker later, the broken connection emits one.
       client.on("error", fail);
       client.once("close", () => fail(new Error("got no connection to mosquitto, expected one")));
     });
   }
 
-  /** Ends the server. SIGTERM lets it write its messages to its file; after SIGKILL those in memory are gone. */
+  /**
+   * Ends the server. With SIGTERM, the server saves its messages to a file. With SIGKILL, messages in memory are lost.
+   */
   async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
     await this.#server?.end(signal);
     this.#server = undefined;
   }
 
-  /** What the server has written. */
+  /** Output of the server so far. */
   get output(): string {
     return this.#server?.output ?? "";
   }

@@ -1,4 +1,4 @@
-/** nginx with a configuration of `deploy/`, on a port of its own and with a certificate of an authority of its own. */
+/** Runs nginx with a configuration of `deploy/`, on a free port and with a certificate of a test authority. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Child } from "./child.ts";
@@ -10,7 +10,7 @@ const PROGRAM = "/usr/sbin/nginx";
 
 export interface Nginx {
   readonly port: number;
-  /** File of the authority that signed its certificate. */
+  /** Path of the authority that signed the server's certificate. */
   readonly ca: string;
   stop(): Promise<void>;
 }
@@ -18,7 +18,7 @@ export interface Nginx {
 /**
  * Starts nginx.
  * @param example path of the configuration, with one `listen 443`, `server_name` and upstream server
- * @param target port of the service behind it
+ * @param target port of the service behind nginx
  */
 export async function startNginx(example: string, target: number): Promise<Nginx> {
   const folder = temporaryFolder();
@@ -33,7 +33,7 @@ export async function startNginx(example: string, target: number): Promise<Nginx
     .replace(/server 127\.0\.0\.1:\d+;/, `server 127.0.0.1:${target};`);
   const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${file(name)};`);
   writeFileSync(file("example.conf"), config);
-  // Workers of root run as another user, who may not write into the folder.
+  // Keep root as the user: workers of root otherwise run as a user who cannot write into the folder.
   const user = process.getuid?.() === 0 ? "user root;" : "";
   writeFileSync(
     file("nginx.conf"),

@@ -1,4 +1,4 @@
-/** A PostgreSQL server of the tests: in a temporary folder, on a loopback port, not as root. */
+/** Runs a PostgreSQL server for tests in a temporary folder, on a loopback port, and not as root. */
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -9,7 +9,7 @@ import { Child } from "./child.ts";
 import { freePort } from "./free-port.ts";
 import { PATIENCE, sleep, timeUp } from "./wait.ts";
 
-/** Returns the folder of the newest server on this machine, or undefined. */
+/** Returns the program folder of the newest PostgreSQL on this machine, or undefined. */
 export function findPostgres(): string | undefined {
   const root = "/usr/lib/postgresql";
   const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : [];
@@ -38,10 +38,10 @@ export async function newDatabase(server: string): Promise<string> {
 export class PostgresServer {
   readonly #bin: string;
   readonly #folder = mkdtempSync(join(tmpdir(), "boxwright-postgres-"));
-  /** User of the server, which refuses to run as root. */
+  /** User who runs the server, which refuses to run as root. */
   readonly #user: { uid?: number; gid?: number };
   readonly #port: number;
-  /** Address of its first database, whose user may make others. */
+  /** Address of the first database, whose user may create others. */
   readonly url: string;
   #server: Child | undefined;
 
@@ -68,7 +68,7 @@ export class PostgresServer {
     return server;
   }
 
-  /** Starts the server, also again. After a kill it recovers from its log first. */
+  /** Starts the server, or starts it again. After a kill, the server first recovers from its log. */
   async start(): Promise<void> {
     const set = ["listen_addresses=127.0.0.1", "max_connections=200"].flatMap((setting) => ["-c", setting]);
     const place = ["-D", this.#data, "-p", String(this.#port), "-k", this.#folder];
@@ -82,8 +82,8 @@ export class PostgresServer {
         if (await query(this.url, "SELECT 1").then(() => true, () => false)) return; // prettier-ignore
         await sleep(50);
       }
-      // After a kill the children may still hold the shared memory. The new server then ends at once: start another
-      // one.
+      // After a kill, child processes may still hold the shared memory, so that the new server ends at once. Then start
+      // another.
       await sleep(100);
     }
     throw timeUp(PATIENCE, "a PostgreSQL server that takes connections");
@@ -93,7 +93,7 @@ export class PostgresServer {
     return newDatabase(this.url);
   }
 
-  /** Stops the server in order. Open transactions are rolled back. */
+  /** Stops the server in an orderly way. Open transactions are rolled back. */
   async stop(): Promise<void> {
     await this.#server?.end("SIGINT");
   }
@@ -108,7 +108,7 @@ export class PostgresServer {
       try {
         process.kill(child, "SIGKILL");
       } catch {
-        // Ended by itself in the meantime.
+        // Ignore the error: the process has ended meanwhile.
       }
     }
     await ended;

@@ -1,6 +1,7 @@
 /**
- * Compares the rows that the code expects with those of the database. Finds each `all<Row>(sql)` whose SQL the compiler
- * knows, prepares it against a database with the whole schema, and compares the columns with the fields of `Row`.
+ * Compares the row types in the code with the columns in the database. Finds each `all<Row>(sql)` whose SQL the
+ * compiler knows, prepares the SQL against a database with the whole schema, and compares the columns with the fields
+ * of `Row`.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,11 +12,11 @@ import type { Migration } from "../migrate.ts";
 import { messageOf } from "../errors.ts";
 
 export interface RowsChecked {
-  /** Count of queries that were compared. */
+  /** Number of compared queries. */
   readonly compared: number;
-  /** Count of queries whose text is put together at run time, or which are PostgreSQL's alone. */
+  /** Number of queries that cannot be compared: their text is built at run time, or they are for PostgreSQL alone. */
   readonly skipped: number;
-  /** A line for each query that does not give what the code expects. */
+  /** A line for each query whose columns differ from the type. */
   readonly problems: readonly string[];
 }
 
@@ -61,7 +62,7 @@ export function checkRows(project: string, steps: readonly Migration[]): RowsChe
 
   const compare = (call: ts.CallExpression, row: ts.TypeNode, file: ts.SourceFile): void => {
     const sql = call.arguments[0] && textOf(call.arguments[0], checker);
-    // Tables of PostgreSQL's own are in no SQLite.
+    // Skip queries of PostgreSQL's own tables, which SQLite does not have.
     if (sql === undefined || /\bpg_/.test(sql)) return void found.skipped++;
     found.compared++;
     const line = file.getLineAndCharacterOfPosition(call.getStart()).line + 1;

@@ -1,17 +1,17 @@
-/** Certificates of an authority that nobody knows, made by openssl. */
+/** Makes certificates of an unknown authority with openssl. */
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Certificates {
-  /** File of the authority. */
+  /** Path of the authority's certificate. */
   readonly ca: string;
-  /** Files of a server at 127.0.0.1 and localhost. */
+  /** Path of the certificate for a server at 127.0.0.1 and localhost. */
   readonly cert: string;
   readonly key: string;
 }
 
-/** @param names for which the certificate of the server is */
+/** @param names that the server's certificate is valid for */
 export function makeCertificates(folder: string, names = "IP:127.0.0.1,DNS:localhost"): Certificates {
   const openssl = (...args: string[]): Buffer => execFileSync("openssl", args, { cwd: folder, stdio: "pipe" });
   const fresh = ["req", "-newkey", "rsa:2048", "-nodes"];

@@ -2,13 +2,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 export { sleep };
 
-/** Seconds that a test waits at most: many, since the machine may be busy elsewhere. No test is about this time. */
+/**
+ * Largest number of seconds that a test waits. It is large, since the machine may be busy. No test measures this time.
+ */
 export const PATIENCE = 120;
 
-/** Returns the error of a wait that ended without a result. The configuration of vitest knows it by its first words. */
+/**
+ * Returns the error of a wait that ended without a result. The vitest configuration recognises this error by its first
+ * words.
+ */
 export const timeUp = (seconds: number, what: string): Error => new Error(`waited ${seconds} s for ${what}`);
 
-/** Waits until something holds. Throws after so many seconds. */
+/** Waits until `holds` returns a true value. Throws after this many seconds. */
 export async function until(holds: () => unknown, what = "a condition", seconds = PATIENCE): Promise<void> {
   const deadline = Date.now() + seconds * 1000;
   while (!(await holds())) {
@@ -17,7 +22,7 @@ export async function until(holds: () => unknown, what = "a condition", seconds 
   }
 }
 
-/** Waits until an assertion passes. Throws after so many seconds, with what the assertion said last. */
+/** Waits until an assertion passes. After this many seconds, throws the assertion's last error. */
 export async function untilPasses(assertion: () => unknown, seconds = PATIENCE): Promise<void> {
   let last: unknown;
   const passes = async (): Promise<boolean> => {
