@@ -56,13 +56,17 @@ const RULES: { readonly [N in keyof Required<NmsOptions>]: Rule } = {
 const wrong = (name: string, got: unknown, expected: string): never =>
   refuse(name, show(got), expected, RangeError);
 
-/** Throws if an array has strings, null or holes. JavaScript would convert them to numbers or NaN. */
+/** Throws if an array has lists, strings, null or holes. JavaScript would convert them to numbers or NaN. */
 function checkNumbers(name: string, list: ArrayLike<unknown>): void {
   checkList(name, list);
   if (!ArrayBuffer.isView(list))
     for (let i = 0; i < list.length; i++)
-      if (typeof list[i] !== "number") wrong(`${name}[${i}]`, list[i], "a number");
+      if (typeof list[i] !== "number") wrong(`${name}[${i}]`, list[i], numberFor(list[i]));
 }
+
+/** Returns what stands in place of an element that is no number. */
+const numberFor = (got: unknown): string =>
+  typeof got === "object" && got !== null ? "a number: all values stand in one flat list" : "a number";
 
 interface Workspace {
   readonly engine: Engine;

@@ -119,6 +119,12 @@ export function checkModule(adapter: string, given: unknown, member: string): vo
     refuse(adapter, show(given), `the runtime, which has ${member}: import it, and await what is a promise`);
   const { default: inner, then } = given as { readonly default?: unknown; readonly then?: unknown };
   if (typeof then === "function") refuse(adapter, "a promise", "what it resolves to: await it");
+  if (!isModule(given) && !isModule(inner))
+    refuse(
+      adapter,
+      `${show(given)} without ${member}`,
+      `the runtime itself, which has ${member}. A network that is open already is the model: { model, runtime, config }`,
+    );
   if (!isModule(given) && isModule(inner))
     refuse(adapter, `a module without ${member}`, `its default export, which has ${member}`);
 }

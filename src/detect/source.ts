@@ -76,6 +76,8 @@ export async function readSource<Opened>(source: DetectorSource<Opened>): Promis
   };
   if (typeof runtime?.open !== "function")
     return refuse("createDetector", `runtime ${show(runtime)}`, "an adapter, such as onnxRuntime(ort)");
+  if (typeof (model as { then?: unknown } | null | undefined)?.then === "function")
+    return refuse("model", "a promise", "what it resolves to: await it");
   const bytes = await bytesOf(model);
   if (bytes === null && config === undefined)
     throw new ConfigError([

@@ -77,11 +77,6 @@ export function nextStep(path: string, { json }: ModelInspection, options: Decod
     ...((model.inputSize ?? options.inputSize) ? [] : ["--input-size WxH"]),
     ...labelWords(model, found, options),
   ];
-  if (model.format !== "onnx")
-    return (
-      "next: createDetector({ model, runtime: tflite(module) }), which runs a TFLite file in a page " +
-      `(docs/detect.md)${words.length > 0 ? `, with the options that ${words.join(" ")} would set` : ""}`
-    );
   const file = /[\s'"]/.test(path) ? JSON.stringify(path) : path;
   return `next: npx boxwright ${["run", file, "photo.jpg", ...words, "--draw", "boxes"].join(" ")}`;
 }

@@ -98,7 +98,8 @@ function follow(proposal: Proposal, { tensors, options, valuesOf, model }: Inspe
     families: [families.map(titleOf).join(", ")],
     classes,
     reading: first.name,
-    about: first.task ? `${first.about}, ${first.task.about}` : first.about,
+    about:
+      first.task && first.task.about !== first.about ? `${first.about}, ${first.task.about}` : first.about,
     likelihood: points,
     likelySize: inputSize,
     ...(unread.length > 0 && { unread }),

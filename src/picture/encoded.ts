@@ -47,4 +47,7 @@ export function encodedKind(image: object): string | null {
 export const PIXELS =
   "pixels, { data, width, height }. Decode the file first: createImageBitmap(new Blob([bytes])) in a page, " +
   "readImage(bytes) of boxwright/node in Node, or sharp(bytes).rotate().removeAlpha().raw().toBuffer(" +
-  "{ resolveWithObject: true }), whose result is passed as { data, ...info }. A detector's detect() takes the file itself";
+  "{ resolveWithObject: true }), whose result is passed as { data, ...info }";
+
+/** What to pass to `prepare`, whose caller may not know of the detector. */
+export const PIXELS_OR_DETECTOR = `${PIXELS}. A detector's detect() takes the file itself`;

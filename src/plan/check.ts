@@ -45,7 +45,12 @@ export function checkNamed(
   if (lacking.length > 0) refuse("roles", `outputs ${list(specs)}`, `${lacking.join(", ")} among them`);
   const missed = unused.filter((s) => namesHead(s.name) || named.includes(s.name));
   if (missed.length > 0)
-    refuse("", `${list(missed)} left over by ${about}`, "every output of the head to fit");
+    refuse(
+      "",
+      `${list(missed)} left over by ${about}`,
+      "every output of the head to fit. Leave out what the head does not need: pass its own outputs to decode(), " +
+        "or name them by --only on the command line",
+    );
   const { maps: isMaps, anchors } = READINGS[name];
   // The anchors of a map begin at different channels. Maps in one tensor begin at different cells.
   const first = ({ box }: HeadDraft): number => (anchors ? 0 : box.offset);

@@ -384,6 +384,11 @@ describe.each(engines)("nms, %s", (engine) => {
 
 test.each<readonly [name: string, args: readonly unknown[], message: string]>([
   ["boxes that are texts", [["0", 0, 1, 1], [1]], 'boxes[0]: got "0", expected a number'],
+  [
+    "boxes in lists of their own",
+    [[[0, 0, 1, 1]], [1]],
+    "boxes[0]: got [0,0,1,1], expected a number: all values stand in one flat list",
+  ],
   ["boxes with holes", [{ length: 4, 0: 1 }, [1]], "boxes[1]: got undefined, expected a number"],
   ["scores that are null", [[0, 0, 1, 1], [null]], "scores[0]: got null, expected a number"],
   [

@@ -74,6 +74,14 @@ describe("runtimes", () => {
     await expect(createDetector(source as never)).rejects.toThrow(
       "config: got a network that is open already, and no config",
     );
+    const swapped = (): unknown => onnxRuntime(session as never);
+    expect(swapped).toThrow(
+      /^onnxRuntime: got .* without Tensor, expected the runtime itself, .* \{ model, runtime, config \}$/,
+    );
+    const promised = { model: Promise.resolve(echoOnnx()), runtime: onnxRuntime(ort) };
+    await expect(createDetector(promised as never)).rejects.toThrow(
+      "model: got a promise, expected what it resolves to: await it",
+    );
     const config = { family: "yolo26", labels: CONFIG.labels, reading: "end-to-end" };
     await expectDetects(await createDetector({ ...source, config }));
     const { buffer } = echoOnnx();

@@ -204,7 +204,7 @@ describe("a map that is missing or of another shape takes part of the boxes with
     [
       "named, with a channel too few",
       () => decode({ ...V8, roles }, { b0: map(64, 8), c0: map(1, 8), b1: map(63, 4), c1: map(1, 4) }),
-      "got b1 [1,63,4,4], c1 [1,1,4,4] left over by distance distributions of 16 bins: b0 [1,64,8,8] as NCHW + c0 [1,1,8,8] as NCHW, expected every output of the head to fit",
+      "got b1 [1,63,4,4], c1 [1,1,4,4] left over by distance distributions of 16 bins: b0 [1,64,8,8] as NCHW + c0 [1,1,8,8] as NCHW, expected every output of the head to fit. Leave out what the head does not need: pass its own outputs to decode(), or name them by --only on the command line",
     ],
     [
       "one stride without a map",

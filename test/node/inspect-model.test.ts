@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { run } from "../../src/node/cli/run.ts";
 import { input, output, ultralyticsOnnx, ultralyticsTflite } from "../support/model-files.ts";
 import { onnxFile } from "../support/onnx.ts";
+import { tfliteFile } from "../support/tflite.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "boxwright-model-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -79,6 +80,21 @@ describe("boxwright inspect", () => {
     expect(out).toContain(
       'the name says YOLOv5u and YOLOv3u, which have the head of YOLOv8: family "yolov8"',
     );
+  });
+
+  test("names the next step of a TFLite file too, in quotes if its path has spaces", async () => {
+    const tensor = (name: string, ...dims: number[]) => ({ name, type: "float32", shape: dims }) as const;
+    const outputs = [tensor("r", 1, 896, 16), tensor("c", 1, 896, 1)];
+    const tflite = write("a b.tflite", tfliteFile({ inputs: [tensor("i", 1, 128, 128, 3)], outputs }));
+    expect((await call("inspect", tflite)).out).toContain(
+      `next: npx boxwright run ${JSON.stringify(tflite)} photo.jpg --family blazeface --draw boxes`,
+    );
+  });
+
+  test("says the contents of points once", async () => {
+    const shapes = ["Identity:1x195", "Identity_1:1x1", "Identity_3:1x64x64x39"];
+    const { out } = await call("inspect", ...shapes, "--input-size", "256x256");
+    expect(out.match(/33 landmarks/g)).toHaveLength(1);
   });
 
   test("finds families of points by their tensors, and names them", async () => {

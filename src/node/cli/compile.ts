@@ -56,6 +56,10 @@ export async function compile({ positionals, values }: Parsed, io: Io): Promise<
 function engineOfModule(values: Values, out: string | undefined): "simd" | "ts" | null {
   const wanted = textOf(values, "engine") ?? "simd";
   const isModule = out !== undefined && /\.m?js$/i.test(out);
+  if (values["c"] === undefined && out !== undefined && /\.(c|h|cc|cpp|hpp)$/i.test(out))
+    throw new UsageError(
+      `${out} would hold the bytes of a plan file. Add --c NAME for C source with an array of this name.`,
+    );
   if (wanted !== "simd" && wanted !== "ts") throw wrongValue("engine", wanted, "simd or ts");
   if (values["engine"] !== undefined && !isModule)
     throw new UsageError(

@@ -12,11 +12,12 @@ import { textOf } from "./values.ts";
 export async function decode({ positionals, values }: Parsed, io: Io): Promise<void> {
   const split = await splitFolders(positionals);
   if (split !== null) return decodeAll(split, values, io);
-  if (values["format"] !== undefined)
-    throw new UsageError("--format is for folders. For one frame there are a table and --json.");
+  const format = formatOf(textOf(values, "format"), values["json"] ? "json" : "table");
+  if (format !== "table" && format !== "json")
+    throw new UsageError(`--format ${format} is for folders. For one frame there are table and json.`);
   const decoded = await decodeFiles(positionals, values);
   for (const note of decoded.notes) io.err(noteLine(note, "decode"));
-  io.out(values["json"] ? jsonText(decoded) : tableText(decoded));
+  io.out(format === "json" ? jsonText(decoded) : tableText(decoded));
 }
 
 /** Decodes the frames of folders, one result for each image. */

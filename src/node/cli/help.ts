@@ -94,7 +94,7 @@ const OVERVIEW = `boxwright turns the output tensors of YOLO and SSD networks in
 
 Usage: boxwright COMMAND [options]
 
-  run       photos to detections, by an ONNX network
+  run       photos to detections, by a network in ONNX or TFLite
   decode    tensors to detections, as a table or as JSON
   draw      boxes, labels and confidences on a photo, as SVG or PNG
   inspect   how a config, an archive, tensor files or shapes would be read

@@ -288,7 +288,7 @@ export const COMMANDS = {
   decode: groups(
     {
       json: { help: 'print {"output_format": "detection", "detections": [...]}' },
-      format: { value: "NAME", help: "for folders: table (default), json, ndjson, coco, csv" },
+      format: { value: "NAME", help: "table (default), json; for folders ndjson, coco and csv too" },
     },
     PHOTO_GROUP,
     NETWORK_GROUP,

@@ -4,7 +4,7 @@ import type { PrepareResize, PrepareRule, Resample } from "../../core/prepare-ru
 import { isBytes, show } from "../../core/tensor.ts";
 import { checkOptions, nameComplaint, namesOnly } from "../../core/options.ts";
 import { type QuarterTurns, rotationProblem } from "../../core/turn.ts";
-import { PIXELS, encodedKind } from "../encoded.ts";
+import { PIXELS_OR_DETECTOR, encodedKind } from "../encoded.ts";
 import type { ImageFormat, ImageInput } from "../../decode/prepare.ts";
 
 /** A rule with all its fields. */
@@ -272,7 +272,7 @@ function formatOf({ format, channels }: ImageInput): ImageFormat {
 /** Throws a RangeError for bytes that begin as the file of a photo does. */
 function checkNoFile(data: ImageInput["data"]): void {
   const kind = encodedKind(data);
-  if (kind?.includes("file")) fail("image: data", kind, PIXELS);
+  if (kind?.includes("file")) fail("image: data", kind, PIXELS_OR_DETECTOR);
 }
 
 /** Throws a RangeError for a wrong image, or for too few bytes. */
@@ -280,7 +280,7 @@ export function checkImage(image: ImageInput): CheckedImage {
   if (typeof image !== "object" || image === null)
     fail("image", show(image), "{data, width, height, format}");
   const encoded = encodedKind(image);
-  if (encoded !== null) fail("image", encoded, PIXELS);
+  if (encoded !== null) fail("image", encoded, PIXELS_OR_DETECTOR);
   checkNames(image);
   const { data, width, height } = image;
   if (!isBytes(data))

@@ -41,6 +41,13 @@ test("--outputs takes several shapes with scale and zero point", async () => {
   expect(chunks[0]).toContain("two_slots = 2,");
 });
 
+test("--out with the name of C source needs --c: the bytes of a plan are none", async () => {
+  const out = folder.path("plan.h");
+  const { code, err } = await boxwright("compile", ssd, "--outputs", shape, "--out", out);
+  expect(code).toBe(2);
+  expect(err).toContain("plan.h would hold the bytes of a plan file. Add --c NAME for C source");
+});
+
 test("--kernel writes a module with a memory of its own", async () => {
   const kernel = folder.path("kernel.wasm");
   expect(await boxwright("compile", ssd, "--outputs", shape, "--kernel", kernel)).toMatchObject({

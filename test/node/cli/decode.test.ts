@@ -44,6 +44,11 @@ test.each(["simd", "scalar", "ts"])("prints a table, engine %s", async (engine) 
   expect(out).toMatch(new RegExp(`\n2 detections, engine ${engine}, [\\d.]+ ms`));
 });
 
+test("--format json prints what --json does", async () => {
+  const { out } = await boxwright("decode", ...ssd("coffee"), "--json");
+  expect(await boxwright("decode", ...ssd("coffee"), "--format", "json")).toMatchObject({ code: 0, out });
+});
+
 test("prints pixels too if the size of the photo is known", async () => {
   const { out } = await boxwright("decode", ...ssd("coffee"), "--photo", fixture("photos/coffee.jpg"));
   expect(out).toMatch(/pixels \(x, y, width, height\)\ncup .* 167, 17, 256, 297\n/);

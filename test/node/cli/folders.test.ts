@@ -109,7 +109,7 @@ test("says what does not go with folders", async () => {
     "--index is for one frame",
   );
   expect(await usage("decode", config, fixture("labels"))).toContain("holds no frames");
-  expect(await usage("decode", ...ssd("coffee"), "--format", "csv")).toContain("--format is for folders");
+  expect(await usage("decode", ...ssd("coffee"), "--format", "csv")).toContain("--format csv is for folders");
   // Without a size the boxes are in 0..1, and COCO's are in pixels.
   expect(await usage("decode", config, frames(), "--format", "coco")).toContain(
     "--format coco needs the size of the photos: its boxes are in pixels. Add --photo or --image-size.",
