@@ -1,5 +1,6 @@
 /**
- * Checks the boxes of the first candidates. A wrong unit, format, order or activation still gives boxes, but odd ones.
+ * Checks the boxes of the first candidates. A wrong unit, format, order or activation still gives boxes, but strange
+ * ones.
  */
 import * as A from "../core/abi.ts";
 import { refuseFor } from "../core/errors.ts";
@@ -8,16 +9,20 @@ import { READINGS } from "../core/readings.ts";
 import type { MemoryImage } from "../memory/write.ts";
 import type { Plan } from "../plan/plan.ts";
 
-/** Fewest candidates from which a check may conclude that all boxes are wrong. */
+/** Smallest count of candidates for a conclusion about all boxes. */
 const FEWEST_BOXES = 4;
-/** Fraction of the input's sides around its left upper corner. The boxes of a real picture do not all lie inside. */
+/**
+ * Part of the input around its upper left corner, as a fraction of the sides. In a real picture, some boxes lie outside
+ * this part.
+ */
 const CORNER = 0.03;
 
 /** Measurements of the candidates' boxes. Coordinates are in 0..1 if the config states the right unit. */
 interface MeasuredBoxes {
   readonly count: number;
-  /** Largest |x| and |y|. */
+  /** Largest absolute x of all corners. */
   readonly across: number;
+  /** Largest absolute y of all corners. */
   readonly down: number;
   /** Count of boxes with x_max < x_min or y_max < y_min. */
   readonly swapped: number;
@@ -36,7 +41,7 @@ function measureBoxes({ memory: { i32, f32 } }: MemoryImage, at: number): Measur
   let flat = 0;
   let centreX = 0;
   let centreY = 0;
-  // Read element by element, without iterators: this code mostly runs once, before the engine compiles it.
+  // Read element by element, without iterators: this code usually runs once, before V8 compiles it.
   for (let i = boxes; i < boxes + count * 4; i += 4) {
     const a = f32[i];
     const b = f32[i + 1];
@@ -53,12 +58,12 @@ function measureBoxes({ memory: { i32, f32 } }: MemoryImage, at: number): Measur
 }
 
 /**
- * Checks the first candidates for boxes that the config takes for something else:
- * - offsets from priors taken for corners: many would have x_max < x_min;
- * - 0..1 taken for pixels: all boxes would lie within two pixels of the corner;
- * - pixels taken for 0..1: boxes would be many images wide;
- * - rows that are not decoded yet: all boxes would lie in the corner;
- * - data in another order than the dims say: boxes would have no area.
+ * Checks the first candidates for boxes that the config describes wrongly:
+ * - offsets from priors, read as corners: many have x_max < x_min;
+ * - 0..1, read as pixels: all boxes lie within two pixels of the corner;
+ * - pixels, read as 0..1: boxes are many images wide;
+ * - rows that are not decoded yet: all boxes lie in the corner;
+ * - data in another order than the dims say: boxes have no area.
  * @returns a note on boxes that are suspicious, null for none
  * @throws TensorError for boxes that cannot be right
  */
@@ -76,7 +81,7 @@ export function checkBoxes(image: MemoryImage, at: number): string | null {
     );
   if (count === 0) return null;
   const isDecoded = ["centre", "corners", "topleft"].includes(kind);
-  // Allow half of the boxes to be swapped if they are made of distances: even trained networks give some negative
+  // For boxes made from distances, allow half of them to be inverted: even trained networks output some negative
   // distances.
   const areSwapped = swapped * (isDecoded ? 4 : 2) > count;
   const noteOfSwapped = areSwapped
@@ -94,7 +99,7 @@ export function checkBoxes(image: MemoryImage, at: number): string | null {
     : noteOfPlace(plan, measured);
 }
 
-/** Throws if the plan's unit (pixels or 0..1) is impossible for these boxes, and the other unit fits. */
+/** Throws if the plan's unit (pixels or 0..1) is impossible for these boxes, and the other unit is possible. */
 function checkUnit({ heads: [{ about, unit }], inputSize }: Plan, { across, down }: MeasuredBoxes): void {
   const most = Math.max(across, down);
   if (unit[0] === 1 && most > 16)
@@ -115,7 +120,7 @@ function checkUnit({ heads: [{ about, unit }], inputSize }: Plan, { across, down
     );
 }
 
-/** Returns a note if all boxes lie in the left upper corner, or if the centre of one lies outside the input. */
+/** Returns a note if all boxes lie in the upper left corner, or if the centre of a box lies outside the input. */
 function noteOfPlace(
   { heads: [{ unit }], inputSize, inPhoto }: Plan,
   { count, across, down, centre }: MeasuredBoxes,
@@ -127,21 +132,22 @@ function noteOfPlace(
       `all of the first ${count} candidates lie within ${Math.ceil(pixels)} pixels of the left upper ` +
       "corner: do these rows still need their cell and stride, as those of YOLOX do?"
     );
-  // Centres hardly lie outside the input, while boxes may reach over its edge.
+  // A centre outside the input is unlikely, although boxes may reach over its edge.
   return unit[0] !== 1 && Math.max(...centre) > 1.1
     ? `boxes stand around up to ${centre.map((x, i) => Math.round(x * inputSize[i])).join(", ")} in a ` +
         `${inputSize.join("x")} input: is that its width and height?`
     : null;
 }
 
-/** Count of frames with candidates after which the check of inverted boxes ends. */
+/** The check of inverted boxes ends after this many frames with candidates. */
 const FRAMES_OF_INVERTED = 100;
-/** Fewest inverted boxes that give a note. A network whose finished boxes are corners writes none at all. */
+/** Smallest count of inverted boxes for a note. A network whose finished boxes really are corners writes none. */
 const FEWEST_INVERTED = 3;
 
 /**
- * Notices finished lists whose boxes are a corner and a size, but are read as two corners. A box that is further right
- * than wide then has x_max < x_min. The first frame may have no such box, so later frames are counted too.
+ * Detects finished lists whose boxes are a corner and a size, but are read as two corners. In such a list, a box has
+ * x_max < x_min if its x is larger than its width. The first frame may have no such box, so later frames are counted
+ * too.
  */
 export class InvertedBoxes {
   #frames = 0;
@@ -158,14 +164,14 @@ export class InvertedBoxes {
   }
 }
 
-/** Fraction of a side by which boxes of a finished list may reach over the edge. */
+/** Boxes of a finished list may reach over the edge by this fraction of a side. */
 const OVER_EDGE = 0.1;
-/** Fewest boxes over an edge that give a note. */
+/** Smallest count of boxes over an edge for a note. */
 const FEWEST_OVER = 2;
 
 /**
- * Returns a note if finished boxes reach over an edge, but would not with the input's width and height exchanged; else
- * null.
+ * Returns a note if finished boxes reach over an edge, but would not if width and height of the input were exchanged.
+ * Else returns null.
  */
 function noteOfSides({ memory: { i32, f32 }, plan }: MemoryImage, at: number): string | null {
   const { inputSize, inPhoto, heads, reading } = plan;
@@ -176,7 +182,7 @@ function noteOfSides({ memory: { i32, f32 }, plan }: MemoryImage, at: number): s
   for (let i = boxes; i < boxes + 4 * i32[(at >> 2) + A.P_CANDIDATES]; i += 4) {
     const [right, bottom] = [f32[i + 2], f32[i + 3]];
     if (right > 1 + OVER_EDGE || bottom > 1 + OVER_EDGE) over++;
-    // Boxes of an exchanged input reach over its edges by a hundredth at most.
+    // Require that with exchanged sides, boxes reach over an edge by at most a hundredth.
     if (right * width > height * 1.01 || bottom * height > width * 1.01) return null;
   }
   return over >= FEWEST_OVER
@@ -185,13 +191,13 @@ function noteOfSides({ memory: { i32, f32 }, plan }: MemoryImage, at: number): s
     : null;
 }
 
-/** Fewest candidates for the check of overlaps. Fewer candidates may be separate objects. */
+/** Smallest count of candidates for the check of overlaps. Fewer candidates may be separate objects. */
 const FEWEST_OBJECTS = 40;
 
 /**
- * Returns a note if the first candidates of feature maps hardly overlap each other; null if they do. A network of grid
- * heads finds an object in several cells. Suppression keeps at most 0.7 of the candidates of recorded networks, and
- * nearly all if the order of the data is not that of the dims.
+ * Returns a note if the first candidates of feature maps hardly overlap each other. Else returns null. A network with
+ * grid heads finds an object in several cells. In recorded networks, suppression keeps at most 0.7 of the candidates.
+ * It keeps nearly all if the data have another order than the dims.
  */
 export function checkOverlaps({ memory: { i32, f32 }, plan }: MemoryImage, at: number): string | null {
   const p = at >> 2;

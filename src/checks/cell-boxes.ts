@@ -1,7 +1,7 @@
 /**
- * Notices decoded boxes in another format than the config states. If each row belongs to a cell of the input's maps,
- * its box lies around that cell, even at a low score. So the format and input size that bring boxes near their cells
- * are the network's own.
+ * Detects decoded boxes in another format than the config states. If each row belongs to a cell of the input's maps,
+ * the row's box lies around that cell, even at a low score. So the right format and input size are those that bring
+ * boxes near their cells.
  */
 import { READINGS } from "../core/readings.ts";
 import { move } from "../heads/channels.ts";
@@ -9,16 +9,22 @@ import { gridsOfRows } from "../shapes/grids.ts";
 import type { MemoryImage } from "../memory/write.ts";
 import { type PlanInMemory, valueIn } from "../decode/values.ts";
 
-/** Largest count of cells to sample. */
+/** Largest count of cells that are sampled. */
 const MOST_CELLS = 100;
-/** Fewest cells for a conclusion. */
+/** Smallest count of cells for a conclusion. */
 const FEWEST_CELLS = 40;
-/** Largest mean squared distance of boxes from their cells, as a fraction of the input. Random boxes have a sixth. */
+/**
+ * Largest mean squared distance of boxes from their cells that counts as near, as a fraction of the input. Random boxes
+ * have a sixth.
+ */
 const NEAR = 0.01;
-/** Ratio by which another format must bring boxes nearer to their cells. */
+/** Another format must reduce the distance of boxes from their cells at least by this factor. */
 const TIMES = 4;
 
-/** Functions that return a box's centre along one axis from its two numbers for that axis, by kind of box. */
+/**
+ * Functions that return the centre of a box along one axis, from the box's two numbers for that axis. One for each kind
+ * of box.
+ */
 const CENTRES = {
   centre: (low: number) => low,
   corners: (low: number, high: number) => (low + high) / 2,
@@ -29,8 +35,8 @@ const FORMATS = { centre: "cxcywh", corners: "xyxy", topleft: "xywh" } as const;
 type BoxKind = keyof typeof CENTRES;
 
 /**
- * Returns a note if boxes lie around their cells only in another format, or only with the input's sides exchanged; else
- * null.
+ * Returns a note if boxes lie around their cells only in another format, or only with exchanged sides of the input.
+ * Else returns null.
  */
 export function noteOfCellBoxes(image: MemoryImage): string | null {
   const { heads, inputSize, inPhoto, reading } = image.plan;
@@ -51,8 +57,9 @@ export function noteOfCellBoxes(image: MemoryImage): string | null {
     if (row.every(Number.isFinite)) rows.push([...row, i]);
   }
   /**
-   * Returns the mean squared distance of the boxes from their cells; Infinity if that distance is not below `limit`.
-   * The loop counts an index: the first frame runs this code before it is compiled, and iterators would cost 1 ms.
+   * Returns the mean squared distance of the boxes from their cells. Returns Infinity if the distance is not below
+   * `limit`. The loop counts an index: the first frame runs this code before V8 compiles it, and iterators would take 1
+   * ms.
    */
   const distanceAs = (as: BoxKind, isYFirst: boolean, isExchanged: boolean, limit: number): number => {
     const [w, h] = isExchanged ? [grid.h, grid.w] : [grid.w, grid.h];
@@ -89,12 +96,13 @@ export function noteOfCellBoxes(image: MemoryImage): string | null {
         "and inputSize, [width, height], those of the network?";
 }
 
-/** With fewer queries, every box may be large and near the left upper corner. */
+/** Smallest count of queries for a conclusion. With fewer, every box may be large and near the upper left corner. */
 const FEWEST_QUERIES = 25;
 
 /**
- * Returns a note if every box of a network with queries has a size beyond its centre, as the second of two corners is
- * beyond the first; null if not. Queries lie all over the picture, and those on its right are not wider than that.
+ * Returns a note if the boxes of a network with queries seem to be two corners: in every box, the second pair of
+ * numbers is larger than the first. Else returns null. Queries lie all over the picture, and a box on the right is not
+ * wider than its distance from the left edge.
  */
 export function noteOfQueryBoxes(work: PlanInMemory): string | null {
   const { plan } = work;

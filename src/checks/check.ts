@@ -1,4 +1,4 @@
-/** A check as data: when it runs, what it needs, and the note that it gives. */
+/** A check as data: the moment when it runs, the facts that it needs, and the function that returns a note. */
 import type { Best } from "../decode/best.ts";
 import type { Checked } from "../decode/checks.ts";
 import type { Detections } from "../decode/detections.ts";
@@ -7,14 +7,15 @@ import type { ImageInput } from "../decode/prepare.ts";
 import type { PlanInMemory } from "../decode/values.ts";
 
 /**
- * When a check runs. A "first ..." runs once for a plan, others until they have told something:
+ * The moment when a check runs. Checks at a "first ..." moment run once for a plan. Other checks run until they have
+ * returned a note.
  * - "first tensors": before the first scan;
  * - "image": after each image;
- * - "first boxes", "boxes": after the first image with candidates, after each;
+ * - "first boxes", "boxes": after the first image with candidates, after each image with candidates;
  * - "no boxes": after each image without candidates;
- * - "first result": after the first image with detections, when tasks have made their part of them;
- * - "empty frames": after the first frame if it is empty, and after many empty ones in a row;
- * - "picture": after each picture that was prepared;
+ * - "first result": after the first image with detections, when the tasks have completed them;
+ * - "empty frames": after the first frame if it is empty, and after many empty frames in a row;
+ * - "picture": after each prepared picture;
  * - "packet": after each packet of detections.
  */
 export const MOMENTS = [
@@ -30,51 +31,59 @@ export const MOMENTS = [
 ] as const;
 export type When = (typeof MOMENTS)[number];
 
-/** The facts that a check looks at. */
+/** The facts that a check may read. */
 export interface Moment<W extends Checked = Checked> {
   readonly work: W;
-  /** Index of the image in its batch, its plan block and its frame. */
+  /** Index of the image in its batch. */
   readonly image: number;
+  /** Address of the image's plan block. */
   readonly block: number;
+  /** Frame of the image. */
   readonly frame: Frame | undefined;
-  /** Count of frames so far, this one included. */
+  /** Count of frames so far, including this one. */
   readonly frames: number;
-  /** True if the slots hold whole tensors. False if they hold only rows that pass. */
+  /** True if the slots hold whole tensors. False if the slots hold only the rows that passed. */
   readonly isWhole: boolean;
-  /** Count of the probabilities of the first tensors that are NaN or -Infinity. */
+  /** Count of probabilities in the first tensors that are NaN or -Infinity. */
   readonly lost: number;
   readonly detections: Detections;
-  /** Best score of an empty frame, lowest threshold, and count of empty frames in a row. */
+  /** Best score of an empty frame. */
   readonly best: Best | null;
+  /** Lowest score threshold. */
   readonly threshold: number;
+  /** Count of empty frames in a row. */
   readonly emptyFrames: number;
   /** True if an earlier frame had a candidate. */
   readonly hasFound: boolean;
-  /** Class names, and the stated class count. */
+  /** Class names. */
   readonly labels: readonly string[] | null;
+  /** Stated class count. */
   readonly classes: number | null;
-  /** The class ids of a packet. */
+  /** Class ids of a packet. */
   readonly classIds: Int32Array;
-  /** The prepared picture, the last frame that was prepared, and the size of the network's input. */
+  /** The prepared picture. */
   readonly picture: ImageInput | null;
+  /** The last frame that `prepare` returned. */
   readonly prepared: Frame | null;
-  /** True if `prepared` surely belongs to this frame: exactly one picture was prepared before each decode. */
+  /** True if `prepared` certainly belongs to this frame: exactly one picture was prepared before each decode. */
   readonly isOfPrepared: boolean;
   readonly inputSize: readonly [number, number];
 }
 
-/** A check that needs `N`. `M`: the facts that it may look at. */
+/** A check that needs `N`. `M`: type of the facts that the check may read. */
 interface Row<N extends string, M> {
   readonly id: string;
   readonly when: When;
   /**
-   * Facts that the check needs. "frame": what every decoder has. "plan": also the plan of a config, which a plan file
-   * lacks. "tensors": also slots with whole tensors.
+   * Facts that the check needs. "frame": facts that every decoder has. "plan": also the plan of a config, which
+   * decoders of plan files lack. "tensors": also slots with whole tensors.
    */
   readonly needs: N;
-  /** Ids of checks that report the same mistake better. This check ends once one of them has written a note. */
+  /**
+   * Ids of checks that describe the same mistake better. This check ends as soon as one of them has returned a note.
+   */
   readonly unless?: readonly string[];
-  /** True if the plan has what this check looks at. Default: every plan has. */
+  /** True if the plan has the data that this check reads. Default: every plan has. */
   readonly applies?: (work: Checked) => boolean;
   /** Returns a note, or null. Throws a TensorError for input that is certainly wrong. */
   readonly run: (at: M) => string | null;
@@ -82,5 +91,7 @@ interface Row<N extends string, M> {
 
 export type Check = Row<"frame", Moment> | Row<"plan" | "tensors", Moment<PlanInMemory>>;
 
-/** A check, or a function that makes a check with its own memory for each plan. */
+/**
+ * A check, or a function that makes a check for each plan. The function is needed if the check must remember something.
+ */
 export type CheckRow = Check | (() => Check);

@@ -26,7 +26,8 @@ import { noteOfStorageOrder } from "./storage-order.ts";
 import { noteOfCoarseScale, noteOfFloatBytes, noteOfSigmoidAngles } from "./values.ts";
 
 /**
- * Checks of boxes that report a cause. Once one has written a note, checks of the scene would only report its effect.
+ * Checks of boxes that find the cause of a mistake. If one of them has returned a note, checks of the scene end: they
+ * would only describe the effect.
  */
 const CAUSES = ["boxes", "overlaps", "background"];
 
@@ -123,7 +124,7 @@ const PLAN_CHECKS: readonly CheckRow[] = [
     when: "first boxes",
     needs: "plan",
     run: ({ work, detections, labels, classes }) =>
-      // Allow class ids to count the background, unless the reading rules that out.
+      // Class ids may count the background, unless the reading excludes it.
       checkLabels(
         detections.classIds.subarray(0, detections.length),
         labels,
@@ -198,14 +199,14 @@ const PLAN_CHECKS: readonly CheckRow[] = [
     id: "packet-labels",
     when: "packet",
     needs: "frame",
-    // Allow for a sender that counts the background without a label for it.
+    // The sender may count the background without having a label for it.
     run: ({ classIds, labels, classes }) => checkLabels(classIds, labels, classes, 1),
   },
 ];
 
 /**
- * Checks the boxes of an image of which the clamp left none, before the clamp: their unit may be wrong. Scans without
- * the clamp, then again with it to restore the memory.
+ * Checks the boxes of an image from which the clamp dropped all boxes, as they were before the clamp: their unit may be
+ * wrong. Scans without the clamp, then with the clamp again to restore the memory.
  */
 function checkEmptied(work: PlanInMemory, block: number): string | null {
   const { engine, memory } = work;
@@ -222,8 +223,8 @@ function checkEmptied(work: PlanInMemory, block: number): string | null {
 }
 
 /**
- * Notices input that contradicts the config. The first frame gets all checks, later frames the quick ones. A
- * contradiction throws a `TensorError`. An oddity becomes a note for `describe()` and `onNote`.
+ * Finds input that contradicts the config. The first frame gets all checks, later frames get the quick ones. For a
+ * contradiction, throws a `TensorError`. For something odd, adds a note for `describe()` and `onNote`.
  * @example
  * import { checks, createDecoder } from "boxwright/core";
  *

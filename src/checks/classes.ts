@@ -1,4 +1,4 @@
-/** Checks class ids: ids without a label, a background that wins everywhere, ids that are not whole numbers. */
+/** Checks class ids: ids without a label, a background that wins everywhere, and ids that are not whole numbers. */
 import * as A from "../core/abi.ts";
 import { READINGS } from "../core/readings.ts";
 import { isFloat } from "../core/tensor.ts";
@@ -8,7 +8,7 @@ import type { MemoryImage } from "../memory/write.ts";
 import { valueIn } from "../decode/values.ts";
 
 /**
- * Returns a note if a class id has no label, or is not below the stated count of classes; null for none.
+ * Returns a note if a class id has no label, or is not below the stated class count. Else returns null.
  * @param spare 1 if class ids may count the background, which allows one id more. Ignored if there are labels, and if
  * class id 0 was found: the background has that id, and is never detected
  */
@@ -28,14 +28,14 @@ export function checkLabels(
     : `class ${odd} was found, and there are ${n} ${labels ? "labels" : "classes"}: are they those of this network?`;
 }
 
-/** Fewest queries or priors for a conclusion. In fewer, the same class may win everywhere. */
+/** Smallest count of queries or priors for a conclusion. With fewer, one class of objects may win everywhere. */
 const FEWEST_CELLS = 40;
-/** Fraction of all queries or priors that no class of objects wins. */
+/** Largest fraction of all queries or priors that a class of objects may win. */
 const MOST_WON = 0.9;
 
 /**
- * Returns a note if one class wins almost every query or prior with a score above 0.5, which only the background does;
- * null for none.
+ * Returns a note if one class wins almost every query or prior with a score above 0.5, as only the background does.
+ * Else returns null.
  */
 export function checkBackground({ memory: { i32, f32 }, plan }: MemoryImage, at: number): string | null {
   const p = at >> 2;
@@ -44,7 +44,7 @@ export function checkBackground({ memory: { i32, f32 }, plan }: MemoryImage, at:
   const mayHaveBackground = plan.reading === "queries" || READINGS[plan.reading].priors;
   if (!mayHaveBackground || cells < FEWEST_CELLS) return null;
   const [ids, scores] = [i32[p + A.P_CLASS_IDS] >> 2, f32.subarray(i32[p + A.P_SCORES] >> 2)];
-  // Take the median of the class ids: a class id of more than half of the candidates is the median.
+  // Take the median of the class ids. If more than half of the candidates have one class id, the median is that id.
   const id = i32.slice(ids, ids + n).sort()[n >> 1];
   let wins = 0;
   for (let i = 0; i < n; i++) if (i32[ids + i] === id && scores[i] > 0.5) wins++;
@@ -54,13 +54,13 @@ export function checkBackground({ memory: { i32, f32 }, plan }: MemoryImage, at:
     : null;
 }
 
-/** Fewest classes for a conclusion. With fewer, the first score may equal the best of the others by chance. */
+/** Smallest count of classes for a conclusion. With fewer, the first score may equal the best other score by chance. */
 const FEWEST_CLASSES = 3;
 
 /**
- * Returns a note if in every cell the first score equals the best of the others; else null. The first column is then a
- * confidence that exporters write before the classes, so the config states one class too many. Looks at the first head
- * only.
+ * Returns a note if the first score in every cell equals the best of the other scores. Else returns null. The first
+ * column is then a confidence that exporters write before the classes, and the config states one class too many. Checks
+ * only the first head.
  */
 export function noteOfConfidence(work: MemoryImage): string | null {
   const { heads } = work.plan;
@@ -72,7 +72,7 @@ export function noteOfConfidence(work: MemoryImage): string | null {
       valueIn(work, 0, beside(score, c + 1), cell),
     );
     const best = Math.max(...others);
-    // Scores that are all equal prove nothing.
+    // Ignore scores that are all equal: they prove nothing.
     if (valueIn(work, 0, score, cell) !== best || Math.min(...others) === best) return null;
   }
   return (
@@ -81,17 +81,17 @@ export function noteOfConfidence(work: MemoryImage): string | null {
   );
 }
 
-/** Largest difference between a float and the class id that it stands for. */
+/** Largest allowed difference between a class id and the nearest whole number. */
 const ID_SLACK = 0.1;
 
 /**
- * Returns a note if a class id of the first candidates is not a whole number; else null. Allows half a step of the
- * scale in a quantised column.
+ * Returns a note if a class id of the first candidates is not a whole number. Else returns null. In a quantised column,
+ * allows half a step of the scale.
  */
 export function checkClassIds(work: MemoryImage, at: number, image: number): string | null {
   const { memory, plan } = work;
   const [{ classId }] = plan.heads;
-  // Only lists have a class id column, and they have one head.
+  // Only lists have a column of class ids, and lists have one head.
   if (!classId || plan.heads.length > 1) return null;
   const { i32 } = memory;
   const p = at >> 2;

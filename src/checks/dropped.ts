@@ -5,7 +5,7 @@ import { recordsOf } from "../decode/best.ts";
 import type { Ready } from "../decode/loop.ts";
 import { value } from "../engine/ts/value.ts";
 
-/** Returns a note if the clamp dropped candidates because they lie outside the image, else null. */
+/** Returns a note if the clamp dropped candidates that lie outside the image. Else returns null. */
 export function noteOfEmptied({ engine: { memory } }: Ready, block: number, frame: number): string | null {
   const count = memory.i32[(block >> 2) + A.P_EMPTY];
   return count > 0
@@ -14,7 +14,9 @@ export function noteOfEmptied({ engine: { memory } }: Ready, block: number, fram
     : null;
 }
 
-/** Returns a note if candidates were dropped because their box, score or class id is NaN or infinite, else null. */
+/**
+ * Returns a note if candidates were dropped because their box, score or class id is NaN or infinite. Else returns null.
+ */
 export function noteOfNotFinite({ engine: { memory } }: Ready, block: number, frame: number): string | null {
   const count = memory.i32[(block >> 2) + A.P_NOT_FINITE];
   return count > 0
@@ -23,8 +25,8 @@ export function noteOfNotFinite({ engine: { memory } }: Ready, block: number, fr
 }
 
 /**
- * Refuses a counted list whose scores lie in -1..0, as FP16 engines of TensorRT's EfficientNMS write them. A decoder of
- * a config has added 1 before (`MissingOne`); a plan file has no place for that step.
+ * Refuses a list with a count whose scores lie in -1..0, as FP16 engines of TensorRT's EfficientNMS write them.
+ * Decoders of configs have already added 1 (`MissingOne`). Plan files cannot store that step.
  */
 export function checkMissingOne({ engine: { memory } }: Ready, block: number): null {
   const { i32, f32 } = memory;

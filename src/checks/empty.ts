@@ -1,17 +1,17 @@
-/** Empty frames in a row: when to look at the best score of one, and what that score tells. */
+/** Empty frames in a row: when to check the best score of an empty frame, and what that score shows. */
 import * as A from "../core/abi.ts";
 import { type Best, recordsOf } from "../decode/best.ts";
 import type { Ready } from "../decode/loop.ts";
 
-/** Empty frames in a row before the best score is checked. Each later check waits for twice as many. */
+/** The best score is checked after this many empty frames in a row. Each later check waits for twice as many. */
 const LONG_EMPTY = 30;
 /**
- * A best score below threshold * FAR_BELOW is suspicious. For a threshold of 0.25 the limit is 0.001, the best score
- * that a network gives for a dark, empty scene.
+ * A best score below threshold * FAR_BELOW is suspicious. For a threshold of 0.25, the limit is 0.001, the best score
+ * that a network gives in a dark, empty scene.
  */
 const FAR_BELOW = 0.004;
 
-/** Counts empty frames in a row, and decides when the best score of one has to be checked. */
+/** Counts empty frames in a row, and decides when the best score of an empty frame must be checked. */
 export class EmptyFrames {
   #count = 0;
   /** True if any frame had a candidate. */
@@ -19,7 +19,7 @@ export class EmptyFrames {
   /** Count of empty frames in a row at which the best score is checked. */
   #nextLook = 1;
 
-  /** Empty frames in a row. */
+  /** Count of empty frames in a row. */
   get count(): number {
     return this.#count;
   }
@@ -29,14 +29,14 @@ export class EmptyFrames {
     return this.#hasFound;
   }
 
-  /** True if the best score of the next frame has to be checked should that frame be empty. */
+  /** True if the best score of the next frame must be checked if that frame is empty. */
   get isNext(): boolean {
     return this.#count + 1 === this.#nextLook;
   }
 
   /**
-   * Counts a frame. Returns true if its best score has to be checked: in the first frame, and after many empty frames
-   * in a row.
+   * Counts a frame. Returns true if the frame's best score must be checked: in the first frame, and after many empty
+   * frames in a row.
    */
   add(candidates: number): boolean {
     if (candidates > 0) {
@@ -51,19 +51,19 @@ export class EmptyFrames {
   }
 }
 
-/** A best score above threshold * NEAR belongs to an object more likely than to an empty scene. */
+/** A best score above threshold * NEAR is more likely an object than an empty scene. */
 const NEAR = 0.6;
-/** Hardly a network gives such scores, so that any likely object below the threshold counts as near. */
+/** Few networks give scores above this value. With a threshold above it, any likely object counts as near. */
 const VERY_HIGH = 0.9;
 const LIKELY = 0.25;
 
-/** True if a score lies so close below the threshold that the threshold may be too high. */
+/** True if a score is so close below the threshold that the threshold may be too high. */
 const isNear = (score: number, threshold: number): boolean =>
   score < threshold && (score >= threshold * NEAR || (threshold >= VERY_HIGH && score >= LIKELY));
 
 /**
  * Returns a note if the best score of the last of `frames` empty frames in a row is suspicious, or if nothing was ever
- * found; else null.
+ * found. Else returns null.
  * @param threshold lowest score threshold of the config
  * @param hasFound true if any earlier frame had a candidate
  */
@@ -99,19 +99,19 @@ const wordsOf = (frames: number, { confidence, label, source }: Best, threshold:
   `nothing passed the threshold ${threshold} in ${frames} frames, and the best score of the last one is ` +
   `${Number(confidence.toPrecision(3))} (class ${label}, cell ${source})`;
 
-/** Returns a note on frames with scores that an empty scene gives too. Nothing was found since the decoder was made. */
+/** Returns a note on frames whose scores an empty scene may have too. Nothing was found since the decoder was made. */
 const noteOfNothing = (frames: number, best: Best, threshold: number): string =>
   `${wordsOf(frames, best, threshold)}: an empty scene gives such scores. If objects are there, is the picture ${PREPARED}`;
 
 /**
- * True if scores above 0 are expected even in an empty scene. False for finished lists of detections, which may be
- * empty; for quantised scores, which round to 0; and if no class is kept.
+ * True if even an empty scene has scores above 0. False for finished lists of detections, which may be empty. False for
+ * quantised scores, which may be rounded to 0. False if no class is kept.
  */
 function hasScoresInEmptyScenes({ engine: { memory }, blocks }: Ready): boolean {
   const { i32 } = memory;
   const records = recordsOf(memory, blocks[0]).filter((r) => i32[r + A.H_CELLS] > 0);
   const isNone = (r: number, ...words: number[]): boolean => words.every((w) => i32[r + w] === 0);
-  // A task that reads whole maps points its head at one value of them.
+  // A task that reads whole maps uses a head that points at one value of the map.
   const cells = records.reduce((sum, r) => sum + i32[r + A.H_CELLS], 0);
   return (
     cells > 1 &&

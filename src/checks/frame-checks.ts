@@ -1,4 +1,4 @@
-/** The checks that need only a frame. `loadPlan` uses them too. */
+/** The checks that need only facts about a frame. `loadPlan` uses these checks too. */
 import type { Checks } from "../decode/checks.ts";
 import type { CheckRow } from "./check.ts";
 import { checkMissingOne, noteOfEmptied, noteOfNotFinite } from "./dropped.ts";
@@ -22,13 +22,13 @@ export const FRAME_CHECKS: readonly CheckRow[] = [
     id: "unit",
     when: "first boxes",
     needs: "frame",
-    // Run this for plan files only: `createDecoder` checks the unit with the config's facts.
+    // Only for plan files: `createDecoder` checks the unit with facts from the config.
     applies: ({ plan }) => plan === undefined,
     run: ({ work, block }) => checkUnitOfBlock(work, block),
   },
   {
     id: "one-pixel",
-    // Once for a plan: a frame that is frozen is not read in later calls.
+    // Run once for a plan: later calls do not read a frozen frame.
     when: "first boxes",
     needs: "frame",
     applies: ({ inPhoto }) => !inPhoto,
@@ -49,7 +49,7 @@ export const FRAME_CHECKS: readonly CheckRow[] = [
     id: "missing-one",
     when: "no boxes",
     needs: "frame",
-    // Run this for plan files only, which do not state the family.
+    // Only for plan files, which do not state the family.
     applies: ({ plan }) => plan === undefined,
     run: ({ work, block }) => checkMissingOne(work, block),
   },
@@ -69,5 +69,5 @@ export const FRAME_CHECKS: readonly CheckRow[] = [
   },
 ];
 
-/** The checks of decoders that `loadPlan` made. */
+/** The checks for decoders from `loadPlan`. */
 export const frameChecks: Checks = { watch: (decoder) => new CheckRunner(FRAME_CHECKS, decoder) };

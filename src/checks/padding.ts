@@ -1,39 +1,39 @@
-/** Notices candidates outside the picture: in the padding of a letterbox, or beyond the edges of a photo. */
+/** Detects candidates outside the picture: in the padding of a letterbox, or beyond the edges of a photo. */
 import * as A from "../core/abi.ts";
 import { refuse } from "../core/errors.ts";
 import { type Frame, affineOf } from "../decode/frame.ts";
 import type { Ready } from "../decode/loop.ts";
 
-/** Count of candidates in the padding that may be false ones if earlier candidates lay in the picture. */
+/** If earlier candidates lay in the picture, up to this many candidates in the padding may be false detections. */
 const FEW = 4;
-/** Count of frames with candidates after which the check for exchanged sides ends. */
+/** The check for exchanged sides ends after this many frames with candidates. */
 const FRAMES_OF_SIDES = 16;
-/** Fraction of the likely candidates that must lie in the padding for a note on exchanged sides. */
+/** Smallest fraction of likely candidates in the padding for a note on exchanged sides. */
 const STRAYING = 0.1;
 /**
- * Fraction of the likely candidates that must lie in the padding for a note on another resize, which comes before
+ * Smallest fraction of likely candidates in the padding for a note on another resize. That note comes before one on
  * exchanged sides.
  */
 const STRAYING_FAR = 0.2;
-/** Lowest score of a likely candidate. Candidates below it may lie anywhere. */
+/** Smallest score of a likely candidate. Candidates with a lower score may lie anywhere. */
 const LEAST_SCORE = 0.25;
 
-/** Notices frames whose candidates lie in the padding. The picture then lies elsewhere than the frame states. */
+/** Detects frames whose candidates lie in the padding. The picture then has another place than the frame states. */
 export class PaddingCheck {
-  /** True if an earlier frame had a candidate centred in the picture. */
+  /** True if an earlier frame had a candidate with its centre in the picture. */
   #hasSeenPicture = false;
   /** Count of frames with candidates in the picture. */
   #frames = 0;
   /** Count of likely candidates in those frames. */
   #likely = 0;
-  /** Count of likely candidates centred in the padding. */
+  /** Count of likely candidates with their centre in the padding. */
   #stray = 0;
-  /** True while exchanging width and height of the frames would leave no candidate in the padding. */
+  /** True while exchanging width and height of the frames would put all candidates into the picture. */
   #mayBeExchanged = true;
 
   /**
-   * Returns a note if all candidates of an image are centred more than a pixel outside the picture. Also returns one if
-   * the candidates of the first frames show another resize or exchanged sides.
+   * Returns a note if all candidates of an image have their centre more than a pixel outside the picture. Also returns
+   * a note if the candidates of the first frames show another resize, or exchanged sides.
    */
   noteOf(
     { engine: { memory }, inputSize, inPhoto }: Ready,
@@ -58,8 +58,8 @@ export class PaddingCheck {
   }
 
   /**
-   * Returns a note if a fifth of the likely candidates so far lie in the padding. A tenth is enough if exchanging width
-   * and height would leave none there.
+   * Returns a note if a fifth of the likely candidates lies in the padding. A tenth is enough if exchanging width and
+   * height would leave no candidate in the padding.
    */
   #noteOfSides(
     i32: Int32Array,
@@ -77,11 +77,11 @@ export class PaddingCheck {
       this.#likely++;
       if (isInPadding(f32, p, box, inputSize)) this.#stray++;
     }
-    // Return early: in most frames no candidate lies in the padding.
+    // Return early: most frames have no candidate in the padding.
     if (this.#stray === before) return null;
     const { width, height } = frame;
     const [x, y, left, top] = affineOf({ ...frame, width: height, height: width }, inputSize);
-    // Exchanged sides are ruled out by a candidate that would lie in the padding with them too.
+    // A candidate that lies in the padding even with exchanged sides shows that the sides are right.
     for (let box = first; box < end; box += 4)
       if (isOutside(f32, box, 0, x, left, inputSize) || isOutside(f32, box, 1, y, top, inputSize))
         this.#mayBeExchanged = false;
@@ -100,7 +100,7 @@ export class PaddingCheck {
   }
 }
 
-/** Returns the end of the note on candidates in the padding: the resizes that would explain them. */
+/** Returns the end of the note about candidates in the padding: the values of `resize` that would explain them. */
 function inPaddingOf({ width, height, resize }: Frame): string {
   const other =
     resize === "letterbox"
@@ -113,7 +113,7 @@ function inPaddingOf({ width, height, resize }: Frame): string {
 }
 
 /**
- * Checks boxes in pixels of the photo that were decoded without a frame. Only a frame states the photo's size.
+ * Checks boxes in pixels of the photo if `decode` got no frame. Only a frame states the photo's size.
  * @returns a note
  * @throws TensorError for boxes that reach beyond the input
  */
@@ -128,12 +128,12 @@ export function checkWithoutFrame({ engine: { memory }, inputSize }: Ready, bloc
   const expected =
     'the frame, { width, height, resize }: these boxes are in pixels of the photo (coordinates "photo")';
   const size = inputSize.join("x");
-  // Without a frame the photo must have the size of the input. Allow a tenth, since boxes may reach over an edge.
+  // Without a frame, the photo must be as large as the input. Allow a tenth, because boxes may reach over an edge.
   if (most > 1.1) refuse("frame", `none, and boxes that reach beyond the ${size} of the input`, expected);
   return `boxes are taken for pixels of the ${size} input: pass ${expected}`;
 }
 
-/** Returns a note if all boxes in pixels of the photo are centred outside of it; else null. */
+/** Returns a note if all boxes in pixels of the photo have their centre outside the photo. Else returns null. */
 export function noteOfPhoto(
   { engine: { memory }, inputSize }: Ready,
   block: number,
@@ -151,7 +151,7 @@ export function noteOfPhoto(
   );
 }
 
-/** True if a candidate is centred more than a pixel of the input outside the picture. */
+/** True if the centre of a candidate lies more than a pixel of the input outside the picture. */
 function isInPadding(
   f32: Float32Array,
   p: number,
@@ -164,7 +164,7 @@ function isInPadding(
   );
 }
 
-/** True if a box is centred more than a pixel of the input outside the picture, along one axis. */
+/** True if the centre of a box lies more than a pixel of the input outside the picture, along one axis. */
 function isOutside(
   f32: Float32Array,
   box: number,
@@ -178,7 +178,7 @@ function isOutside(
   return centre < -pixel || centre > 1 + pixel;
 }
 
-/** Returns a note on a frame of one pixel, which no picture has; null for others. "stretch" needs no size. */
+/** Returns a note on a frame of one pixel, which no picture has. Else returns null. "stretch" needs no size. */
 export function noteOfOnePixel({ width, height, resize }: Frame): string | null {
   return width === 1 && height === 1 && resize !== "stretch"
     ? `the frame is 1x1, so that its picture counts as a square for "${resize}": pass the picture's width and height ` +

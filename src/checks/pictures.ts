@@ -1,17 +1,19 @@
 /**
- * Notices pictures whose bytes have another layout than the caller states, and a frame that was not passed to `decode`.
+ * Detects pictures whose bytes have another layout than the caller states, and a frame that was not passed to `decode`.
  */
 import { type Frame, affineOf } from "../decode/frame.ts";
 import type { ImageInput } from "../decode/prepare.ts";
 import type { Check } from "./check.ts";
 
-/** Count of pictures to check, besides blank ones. Every picture of a stream has the same layout. */
+/** Count of pictures that are checked, without blank ones. All pictures of a stream have the same layout. */
 const PICTURES = 3;
-/** Length of a sampled run in bytes. */
+/** Length of one sample in bytes. */
 const RUN = 96;
-/** Count of sampled runs, spread over the picture. */
+/** Count of samples, spread over the picture. */
 const RUNS = 64;
-/** Mean difference of neighbouring bytes below which a picture is blank, and not judged. */
+/**
+ * A picture is blank if the mean difference of neighbouring bytes is below this value. Blank pictures are not checked.
+ */
 const FLAT = 0.5;
 
 /** Makes the check of a picture's bytes. */
@@ -31,7 +33,7 @@ export function pictureCheck(): Check {
   };
 }
 
-/** True if a picture is too even to be judged. */
+/** True if a picture has too little contrast for a conclusion. */
 const isBlank = ({ most, steps }: Samples): boolean =>
   most === 0 || steps.every((step) => step < FLAT && most > 1);
 
@@ -51,7 +53,7 @@ function noteOfPicture(image: ImageInput, { most, steps, pixels }: Samples): str
 }
 
 /**
- * Returns a note on candidates that were decoded without the frame of their picture.
+ * Returns a note about candidates that were decoded without the frame of their picture.
  * @param prepared the last frame that `prepare` returned, for an input of size `inputSize`
  */
 export function noteOfForgotten(
@@ -68,9 +70,9 @@ export function noteOfForgotten(
 }
 
 /**
- * Returns a note if a frame contradicts the one that `prepare` returned for the same picture; else null. Compares only
- * frames with the sides of that picture, in either order: a caller may scale or pad a picture before `prepare`, and
- * then pass the original's frame.
+ * Returns a note if a frame contradicts the frame that `prepare` returned for the same picture. Else returns null.
+ * Compares only frames with the sides of that picture, in either order: a caller may scale or pad a picture before
+ * `prepare`, and then pass the original's frame.
  */
 export function noteOfContradiction(
   prepared: Frame,
@@ -92,10 +94,10 @@ export function noteOfContradiction(
     : null;
 }
 
-/** Largest shift, as a fraction of the picture, that rounding explains. */
+/** Largest shift that rounding may cause, as a fraction of the picture. */
 const LEAST_SHIFT = 0.02;
 
-/** True if 0..1 of the input is 0..1 of the picture: no padding, rotation or crop. */
+/** True if 0..1 of the input is 0..1 of the picture: there is no padding, rotation or crop. */
 function fillsInput({ placed, rotation, crop }: Frame, [width, height]: readonly [number, number]): boolean {
   if (rotation || crop) return false;
   return !placed || (placed[0] === 0 && placed[1] === 0 && placed[2] === width && placed[3] === height);
@@ -104,7 +106,7 @@ function fillsInput({ placed, rotation, crop }: Frame, [width, height]: readonly
 interface Samples {
   /** Largest byte in the samples. */
   readonly most: number;
-  /** Mean difference between a byte and the next one, by the byte's position in its pixel of three. */
+  /** Mean difference between a byte and the next byte, for each of the three positions of a byte in its pixel. */
   readonly steps: readonly [number, number, number];
   /** Mean difference between a byte and the byte three places later. */
   readonly pixels: number;
@@ -117,7 +119,7 @@ function samplesOf(data: ImageInput["data"]): Samples {
   let count = 0;
   const apart = Math.max(RUN, Math.floor((data.length - 3) / RUNS));
   for (let run = 0; run + 3 < data.length; run += apart) {
-    // Begin runs at a whole pixel of three bytes.
+    // Begin each sample at a whole pixel of three bytes.
     const start = run - (run % 3);
     const end = Math.min(start + RUN, data.length - 3);
     for (let i = start; i < end; i++, count++) {
@@ -136,14 +138,16 @@ function samplesOf(data: ImageInput["data"]): Samples {
 }
 
 /**
- * Ratio that shows a wrong width: bytes that far apart differ at least so many times as much as bytes of neighbouring
- * rows.
+ * The stated width is wrong if bytes one row apart differ at least this many times as much as bytes one height apart.
  */
 const UNRELATED = 2;
-/** Mean difference of rows in bytes, below which a picture is too smooth to judge. */
+/** A picture is too smooth for a conclusion if the mean difference of its rows in bytes is below this value. */
 const SMOOTH = 2;
 
-/** True if the rows of a picture seem to be as long as its height: bytes that far apart differ less. */
+/**
+ * True if the rows of a picture seem to be as long as the stated height: bytes that far apart differ less than bytes
+ * one stated width apart.
+ */
 function areSidesExchanged({ data, width, height, stride }: ImageInput): boolean {
   const pixel = Math.floor(data.length / (width * height));
   if (width === height || stride !== undefined || pixel < 1) return false;
@@ -157,15 +161,16 @@ function areSidesExchanged({ data, width, height, stride }: ImageInput): boolean
       atRow += Math.abs(data[i + row] - data[i]);
       atExchanged += Math.abs(data[i + exchanged] - data[i]);
     }
-  // Only this fraction of byte pairs a height apart lies in different rows. The others are alike if each row has one
-  // colour.
+  // Of the byte pairs one height apart, only this fraction lies in different rows. The other pairs are alike if each
+  // row has one colour.
   const differing = Math.min(1, height / width);
   return atRow > SMOOTH * count && atExchanged * UNRELATED < atRow * differing;
 }
 
 /**
  * True if the bytes look like colour planes. In a plane, neighbouring bytes are neighbouring pixels of one colour. They
- * differ equally at all three positions of a pixel, and less than bytes three apart. Interleaved colours do neither.
+ * differ equally at all three positions of a pixel, and less than bytes three apart. With interleaved colours, neither
+ * is true.
  */
 function lookLikePlanes(steps: Samples["steps"], pixels: number): boolean {
   const [least, , largest] = [...steps].sort((a, b) => a - b);

@@ -1,4 +1,4 @@
-/** Runs checks at their moments. Every decoder has a runner, with those checks whose facts it has. */
+/** Runs the checks at their moments. Every decoder has a runner, with the checks whose facts the decoder has. */
 import * as A from "../core/abi.ts";
 import type { Best } from "../decode/best.ts";
 import type { Checked, CheckedDecoder, FrameChecks } from "../decode/checks.ts";
@@ -20,15 +20,16 @@ export class CheckRunner implements FrameChecks {
   readonly #rows: readonly CheckRow[];
   readonly #decoder: CheckedDecoder;
   readonly #notes: Notes;
-  /** Checks that still run, by the index of their moment. The lists shrink, since most checks run once. */
+  /** Checks that still run, by the index of their moment. The lists become shorter, because most checks run once. */
   #pending: Check[][];
   #empty = new EmptyFrames();
   /** Notes on pictures. They stay valid for the next plan. */
   readonly #ofPictures: string[] = [];
-  /** Count of pictures prepared since the last decode, and whether there were ever several. */
+  /** Count of pictures prepared since the last decode. */
   #waiting = 0;
+  /** True if several pictures were ever prepared before one decode. */
   #overlap = false;
-  /** The facts that checks look at. All frames share the object, so that a frame allocates nothing. */
+  /** The facts that checks may read. All frames share this object, so that a frame allocates nothing. */
   readonly #moment: Mutable<Moment>;
 
   constructor(rows: readonly CheckRow[], decoder: CheckedDecoder) {
@@ -55,7 +56,7 @@ export class CheckRunner implements FrameChecks {
       prepared: null,
       isOfPrepared: false,
       inputSize: [0, 0],
-      // Checks that look at these fields do not run before `begin`.
+      // Checks that read these fields do not run before `begin`.
       work: undefined as unknown as Checked,
       detections: undefined as unknown as Detections,
     };
@@ -88,7 +89,7 @@ export class CheckRunner implements FrameChecks {
     if (++this.#waiting > 1) this.#overlap = true;
     moment.inputSize = inputSize;
     this.#run(PICTURE);
-    // Release the picture's bytes.
+    // Release the bytes of the picture.
     moment.picture = null;
   }
 
@@ -101,7 +102,7 @@ export class CheckRunner implements FrameChecks {
   afterImage(image: number, block: number, frame: Frame | undefined, isWhole: boolean): void {
     const moment = this.#moment;
     const { engine, detections } = moment.work;
-    // Two pictures are under way at once, so from now on a frame's picture is uncertain.
+    // Two pictures are prepared at once. From now on, nobody knows which picture belongs to a frame.
     if (image > 0) this.#overlap = true;
     moment.isOfPrepared = this.#waiting === 1 && !this.#overlap;
     this.#waiting = 0;
@@ -147,12 +148,13 @@ export class CheckRunner implements FrameChecks {
     this.#moment.labels = labels;
   }
 
-  /** Runs the checks of a moment. Checks that have ended do not run again for this plan. */
+  /** Runs the checks of a moment. Checks that have ended for this plan do not run again. */
   #run(moment: number): void {
     const checks = this.#pending[moment];
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i];
-      // A check that wrote a note replaces this list by a shorter one. Skip the checks that it removed.
+      // If a check returns a note, this list is replaced by a shorter one. Skip the checks that are no longer in the
+      // list.
       const isSilent = this.#pending[moment] !== checks && !this.#pending[moment].includes(check);
       // Skip a check of whole tensors if the slots hold only gathered rows.
       if (isSilent || (check.needs === "tensors" && !this.#moment.isWhole)) continue;
@@ -165,7 +167,7 @@ export class CheckRunner implements FrameChecks {
     if (checks.length > 0 && startsOnce(MOMENTS[moment])) this.#pending[moment] = [];
   }
 
-  /** Removes a check that wrote a note, and the checks that would report the same mistake. */
+  /** Removes a check that returned a note, and the checks that would describe the same mistake. */
   #end(told: string): void {
     this.#pending = this.#pending.map((checks) =>
       checks.filter(({ id, unless }) => id !== told && !unless?.includes(told)),

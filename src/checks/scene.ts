@@ -1,6 +1,6 @@
 /**
- * Checks for tensors that no picture gives: an object in nearly every cell, a map of a single value, or equal boxes.
- * Each check runs once per plan.
+ * Checks for tensors that no picture can give: an object in nearly every cell, a map with a single value, or equal
+ * boxes. Each check runs once per plan.
  */
 import * as A from "../core/abi.ts";
 import { READINGS } from "../core/readings.ts";
@@ -13,16 +13,17 @@ import { shape, volume } from "../core/tensor.ts";
 import type { MemoryImage } from "../memory/write.ts";
 import { smallestPassing } from "../memory/thresholds.ts";
 
-/** Smallest head to check. In fewer cells, each may have an object. */
+/** Smallest cell count of a head that is checked. With fewer cells, each cell may have an object. */
 const FEW_CELLS = 4;
-/** Smallest head for which objects in half of the cells are too many. */
+/** From this cell count on, objects in half of a head's cells are too many. */
 const MANY_CELLS = 64;
-/** Smallest map to check for a single value. Fewer values may be equal by chance. */
+/** Smallest count of values in a map that is checked for a single value. Fewer values may be equal by chance. */
 const FEWEST_VALUES = 16;
 
 /**
- * Returns a note if more than half of a map's cells have a score of 0.5 or more; null for none. Demands all cells of a
- * head with fewer than MANY_CELLS, and nine tenths of rows in which the network gives each object once.
+ * Returns a note if more than half of a map's cells have a score of 0.5 or more. Else returns null. For a head with
+ * fewer than MANY_CELLS cells, all cells must have such a score. For rows in which the network gives each object once,
+ * nine tenths must.
  */
 export function noteOfCrowd({ memory: { i32, f32 }, plan }: MemoryImage, block: number): string | null {
   const reading = READINGS[plan.reading];
@@ -47,13 +48,13 @@ export function noteOfCrowd({ memory: { i32, f32 }, plan }: MemoryImage, block: 
   return null;
 }
 
-/** Returns the value of a column if all its values are equal, else null. */
+/** Returns the value of a column if all its values are equal. Else returns null. */
 function onlyValue(work: PlanInMemory, { cells }: Head, column: Column, channels: number): number | null {
   const first = valueIn(work, 0, column, 0);
   return everyValue(work, cells, column, channels, [first, first]) ? first : null;
 }
 
-/** Returns a note if all boxes of a map are the same value; else null. */
+/** Returns a note if all boxes of a map have the same value. Else returns null. */
 export function noteOfConstantBoxes(work: PlanInMemory): string | null {
   const heads = READINGS[work.plan.reading].cells ? work.plan.heads : [];
   for (const head of heads) {
@@ -65,7 +66,8 @@ export function noteOfConstantBoxes(work: PlanInMemory): string | null {
 }
 
 /**
- * Returns a note if all scores of one map are the same value, and every score of the other maps is above it; else null.
+ * Returns a note if all scores of one map have the same value, and every score of the other maps is above that value.
+ * Else returns null.
  */
 export function noteOfConstantScores(work: PlanInMemory): string | null {
   const heads = READINGS[work.plan.reading].cells ? work.plan.heads : [];
@@ -80,7 +82,7 @@ export function noteOfConstantScores(work: PlanInMemory): string | null {
   return null;
 }
 
-/** Returns a note if the only map of a network is 0 everywhere; else null. */
+/** Returns a note if the only map of a network is 0 everywhere. Else returns null. */
 export function noteOfEmptyMap(work: PlanInMemory): string | null {
   const { plan } = work;
   if (plan.reading !== "text-map") return null;
@@ -92,16 +94,17 @@ export function noteOfEmptyMap(work: PlanInMemory): string | null {
     : null;
 }
 
-/** Shortest list to check. All scores of a shorter list may lie in this range by chance. */
+/** Smallest length of a list that is checked. All scores of a shorter list may lie in this range by chance. */
 const FEWEST_SCORES = 16;
-/** Range of the sigmoid of a probability. */
+/** Range of values that the sigmoid of a probability can have. */
 const SIGMOIDS = [0.5, 0.7311] as const;
 /** Sigmoid of 0.1. */
 const LOW = 0.525;
 
 /**
- * Returns a note if a sigmoid was applied twice: every score of a finished list lies where sigmoids of probabilities
- * do, and most of those probabilities are near 0. Else null. Empty rows have a score of 0, which becomes 0.5.
+ * Returns a note if a sigmoid was applied twice. Else returns null. Every score of a finished list then lies in the
+ * range of sigmoids of probabilities, and most of these probabilities are near 0. Empty rows have a score of 0, which
+ * becomes 0.5.
  */
 export function noteOfTwoSigmoids(work: PlanInMemory): string | null {
   const { plan } = work;
@@ -123,13 +126,13 @@ export function noteOfTwoSigmoids(work: PlanInMemory): string | null {
     : null;
 }
 
-/** End of a note on values that are all equal, as in memory that no network has written. */
+/** End of a note about values that are all equal, as in memory into which no network has written. */
 const ASK_IF_WRITTEN = "has the network run, and is this the tensor that it wrote?";
 
-/** Fewest candidates to compare. Fewer may have the same box by chance. */
+/** Smallest count of candidates that are compared. Fewer may have the same box by chance. */
 const FEW_BOXES = 4;
 
-/** Returns a note if all candidates, from different cells, have the same box; else null. */
+/** Returns a note if all candidates, which come from different cells, have the same box. Else returns null. */
 export function noteOfSameBoxes({ engine: { memory } }: Ready, block: number): string | null {
   const { i32, f32 } = memory;
   const p = block >> 2;
@@ -145,16 +148,18 @@ export function noteOfSameBoxes({ engine: { memory } }: Ready, block: number): s
     : null;
 }
 
-/** Fraction of the input's side. Few boxes of trained networks reach further beyond the edge. */
+/** Boxes of trained networks rarely reach further over the edge than this fraction of the input's side. */
 const FAR_OUT = 0.1;
 
-/** Lowest score of a box to judge. Boxes below it may lie anywhere, even those of trained networks. */
+/**
+ * Smallest score of a box that is checked. Boxes with a lower score may lie anywhere, even those of trained networks.
+ */
 const LEAST_SCORE = 0.25;
 
-/** Returns a note if more than half of the candidates reach far over an edge of the input; else null. */
+/** Returns a note if more than half of the candidates reach far over an edge of the input. Else returns null. */
 export function noteOfOutside({ memory: { i32, f32 }, plan }: MemoryImage, block: number): string | null {
   const p = block >> 2;
-  // Skip turned boxes: their extent is not their width and height.
+  // Skip rotated boxes: their extent is not their width and height.
   if (plan.inPhoto || plan.task?.name === "oriented") return null;
   const [boxes, scores] = [i32[p + A.P_BOXES] >> 2, i32[p + A.P_SCORES] >> 2];
   let [n, outside] = [0, 0];
@@ -170,7 +175,7 @@ export function noteOfOutside({ memory: { i32, f32 }, plan }: MemoryImage, block
     : null;
 }
 
-/** Returns a note if every detection has no area, or if all points of every detection are equal; else null. */
+/** Returns a note if no detection has an area, or if all points of each detection are equal. Else returns null. */
 export function noteOfResult({ length, boxes, keypoints }: Detections): string | null {
   if (length === 0) return null;
   const rows = Array.from({ length }, (_, i) => i);
@@ -178,7 +183,7 @@ export function noteOfResult({ length, boxes, keypoints }: Detections): string |
     boxes[4 * i + 2] <= boxes[4 * i] || boxes[4 * i + 3] <= boxes[4 * i + 1];
   if (rows.every(isFlat))
     return `no box of the first ${length} detections has a width and a height: are these the network's boxes?`;
-  // Count of the values of a row: x, y and confidence of each point.
+  // Count of values in a row: x, y and confidence of each point.
   const values = keypoints ? keypoints.length / (boxes.length / 4) : 0;
   const isOne = (i: number): boolean => {
     const points = (keypoints as Float32Array).subarray(i * values, (i + 1) * values);

@@ -1,7 +1,4 @@
-/**
- * Checks scores that may come from another network than the config's. Wrong scores still give boxes that look
- * plausible.
- */
+/** Checks scores that may come from another network than the config's. Wrong scores still give plausible boxes. */
 import { refuseFor } from "../core/errors.ts";
 import { shape } from "../core/tensor.ts";
 import { areProbabilities, isList, scoreColumns } from "../decode/range.ts";
@@ -9,12 +6,12 @@ import { LARGEST, type PlanInMemory, everyValue, valueIn } from "../decode/value
 import type { Column } from "../heads/channels.ts";
 import type { Head } from "../heads/head.ts";
 
-/** Range of values that may be probabilities. */
+/** Range that probabilities must have. */
 const UNIT = [0, 1] as const;
 
 /**
  * Returns a note if logits, or scores of rows, are NaN or Infinity. A network whose f16 values overflow gives NaN,
- * which passes no threshold: without this note the frame would look like an empty scene.
+ * which passes no threshold. Without this note, the frame would look like an empty scene.
  * @param lost count of the probabilities that are none, which `checkRange` met
  */
 export function noteOfLost(work: PlanInMemory, lost: number): string | null {
@@ -24,7 +21,7 @@ export function noteOfLost(work: PlanInMemory, lost: number): string | null {
     else
       for (const { f, fn, channels } of scoreColumns(h))
         if (!areProbabilities(plan, fn)) {
-          // Allow -Infinity: a masked logit.
+          // Allow -Infinity: it is a masked logit.
           everyValue(work, h.cells, f, channels, [-Infinity, LARGEST], () => {
             lost++;
             return true;
@@ -33,7 +30,7 @@ export function noteOfLost(work: PlanInMemory, lost: number): string | null {
   return lost > 0 ? `${lost} scores of the first frame are NaN or infinite` : null;
 }
 
-/** Returns the count of rows with a NaN score in a list, over all images. */
+/** Returns the count of rows with a NaN score in a list, for all images. */
 function countLostRows(work: PlanInMemory, { cells, count, marker, score }: Head): number {
   let lost = 0;
   for (let i = 0; i < work.plan.batch; i++) {
@@ -47,12 +44,12 @@ function countLostRows(work: PlanInMemory, { cells, count, marker, score }: Head
 }
 
 /**
- * Samples one cell of each head, a different one in each frame. Returns a note if its score or objectness is NaN.
- * Called only for a frame without candidates: a network that overflows gives NaN almost everywhere, which otherwise
- * looks like an empty scene.
+ * Reads one cell of each head, a different cell in each frame. Returns a note if the cell's score or objectness is NaN.
+ * Runs only for a frame without candidates: a network that overflows gives NaN almost everywhere, which otherwise looks
+ * like an empty scene.
  */
 export function noteOfNaN(work: PlanInMemory, image: number, frame: number): string | null {
-  // Write a plain loop: a callback would make garbage with every frame.
+  // Use a plain loop: a callback would make garbage in every frame.
   for (const h of work.plan.heads) {
     const cell = (frame - 1) % h.cells;
     if (!isList(h) && (isNaNIn(work, image, h.score, cell) || isNaNIn(work, image, h.objectness, cell)))
@@ -64,7 +61,7 @@ export function noteOfNaN(work: PlanInMemory, image: number, frame: number): str
 const isNaNIn = (work: PlanInMemory, image: number, f: Column | null, cell: number): boolean =>
   f !== null && Number.isNaN(valueIn(work, image, f, cell));
 
-/** Returns a note if values that should be logits all lie in 0..1, and some above 0. Real logits leave 0..1. */
+/** Returns a note if values that should be logits all lie in 0..1, and some are above 0. Real logits leave 0..1. */
 export function noteOfActivated(work: PlanInMemory): string | null {
   const { scores, heads } = work.plan;
   if (scores !== "logits" || heads.some((h) => h.scoreFn === "none")) return null;
@@ -75,12 +72,12 @@ export function noteOfActivated(work: PlanInMemory): string | null {
     : null;
 }
 
-/** Value that decoded boxes in pixels exceed, and logits of trained networks never come near. */
+/** Decoded boxes in pixels exceed this value. Logits of trained networks never come near it. */
 const FAR = 100;
 
 /**
- * Throws if channels taken for distributions look like decoded boxes and probabilities. [1,84,8400] can be 4 + 80
- * classes, or 4 x 16 bins and 20 classes. Of a trained network some logit leaves 0..1, and none comes near 100.
+ * Throws if channels that are read as distributions look like decoded boxes and probabilities. [1,84,8400] can be 4 +
+ * 80 classes, or 4 x 16 bins and 20 classes. In a trained network, some logit leaves 0..1, and no logit comes near 100.
  */
 export function checkDistributions(work: PlanInMemory): null {
   for (const h of work.plan.heads) {
@@ -108,14 +105,14 @@ export function checkDistributions(work: PlanInMemory): null {
 }
 
 /**
- * Returns a note if the count of a finished list is negative, NaN or above its rows; else null.
+ * Returns a note if the count of a finished list is negative, NaN, or larger than its rows. Else returns null.
  * @throws TensorError for a count that is no whole number: another output was taken for it
  */
 export function noteOfCount(work: PlanInMemory, image: number): string | null {
   // Lists have one head.
   const { count, cells } = work.plan.heads[0];
   if (!count) return null;
-  // Read the raw count: the plan refuses a count with a scale.
+  // Read the raw count: the plan refuses a count that has a scale.
   const n = valueIn(work, image, count, 0);
   const where = shape(work.plan.tensors[count.tensor]);
   if (Number.isFinite(n) && !Number.isInteger(n))

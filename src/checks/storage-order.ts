@@ -1,6 +1,6 @@
 /**
- * Notices data whose storage order is not that of the dims. In a network's maps, neighbouring cells have similar
- * values. If data are read in the wrong order, other channels or other rows stand in the neighbours' places.
+ * Detects data whose storage order is not that of the dims. In a network's maps, neighbouring cells have similar
+ * values. If data are read in the wrong order, the neighbours' places hold other channels or other rows.
  */
 import * as A from "../core/abi.ts";
 import { READINGS } from "../core/readings.ts";
@@ -11,20 +11,20 @@ import type { Plan } from "../plan/plan.ts";
 import { value } from "../engine/ts/value.ts";
 import { type PlanInMemory, columnOf } from "../decode/values.ts";
 
-/** Fewest values of a tensor for a conclusion. */
+/** Smallest count of a tensor's values for a conclusion. */
 const FEWEST_VALUES = 256;
-/** Count of value pairs to compare: enough for a mean, and quick. */
+/** Largest count of value pairs that are compared: enough for a mean, and quick. */
 const MOST_PAIRS = 16384;
-/** Ratio by which neighbours must differ less in another order. Recorded networks stay below 1. */
+/** Neighbours in another order must differ less by this factor. In recorded networks, the factor stays below 1. */
 const NEARER = 1.5;
-/** Normalised difference above which values are no neighbours. */
+/** Values with a larger normalised difference are not neighbours. */
 const APART = 0.7;
-/** Fraction of the pairs that must differ: a few values in a tensor of zeros prove nothing. */
+/** Smallest fraction of the pairs that must differ. A few values in a tensor of zeros prove nothing. */
 const LEAST_DIFFERING = 0.1;
-/** LEAST_DIFFERING for a map with one channel, such as one of text, which is 0 nearly everywhere. */
+/** The same limit for a map with one channel, such as a map of text, which is 0 nearly everywhere. */
 const LEAST_OF_ONE = 0.01;
 
-/** How one image of a tensor holds the channels of its cells. */
+/** The way in which one image of a tensor stores the channels of its cells. */
 interface CellGrid {
   readonly tensor: number;
   readonly channels: number;
@@ -32,11 +32,14 @@ interface CellGrid {
   readonly height: number;
   /** True if the channels of a cell are adjacent. */
   readonly isLast: boolean;
-  /** Distance between neighbouring cells in rows: the count of anchors, if those of a cell are adjacent. Default 1. */
+  /**
+   * Distance between neighbouring cells in rows. This is the count of anchors if the anchors of a cell are adjacent.
+   * Default 1.
+   */
   readonly apart?: number;
 }
 
-/** Returns a note on the first tensor whose neighbours differ less in another order; null for none. */
+/** Returns a note on the first tensor whose neighbours differ less in another order. Returns null if there is none. */
 export function noteOfStorageOrder(image: PlanInMemory): string | null {
   const { plan } = image;
   const seen = new Set<string>();
@@ -61,7 +64,7 @@ export function noteOfStorageOrder(image: PlanInMemory): string | null {
         `neighbouring values of ${shape(tensor)}, read as ${tensor.layout}, differ more than if ${other}: are dims ` +
         "and order those of the data (NCHW or NHWC)?"
       );
-    // Look at tensors with boxes only: nearly all scores are low, and prove too little.
+    // Check only tensors with boxes: nearly all scores are low, and prove too little.
     const size = hasBoxes && kind !== "list" ? otherSize(image, cells) : null;
     if (size)
       return (
@@ -72,14 +75,14 @@ export function noteOfStorageOrder(image: PlanInMemory): string | null {
   return null;
 }
 
-/** Rows per cell of the input's maps: one, or one for each of two or three anchors. */
+/** Possible row counts per cell of the input's maps: one, or one for each of two or three anchors. */
 const ROWS_PER_CELL = [1, 2, 3];
-/** Ratio by which cells must differ less from the cell below, to conclude that width and height are exchanged. */
+/** Width and height are exchanged if cells then differ less from the cell below, by at least this factor. */
 const BELOW = 3;
 
 /**
- * Returns the input size with width and height exchanged, if cells then differ less from the cell below. Else null.
- * Only for tensors with a row for each cell of all maps.
+ * Returns the input size with width and height exchanged, if cells then differ less from the cell below. Else returns
+ * null. Only for tensors with a row for each cell of all maps.
  */
 function otherSize(image: PlanInMemory, cells: CellGrid): [number, number] | null {
   const { inputSize } = image.plan;
@@ -88,7 +91,7 @@ function otherSize(image: PlanInMemory, cells: CellGrid): [number, number] | nul
     const [largest] = gridsOfRows({ inputSize, strides: null }, cells.width / n) ?? [];
     if (!largest || largest.w === largest.h) continue;
     const step = cells.isLast ? cells.channels : 1;
-    // Try both orders: the anchors of a cell adjacent, or all cells of one anchor after the other.
+    // Try both orders: the anchors of a cell are adjacent, or all cells of one anchor are.
     for (const apart of n > 1 ? [step, n * step] : [step])
       if (isNearer(image, cells, [largest.w * apart, largest.h * apart], BELOW))
         return [inputSize[1], inputSize[0]];
@@ -139,14 +142,14 @@ function areColumnsExchanged(
 }
 
 /**
- * Returns how a tensor holds cells; null if its layout is neither channels first nor channels last, and for a tensor
- * that the plan does not read, such as objectness where the class alone is the score.
+ * Returns how a tensor stores cells. Returns null if its layout is neither channels first nor channels last. Returns
+ * null for a tensor that the plan does not read, such as objectness if the class score alone is the score.
  */
 function cellGridOf({ plan }: PlanInMemory, { name, dims, layout }: HeadTensor): CellGrid | null {
   const tensor = plan.tensors.findIndex((s) => s.name === name);
   if (tensor < 0) return null;
   const [a, b, c] = dims.slice(-3);
-  // A tensor of four dimensions read as rows has pixels without channels.
+  // A tensor of four dimensions that is read as rows is a map of pixels without channels.
   if (dims.length === 4 && layout === "rows" && a === 1)
     return { tensor, channels: 1, width: c, height: b, isLast: false };
   const long = dims.slice(dims.length > 2 ? 1 : 0).filter((n) => n !== 1);
@@ -176,22 +179,20 @@ function cellGridOf({ plan }: PlanInMemory, { name, dims, layout }: HeadTensor):
   }
 }
 
-/**
- * Returns the distance in rows between neighbouring cells of one anchor. SCRFD's rows alternate between two anchors.
- */
+/** Returns the distance in rows between neighbouring cells of one anchor. In SCRFD's rows, two anchors alternate. */
 function apartOf({ heads }: Plan, tensor: number, columns: number): number {
   const column = heads.flatMap(({ box, score }) => [box, score]).find((one) => one.tensor === tensor);
   const apart = (column?.cell ?? columns) / columns;
   return Number.isInteger(apart) && apart > 1 ? apart : 1;
 }
 
-/** Returns the order in which neighbours of the first image differ less; null if there is none. */
+/** Returns the order in which neighbours of the first image differ less. Returns null if there is none. */
 function otherOrder(image: PlanInMemory, cells: CellGrid): string | null {
   const { channels, width, height, isLast, apart = 1 } = cells;
   const step = isLast ? channels * apart : 1;
   const isMap = width > 1 && height > 1;
   const other = isLast ? apart : channels;
-  // Compare each cell with the one beside it, and in a map also with the one below.
+  // Compare each cell with the cell beside it. In a map, also compare it with the cell below.
   const isOther =
     isNearer(image, cells, [step, other]) ||
     (isMap && isNearer(image, cells, [step, other], NEARER, [width * step, width * other]));
@@ -203,8 +204,8 @@ function otherOrder(image: PlanInMemory, cells: CellGrid): string | null {
 }
 
 /**
- * True if values of the first image differ `times` less at the second distance of a pair (in elements) than at the
- * first. With `more`, averages over both pairs.
+ * True if values of the first image differ less at the second distance of a pair than at the first, by the factor
+ * `times`. Distances are in elements. With `more`, averages over both pairs.
  */
 function isNearer(
   image: PlanInMemory,
@@ -222,8 +223,8 @@ function isNearer(
 }
 
 /**
- * Returns the normalised difference of values at each of two distances, in elements. 0: equal values. 1: unrelated
- * values.
+ * Returns the normalised difference of values at each of two distances, in elements. 0 means equal values. 1 means
+ * unrelated values.
  * @param least part of the pairs that have to differ
  */
 function differences(
@@ -237,7 +238,7 @@ function differences(
   const { type, dims } = plan.tensors[tensor];
   const { bytes } = ELEMENTS[type];
   const end = Math.min(count, volume(dims)) - Math.max(...distances);
-  // Choose a step without a divisor in common with the distances: otherwise it would visit some channels only.
+  // Choose a step that has no divisor in common with the distances. Otherwise the loop would visit only some channels.
   let step = Math.max(1, Math.ceil(end / MOST_PAIRS));
   while (step > 1 && distances.some((distance) => greatestCommonDivisor(distance, step) > 1)) step++;
   const column = columnOf(work, tensor, 0);

@@ -1,18 +1,18 @@
 /**
- * Checks plain values: bytes that are really floats, quantisation steps that are too coarse, angles that are still
- * sigmoids.
+ * Checks plain values: bytes that are really floats, scales that are too coarse, and angles that are still sigmoids.
  */
 import { isFloat, shape } from "../core/tensor.ts";
 import { areProbabilities, scoreColumns } from "../decode/range.ts";
 import { type PlanInMemory, everyValue, valueIn } from "../decode/values.ts";
 
-/** Largest useful quantisation step of a coordinate as a fraction of the input, and of a score. */
+/** Largest useful quantisation step of a coordinate, as a fraction of the input. */
 const MOST_OF_INPUT = 1 / 32;
+/** Largest useful quantisation step of a score. */
 const MOST_OF_SCORE = 0.25;
 
 /**
- * Returns a note if the scale of a quantised tensor is too coarse for its values; else null. One scale for boxes in
- * pixels and for scores rounds every score to 0 or to far above 1.
+ * Returns a note if the scale of a quantised tensor is too coarse for its values. Else returns null. One scale for both
+ * boxes in pixels and scores would round every score to 0 or to far above 1.
  */
 export function noteOfCoarseScale({ plan }: PlanInMemory): string | null {
   for (const head of plan.heads) {
@@ -45,21 +45,23 @@ const noteOfStep = (about: string, step: number, of: string): string =>
   `the scale ${Number(step.toPrecision(4))} of ${about} is one step ${of}: are scale and zeroPoint those of this ` +
   "tensor? If boxes and scores share one scale, export them apart";
 
-/** Fewest bytes to judge. Fewer may look like floats by chance. */
+/** Smallest count of bytes for a conclusion. Fewer bytes may look like floats by chance. */
 const FEWEST_BYTES = 4096;
 /**
- * Largest channel count to judge. Adjacent channels give every fourth byte its own meaning, but no network has so many.
+ * Largest channel count for a conclusion. If adjacent channels had different meanings, every fourth byte could look
+ * different, but no network has so many channels.
  */
 const MOST_CHANNELS = 512;
 /**
- * Largest count of different upper bytes in floats: they hold the sign and most of the exponent, which values share.
+ * Largest count of different upper bytes in floats. These bytes hold the sign and most of the exponent, which many
+ * values share.
  */
 const MOST_EXPONENTS = 16;
 const PART_OF_EXPONENTS = 0.99;
-/** Fewest different lowest bytes in floats: they hold noise. */
+/** Smallest count of different lowest bytes in floats. These bytes are noise. */
 const LEAST_NOISE = 200;
 
-/** Returns a note if the bytes of a tensor look like those of floats; else null. */
+/** Returns a note if the bytes of a tensor look like the bytes of floats. Else returns null. */
 export function noteOfFloatBytes({ plan, memory, layout }: PlanInMemory): string | null {
   const used = new Set(plan.heads.flatMap((head) => scoreColumns(head).map(({ f }) => f.tensor)));
   plan.heads.forEach(({ box }) => used.add(box.tensor));
@@ -93,14 +95,17 @@ function areFloats(bytes: Uint8Array): boolean {
   return noise.size > LEAST_NOISE && most >= PART_OF_EXPONENTS * Math.floor(bytes.length / 4);
 }
 
-/** Fewest cells to judge. In recorded frames one in 3 to 25 angles is below 0, so fewer may lie in 0..1 by chance. */
+/**
+ * Smallest count of cells for a conclusion. In recorded frames, one in 3 to 25 angles is below 0, so fewer may all lie
+ * in 0..1 by chance.
+ */
 const FEWEST_ANGLES = 500;
-/** Smallest spread of angles to judge: equal angles prove nothing. */
+/** Smallest spread of angles for a conclusion: equal angles prove nothing. */
 const LEAST_SPREAD = 0.2;
 
 /**
- * Returns a note if every cell's angle lies in 0..1, the range of a sigmoid; else null. Angles in radians span more,
- * since most cells hold no object and any angle.
+ * Returns a note if every cell's angle lies in 0..1, the range of a sigmoid. Else returns null. Angles in radians have
+ * a larger range: most cells hold no object, and their angles are arbitrary.
  */
 export function noteOfSigmoidAngles(work: PlanInMemory): string | null {
   const { heads, task } = work.plan;

@@ -16,7 +16,7 @@ import {
 } from "./keypoints.ts";
 import type { Family } from "./family.ts";
 
-/** Name of a form of tensors that only networks with keypoints have. `pose/forms.ts` has a function for each. */
+/** Name of a tensor form that only networks with keypoints have. `pose/forms.ts` has a function for each form. */
 export type PoseForm =
   | "after-boxes"
   | "face"
@@ -33,63 +33,69 @@ export type PoseForm =
  * - `centre`: (x + 0.5) / w (SuperAnimalParser of depthai-nodes)
  * - `quarter`: (x + a quarter towards the larger neighbour) / w (mmpose, MSRAHeatmap)
  * - `dark-udp`: one Newton step on the logarithm of the blurred map, then / (w - 1) (mmpose, UDPHeatmap)
- * - `heatmap`: the mean of the cells around the network's own point (MediaPipe's pose)
+ * - `heatmap`: the mean of the cells around the point that the network outputs (MediaPipe's pose)
  */
 export const REFINEMENTS = ["none", "centre", "quarter", "dark-udp", "heatmap"] as const;
 export type Refinement = (typeof REFINEMENTS)[number];
 
-/** Tensors of a network that gets a crop of one object and gives its keypoints, but no box. */
+/** Output of a network that gets the crop of one object and outputs its keypoints, but no box. */
 export type CropNetwork =
   | { readonly kind: "simcc" }
   | { readonly kind: "heatmaps"; readonly refinement: Refinement }
   | { readonly kind: "vector" }
   | LandmarkFacts;
 
-/** Tensors of MediaPipe's networks. Each row of the first is x, y, z in pixels of the input, then further values. */
+/**
+ * Tensors of MediaPipe's networks. Each row of the first tensor holds x, y, z in pixels of the input, then further
+ * values.
+ */
 export interface LandmarkFacts {
   readonly kind: "landmarks";
-  /** Row counts that networks of the family may have. */
+  /** Possible row counts in networks of the family. */
   readonly rows: readonly number[];
-  /** Values per row. The fourth and fifth are raw visibility and presence. */
+  /** Count of values per row. The fourth and fifth value are raw visibility and presence. */
   readonly values: 3 | 5;
-  /** Count of the rows that are keypoints of the object. The rows after them are not returned. Usual: all. */
+  /** Count of the rows that are keypoints of the object. Further rows are not returned. Usual: all rows. */
   readonly points?: number;
-  /** Divisor of z, applied after dividing by the width of the input. Usual: 1. */
+  /** Divisor of z, after z was divided by the width of the input. Usual: 1. */
   readonly depth?: number;
-  /** Form of the tensor with one value, which says if the object is there: a probability ("sigmoid") or a logit. */
+  /** Form of the tensor whose only value says if the object is present: a probability ("sigmoid") or a logit. */
   readonly presence: "sigmoid" | "logits";
   /** Names of two classes. The second one-value tensor is the probability of the second class. */
   readonly sides?: readonly [string, string];
-  /** True: the network also gives points in metres and heat maps. */
+  /** True: the network also outputs points in metres and heat maps. */
   readonly world?: true;
   readonly heat?: true;
 }
 
-/** Facts about the points of a family. A field that is absent has the value that its comment calls usual. */
+/** Facts about the points of a family. "Usual" in a comment says what it means if the field is absent. */
 export interface FamilyPoints {
   /**
-   * Form of the tensors. Usual: boxes are laid out as in a detector without points. The points follow the other
-   * channels, or have tensors of their own.
+   * Form of the tensors. Usual: boxes have the same layout as in a detector without points. The points follow the other
+   * channels, or are in separate tensors.
    */
   readonly form?: PoseForm;
   /**
-   * Raw points of maps: x = (factor * raw + column + offset) cells. Usual: 2 and 0, which is Ultralytics' rule of
-   * YOLOv8 to YOLO12.
+   * For raw points of maps: x = (factor * raw + column + offset) cells. Usual: 2 and 0, Ultralytics' values for YOLOv8
+   * to YOLO12.
    */
   readonly grid?: readonly [factor: number, offset: number];
-  /** True: the network may give a map of offsets, of scores and of points for each level. Usual: rows only. */
+  /**
+   * True: the network may output a map of offsets, a map of scores and a map of points for each level. Usual: only
+   * rows.
+   */
   readonly haveMaps?: true;
-  /** Factors on the offsets from priors. Usual: those of the config. */
+  /** Factors on the offsets from priors. Usual: the factors in the config. */
   readonly variances?: readonly [number, number, number, number];
-  /** Keypoints of every network of the family. Usual: the config states them. */
+  /** Keypoints of all networks of the family. Usual: the config states them. */
   readonly keypoints?: PointShape;
   readonly names?: readonly string[];
   readonly edges?: Edges;
-  /** Tensors of a network that gets a crop of one object. Usual: the network gets the whole picture. */
+  /** Tensors of a network that gets the crop of one object. Usual: the network gets the whole picture. */
   readonly network?: CropNetwork;
-  /** Rule that makes a crop of a detection. Usual: `PERSON_CROP`. */
+  /** Rule that makes a crop from a detection. Usual: `PERSON_CROP`. */
   readonly crop?: CropRule;
-  /** Rule that makes the next frame's crop of this frame's rows. Usual: every crop comes from a detection. */
+  /** Rule that makes the next frame's crop from this frame's rows. Usual: every crop comes from a detection. */
   readonly next?: CropRule;
 }
 
@@ -98,8 +104,8 @@ export const PERSON_CROP: CropRule = { scale: 1.25, sides: "input" };
 
 const PERSON = { names: COCO17_NAMES, edges: COCO17_EDGES } as const;
 /**
- * MediaPipe's crop by two points: the middle of the body and the rim of a circle around it. The detector gives them
- * first, the network in rows 33 and 34.
+ * MediaPipe's crop by two points: the middle of the body, and a point on a circle around it. The detector outputs these
+ * two points first, the network outputs them in rows 33 and 34.
  */
 const circle = (middle: number): CropRule => ({
   scale: 1.25,
@@ -112,15 +118,15 @@ const FIVE = { keypoints: [5, 2], names: FACE5_NAMES } as const;
 const COCO = { keypoints: [17, 3], names: COCO17_NAMES, edges: COCO17_EDGES } as const;
 
 export const POINT_FACTS: { readonly [F in Family]?: FamilyPoints } = {
-  // Raw maps with anchors: TexasInstruments/edgeai-yolov5 and WongKinYiu/yolov7 (branch pose), models/yolo.py. The size
-  // of the anchor has no influence.
+  // Raw maps with anchors: TexasInstruments/edgeai-yolov5 and WongKinYiu/yolov7 (branch pose), models/yolo.py. Points
+  // do not depend on the size of the anchor.
   yolov5: { grid: [2, -0.5] },
   yolov7: { grid: [2, -0.5] },
-  // YOLO26 measures from the centre of the cell: head.py, Pose26.kpts_decode.
+  // YOLO26 measures points from the centre of the cell: head.py, Pose26.kpts_decode.
   yolo26: { grid: [1, 0.5] },
   blazeface: { form: "after-boxes", keypoints: [6, 2], names: BLAZEFACE6_NAMES },
   "mediapipe-palm": { form: "after-boxes", keypoints: [7, 2], names: PALM7_NAMES },
-  // Raw points of maps are offsets in anchors: deepcam-cn/yolov5-face, models/yolo.py.
+  // Raw points of maps are offsets in multiples of the anchor's size: deepcam-cn/yolov5-face, models/yolo.py.
   "yolov5-face": { form: "face", grid: [1, 0], ...FIVE },
   retinaface: { haveMaps: true, variances: [0.1, 0.1, 0.2, 0.2], ...FIVE },
   scrfd: { form: "anchor-rows", grid: [1, 0], ...FIVE },
@@ -160,7 +166,7 @@ export const POINT_FACTS: { readonly [F in Family]?: FamilyPoints } = {
       shift: -0.1,
       around: [0, 1, 2, 3, 5, 6, 9, 10, 13, 14, 17, 18],
       turned: true,
-      // End the line at the mean of point 9 and of the mean of points 5 and 13.
+      // The line ends at the mean of two points: point 9, and the mean of points 5 and 13.
       line: { from: [0], to: [9, 9, 5, 13], lies: "up" },
     },
   },

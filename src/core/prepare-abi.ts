@@ -1,34 +1,36 @@
 /**
- * The binary interface of the kernel that prepares pictures, read by asc and tsc. The host copies a strip of source
- * rows into memory, and the kernel makes the rows of the input tensor that depend on them alone.
+ * The binary interface of the kernel that prepares pictures, read by asc and tsc. The JavaScript side copies a strip of
+ * source rows into memory. The kernel then makes those rows of the input tensor that need only these source rows.
  *
- * Functions, each with the address of a job: `unpack(job)` makes four bytes a pixel of other formats, `resample(job)`
- * makes the pixels of the tensor's rows, `emit(job)` makes tensor elements of them. `prepare(job)` runs the three.
+ * Functions, each with the address of a job: `unpack(job)` converts other formats to four bytes per pixel,
+ * `resample(job)` makes the pixels of the tensor's rows, `emit(job)` converts these pixels to tensor elements.
+ * `prepare(job)` runs the three.
  *
- * A pixel is four bytes R G B and one that is ignored. Rows of BGR images keep their order; the host swaps J_SHIFT_*.
+ * A pixel is four bytes: R G B and one that is ignored. Rows of BGR images keep their order; the JavaScript side
+ * exchanges J_SHIFT_* instead.
  */
 
 export const PREPARE_ABI_VERSION = 1;
 
 // ---- Job: words of 4 bytes. Addresses are byte addresses ------------------------------------------------
 export const J_FORMAT = 0; //        FORMAT_*
-export const J_SOURCE = 1; //        bytes of the strip's first row in another format than FORMAT_PIXELS
+export const J_SOURCE = 1; //        address of the strip's first row, in another format than FORMAT_PIXELS
 export const J_SOURCE_STRIDE = 2; // bytes from row to row
-export const J_U = 3; //             first chroma row of the strip; NV12: U and V in turn
+export const J_U = 3; //             address of the strip's first chroma row; NV12: U and V alternate
 export const J_V = 4; //             I420 only
 export const J_CHROMA_STRIDE = 5;
-export const J_COLUMNS = 6; //       pixels of a source row
-export const J_ROWS = 7; //          source rows in the strip
+export const J_COLUMNS = 6; //       count of pixels in a source row
+export const J_ROWS = 7; //          count of source rows in the strip
 export const J_ODD = 8; //           1: the strip begins with the second of two rows that share chroma
-export const J_PIXELS = 9; //        source rows as pixels, 4-aligned
+export const J_PIXELS = 9; //        address of the source rows as pixels, 4-aligned
 export const J_PIXEL_STRIDE = 10; // bytes from row to row
 export const J_KIND = 11; //         KIND_*
-export const J_WIDTH = 12; //        pixels of a resampled row
-export const J_FIRST = 13; //        first row to make, an index into the table of rows
-export const J_LAST = 14; //         the row after the last one to make
+export const J_WIDTH = 12; //        count of pixels in a resampled row
+export const J_FIRST = 13; //        first row to make, as an index into the table of rows
+export const J_LAST = 14; //         row after the last one to make
 export const J_ORIGIN = 15; //       index of the strip's first source row in the image
-export const J_XTAB = 16; //         table of columns
-export const J_YTAB = 17; //         table of rows
+export const J_XTAB = 16; //         address of the table of columns
+export const J_YTAB = 17; //         address of the table of rows
 export const J_XWEIGHTS = 18; //     KIND_AREA, KIND_TAPS: weights of the columns, J_XTAPS words each
 export const J_XTAPS = 19;
 export const J_YWEIGHTS = 20; //     the same for the rows
@@ -37,11 +39,11 @@ export const J_BLOCK_X = 22; //      KIND_BLOCK: pixels of a block, and f32 1 / 
 export const J_BLOCK_Y = 23;
 export const J_BLOCK_SCALE = 24;
 export const J_SCRATCH = 25; //      KIND_LINEAR: two rows of i16; KIND_AREA: two of f32; KIND_TAPS: J_ROWS of pixels
-export const J_RESAMPLED = 26; //    rows of pixels that resample makes, without gaps, 16-aligned
+export const J_RESAMPLED = 26; //    address of the rows of pixels that resample makes, without gaps, 16-aligned
 export const J_TYPE = 27; //         ELEMENT_*
 export const J_OUT = 28; //          element of the first row's first pixel, channel 0
 export const J_OUT_ROW = 29; //      bytes from row to row
-export const J_OUT_PLANE = 30; //    bytes from channel to channel; 0: the channels of a pixel stand together
+export const J_OUT_PLANE = 30; //    bytes from channel to channel; 0: the channels of a pixel are adjacent
 export const J_SHIFT_0 = 31; //      bits to shift a pixel right by, for each channel of the tensor
 export const J_SHIFT_1 = 32;
 export const J_SHIFT_2 = 33;
@@ -53,27 +55,38 @@ export const J_DIVISOR_0 = 38;
 export const J_DIVISOR_1 = 39;
 export const J_DIVISOR_2 = 40;
 export const J_MULTIPLIES = 41; //   1: multiply
-export const J_FLIP = 42; //         ELEMENT_BYTE: each element is its byte ^ this; 256: only the table tells
+export const J_FLIP = 42; //         ELEMENT_BYTE: each element is its byte ^ this; 256: use the table
 export const JOB_WORDS = 43;
 
-export const FORMAT_PIXELS = 0; // four bytes a pixel: nothing to unpack
-export const FORMAT_THREE = 1; //  three bytes a pixel
+export const FORMAT_PIXELS = 0; // four bytes per pixel: nothing to unpack
+export const FORMAT_THREE = 1; //  three bytes per pixel
 export const FORMAT_GRAY = 2;
 export const FORMAT_YUYV = 3;
 export const FORMAT_NV12 = 4;
 export const FORMAT_I420 = 5;
 
-/** Columns: byte offset of the source pixel. Rows: index of the source row. */
+/** Nearest pixel. Columns hold the byte offset of the source pixel. Rows hold the index of the source row. */
 export const KIND_NEAREST = 0;
-/** Blocks of 2 x 2 pixels, (sum + 2) >> 2. Tables as KIND_NEAREST. */
+/** Blocks of 2 x 2 pixels: (sum + 2) >> 2. The tables are those of KIND_NEAREST. */
 export const KIND_HALF = 1;
-/** Blocks of J_BLOCK_X x J_BLOCK_Y pixels, sum * scale in f32, rounded to even. Tables as KIND_NEAREST. */
+/**
+ * Blocks of J_BLOCK_X x J_BLOCK_Y pixels: sum * scale in f32, rounded to even. The tables are those of KIND_NEAREST.
+ */
 export const KIND_BLOCK = 2;
-/** Columns: byte offset, two i16 weights in a word. Rows: two source rows, two weights in a word. 2048 is one. */
+/**
+ * Bilinear. Columns hold a byte offset, and two i16 weights in one word. Rows hold two source rows, and two weights in
+ * one word. The weight 2048 means 1.
+ */
 export const KIND_LINEAR = 3;
-/** Columns: byte offset of the first pixel, count of weights. Rows the same with a row's index. Weights are f32. */
+/**
+ * Area. Columns hold the byte offset of the first pixel, and the count of weights. Rows hold the index of the first
+ * row, and the count of weights. Weights are f32.
+ */
 export const KIND_AREA = 4;
-/** As KIND_AREA, with weights in i32; TAP_ONE is one. Columns are rounded to bytes before rows. */
+/**
+ * Taps. The tables are those of KIND_AREA, but weights are i32, and TAP_ONE means 1. Columns are resampled and rounded
+ * to bytes before rows.
+ */
 export const KIND_TAPS = 5;
 export const TAP_BITS = 22;
 
@@ -81,7 +94,7 @@ export const ELEMENT_BYTE = 0; // u8, i8
 export const ELEMENT_HALF = 1; // f16
 export const ELEMENT_F32 = 2;
 
-// cv2.cvtColor's BT.601 of video range, in 20 bits.
+// BT.601 in video range as cv2.cvtColor calculates it, in fixed-point numbers of 20 bits.
 export const YUV_BITS = 20;
 export const YUV_Y = 1220542;
 export const YUV_RV = 1673527;

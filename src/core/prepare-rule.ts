@@ -1,27 +1,27 @@
-/** How a network wants its picture: the rule that `prepare` follows. */
+/** How a network expects its picture: the rule that `prepare` follows. */
 /**
  * How the picture is brought to the input size.
- * - `letterbox`: both sides by the same factor, centred, the rest padded
- * - `letterbox-topleft`: the same, in the top left corner
- * - `stretch`: each side by its own factor
- * - `crop`: both sides by the same factor so that the input is filled, and what stands over is cut off
+ * - `letterbox`: both sides are scaled by the same factor, the picture is centred, and the rest is padded
+ * - `letterbox-topleft`: the same, but the picture is in the upper left corner
+ * - `stretch`: each side is scaled by its own factor
+ * - `crop`: both sides are scaled by the same factor until the picture fills the input, and the surplus is cut off
  */
 export type PrepareResize = "letterbox" | "letterbox-topleft" | "stretch" | "crop";
 
 /**
- * How pixels are resampled. Each name means the bytes of one program.
+ * How pixels are resampled. Each name stands for one program, whose bytes are reproduced.
  * - `bilinear`: `cv2.resize` with INTER_LINEAR
  * - `area`: `cv2.resize` with INTER_AREA
  * - `nearest`: `cv2.resize` with INTER_NEAREST
- * - `pillow`: `Image.resize` of Pillow with BILINEAR, which smooths where it shrinks
- * - `cubic`: `cv2.resize` with INTER_CUBIC, a = -0.75. OpenCV adds rows in another order: about three bytes in a
+ * - `pillow`: `Image.resize` of Pillow with BILINEAR, which smooths when it makes pictures smaller
+ * - `cubic`: `cv2.resize` with INTER_CUBIC, a = -0.75. OpenCV adds rows in another order, so about three bytes in a
  *   million differ by 1
  */
 export type Resample = "bilinear" | "area" | "nearest" | "pillow" | "cubic";
 
 /**
- * From a picture to an input tensor. Channels are bytes, 0..255. A value of the tensor is (channel - mean) / std, or
- * (channel - mean) * factor, in f32.
+ * Rule that turns a picture into an input tensor. Channels are bytes, 0..255. A value of the tensor is (channel - mean)
+ * / std, or (channel - mean) * factor, in f32.
  */
 export interface PrepareRule {
   /** [width, height] of the network input in pixels. */
@@ -29,17 +29,17 @@ export interface PrepareRule {
   /** Default "letterbox". */
   readonly resize?: PrepareResize;
   /**
-   * Value of the padding, 0..255, normalised like the picture. One number, or one for each channel of the tensor.
-   * Fractions are allowed, such as a mean. Default 114.
+   * Value of the padding, 0..255, which is normalised like the picture. One number, or one for each channel of the
+   * tensor. Fractions are allowed, such as a mean. Default 114.
    */
   readonly pad?: number | readonly number[];
-  /** Pixels by which a letterboxed image is smaller than the input: 4 fits it to 636 of 640. Default 0. */
+  /** Pixels by which a letterboxed picture is smaller than the input: with 4, it fits into 636 of 640. Default 0. */
   readonly margin?: number;
-  /** Fills the part of a crop outside the image: with `pad`, or with the nearest pixel of the edge. Default "pad". */
+  /** Content of the parts of a crop outside the image: `pad`, or the nearest pixel of the edge. Default "pad". */
   readonly border?: "pad" | "edge";
   /**
-   * True if the centres of the first and the last pixel of the input lie on the edges of a crop, as networks that were
-   * trained with UDP want it. Default false: the left upper corner does.
+   * True if the centres of the input's first and last pixels lie on the edges of a crop, as in networks that were
+   * trained with UDP. Default false: the corner of the first pixel lies on the corner of the crop.
    */
   readonly udp?: boolean;
   /** Default "bilinear". */
@@ -57,13 +57,16 @@ export interface PrepareRule {
   readonly mean?: number | readonly number[];
   /** Divisor: one value, or one for each channel of the tensor. Default 255, or 1 for "u8" without a scale. */
   readonly std?: number | readonly number[];
-  /** Factor in place of `std`. */
+  /** Factor that replaces the division by `std`. */
   readonly factor?: number;
-  /** Quantised inputs, "u8" and "i8": element = value / scale + zeroPoint, rounded to even and clamped. Default 1. */
+  /**
+   * Scale of quantised inputs, "u8" and "i8": element = value / scale + zeroPoint, rounded to even and clamped. Default
+   * 1.
+   */
   readonly scale?: number;
   /** Default 0. */
   readonly zeroPoint?: number;
 }
 
-/** The fields of a rule that one source states. */
+/** Those fields of a rule that one source states. */
 export type PartialRule = Partial<PrepareRule>;

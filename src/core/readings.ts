@@ -1,6 +1,6 @@
 /** Readings: the ways in which output tensors can hold detections, and the facts about each. */
 
-/** Names a reading. The option `reading` takes one where shapes allow several. */
+/** Name of a reading. The option `reading` accepts these names if the shapes allow several readings. */
 export type ReadingName =
   | "anchor-grid"
   | "point-grid"
@@ -27,36 +27,39 @@ export type ReadingName =
   | "text-map";
 
 export interface ReadingTraits {
-  /** Each head is a feature map, or one anchor of a feature map. */
+  /** True: each head is a feature map, or one anchor of a feature map. */
   readonly maps?: true;
-  /** Several heads, one per anchor, share a feature map. */
+  /** True: several heads, one per anchor, share a feature map. */
   readonly anchors?: true;
-  /** Raw rows, one per box, unfinished by the network. Their shape can also be a feature map one cell high. */
+  /**
+   * True: raw rows, one per box, which the network has not finished. Their shape may also be a feature map one cell
+   * high.
+   */
   readonly rows?: true;
-  /** The tensor has one row per cell of all feature maps. */
+  /** True: the tensor has one row per cell of all feature maps. */
   readonly rowPerCell?: true;
-  /** Boxes are offsets from prior boxes. */
+  /** True: boxes are offsets from prior boxes. */
   readonly priors?: true;
-  /** Raw rows of a network with one or two classes can have the same shape. */
+  /** True: raw rows of a network with one or two classes may have the same shape. */
   readonly looksRaw?: true;
-  /** The network finished the scores and the list. The options cannot change the form of the scores. */
+  /** True: the network has finished the scores and the list. Options cannot change the form of the scores. */
   readonly finished?: true;
-  /** The network gives each object once. Nothing is suppressed unless the config names the rule. */
+  /** True: the network outputs each object once. Nothing is suppressed unless the config names the rule. */
   readonly suppressed?: true;
-  /** Boxes may reach beyond the image. They are clamped only if the config names the rule. */
+  /** True: boxes may reach beyond the image. Boxes are clamped only if the config names the rule. */
   readonly unclamped?: true;
-  /** Classes compete: scores that are raw go through a softmax. */
+  /** True: classes exclude each other, so raw scores go through a softmax. */
   readonly competing?: true;
-  /** The class id column counts from the first class; it never counts a background. */
+  /** True: class id 0 is always the first class, never a background. */
   readonly bareClassIds?: true;
   /**
-   * There is a score for each cell of the network, whether it found something or not. "map": neighbours in the tensor
-   * are neighbours in the picture. Absent: the tensors list what the network found.
+   * Set if there is a score for each cell, even if the cell found nothing. "map": neighbours in the tensor are
+   * neighbours in the picture. Absent: the tensors list only what the network found.
    */
   readonly cells?: "map" | "list";
 }
 
-/** Rows that the network finished, with class ids that count no background. */
+/** Rows that the network finished. Their class ids do not count a background. */
 const FINISHED: ReadingTraits = { finished: true, suppressed: true, bareClassIds: true };
 
 export const READINGS: { readonly [R in ReadingName]: ReadingTraits } = {

@@ -1,29 +1,29 @@
-/** Orders of columns in rows that a network finished: one row for each detection, none of which is suppressed again. */
+/** Orders of columns in finished rows. There is one row for each detection, and the rows are not suppressed again. */
 import type { ReadingName } from "./readings.ts";
 
-/** Where each column stands. */
+/** The position of each column. */
 export interface RowOrder {
-  /** Columns of a row. */
+  /** Count of columns in a row. */
   readonly width: number;
-  /** Index of the image in the batch. Rows of padding have -1. `null`: no such column. */
+  /** Column of the image's index in the batch. Rows of padding have -1. `null`: no such column. */
   readonly image: number | null;
-  /** First of four edges. */
+  /** Column of the first of the box's four edges. */
   readonly box: number;
   readonly score: number;
-  /** `null`: class ids stand in a tensor of their own. */
+  /** Column of class ids. `null`: class ids are in a separate tensor. */
   readonly classId: number | null;
-  /** True if a second tensor holds the row count of each image. The rows of all images follow each other. */
+  /** True if a second tensor holds the row count of each image. The rows of all images are adjacent. */
   readonly isCounted?: true;
 }
 
-/** Largest distance of a score from 0..1: two steps of f16, whose spacing above 1 is 2^-10. */
+/** Amount by which a score may leave 0..1: two steps of f16, whose spacing above 1 is 2^-10. */
 export const SLACK = 2 ** -9;
 
-/** Each order, by the name of its reading. */
+/** All orders, by the name of their reading. */
 const ROW_ORDERS = {
   // YOLOv7 --end2end --max-wh
   "image-box-class-score": { width: 7, image: 0, box: 1, classId: 5, score: 6 },
-  // super-gradients' flat format; EfficientDet of automl, whose boxes begin with y
+  // super-gradients' flat format. EfficientDet of automl, whose boxes begin with y.
   "image-box-score-class": { width: 7, image: 0, box: 1, score: 5, classId: 6 },
   "detection-output": { width: 7, image: 0, classId: 1, score: 2, box: 3 },
   "end-to-end": { width: 6, image: null, box: 0, score: 4, classId: 5 },
@@ -33,7 +33,7 @@ const ROW_ORDERS = {
   "box-score-labels": { width: 5, image: null, box: 0, score: 4, classId: null },
 } as const satisfies { readonly [R in ReadingName]?: RowOrder };
 
-/** Names an order. */
+/** Name of an order. */
 export type RowOrderName = keyof typeof ROW_ORDERS;
 
 export const rowOrder = (name: RowOrderName): RowOrder => ROW_ORDERS[name];
@@ -53,5 +53,5 @@ export function columnsText(name: RowOrderName, format: string): string {
   return columns.join(" ");
 }
 
-/** Buffers of HailoRT, which hold rows "y1 x1 y2 x2 score" of one class after the other, or with the class beside. */
+/** Buffers of HailoRT. They hold rows "y1 x1 y2 x2 score", either sorted by class, or each with its class. */
 export type PackedForm = "hailo";

@@ -1,42 +1,49 @@
 /**
- * The rules on which published decoders disagree, as fields, and the sets of rules that each decoder has.
+ * The rules on which published decoders disagree, as fields, and the values that each decoder uses.
  *
  * - `ultralytics`: `non_max_suppression` of the package that trains YOLOv5 to v12, without its agnostic option
- * - `depthai`: the host's DetectionParser of depthai-core
+ * - `depthai`: the DetectionParser that depthai-core runs on the host
  * - `depthai-nodes`: the YOLO and SSD parsers of the Python package of that name
  * - `gen1`: the host script that came with the first NN_config files, without its rounding to whole pixels
  * - `opencv`: `cv::dnn::NMSBoxesBatched` over boxes that nobody clamps
- * - `tflite`: the operator TFLite_Detection_PostProcess, with its fast (not per class) suppression
+ * - `tflite`: the operator TFLite_Detection_PostProcess, with its fast suppression, which is not per class
  */
 import { deepFreeze } from "./freeze.ts";
 import type { ReadingName } from "./readings.ts";
 
-/** The rules on which published decoders disagree. Each is a field. */
+/** The rules on which published decoders disagree. Each rule is a field. */
 export interface Rules {
   /**
-   * Score where there is objectness: objectness x class, or the class score alone, which objectness then only gates.
+   * Score if there is objectness. "product": objectness x class score. "class": the class score, and objectness is only
+   * compared with the threshold.
    */
   readonly score: "product" | "class";
-  /** A score passes if it is above the confidence threshold, or also if it equals the threshold. */
+  /** When a score passes. ">": if it is above the confidence threshold. ">=": also if it equals the threshold. */
   readonly gate: ">" | ">=";
   /** Boxes suppress each other within a class, across all classes, or not at all. */
   readonly suppress: "class" | "all" | "none";
-  /** A box is suppressed if its IoU with a kept box is above the threshold, or also if it equals the threshold. */
+  /**
+   * When a box is suppressed. ">": if its IoU with a kept box is above the threshold. ">=": also if it equals the
+   * threshold.
+   */
   readonly iouGate: ">" | ">=";
-  /** Input pixels added to width and height in areas and overlaps: the legacy +1 of inclusive pixel corners. */
+  /**
+   * Input pixels added to width and height when areas and overlaps are calculated: the old +1 for corners that are
+   * pixels inside the box.
+   */
   readonly pixelOffset: 0 | 1;
   /**
    * `"before"`: clamp corners to the network input before suppression, and drop empty boxes.
    * `"after"`: clamp corners to the image at the end. `"centre"`: clamp each of cx, cy, w, h to 0..1 at the end.
    */
   readonly clamp: "none" | "before" | "after" | "centre";
-  /** Every class above the threshold makes a candidate. False: only the best class of a cell. */
+  /** True: every class above the threshold makes a candidate. False: only the best class of a cell does. */
   readonly multiLabel: boolean;
-  /** Most candidates, the best ones, that go into suppression. 0: no cap. */
+  /** Largest number of candidates, the best ones, that suppression may compare. 0: no limit. */
   readonly maxCandidates: number;
-  /** Most detections of an image. */
+  /** Largest number of detections in an image. */
   readonly maxDetections: number;
-  /** Class ids of SSD scores count the background column, and labels then do too. False: they leave it out. */
+  /** True: class ids of SSD scores count the background column, and so do labels. False: neither does. */
   readonly countBackground: boolean;
 }
 
@@ -53,7 +60,7 @@ const ultralytics: Rules = {
   countBackground: true,
 };
 
-/** The named sets of rules. docs/rules.md compares them field by field. */
+/** The named sets of rules. docs/rules.md compares all fields. */
 export const RULE_SETS = /* @__PURE__ */ deepFreeze({
   ultralytics,
   depthai: { ...ultralytics, gate: ">=", suppress: "all", iouGate: ">=", clamp: "before", maxCandidates: 0 },
@@ -71,10 +78,10 @@ export const RULE_SETS = /* @__PURE__ */ deepFreeze({
   },
 } as const satisfies Record<string, Rules>);
 
-/** Names a set of rules. */
+/** Name of a set of rules. */
 export type RuleSet = keyof typeof RULE_SETS;
 
-/** Rules of a named set that differ for one reading. gen1 has a host script of its own for mobilenets. */
+/** Rules of a named set that differ for one reading. gen1 had another host script for mobilenets. */
 export const EXCEPTIONS: {
   readonly [S in RuleSet]?: { readonly [R in ReadingName]?: Partial<Rules> };
 } = { gen1: { "detection-output": { gate: ">" } } };

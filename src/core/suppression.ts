@@ -1,4 +1,4 @@
-/** Options of suppression, their defaults and their check. */
+/** Options of suppression, with defaults and checks. */
 import { refuse } from "./errors.ts";
 import {
   FLAG,
@@ -18,52 +18,55 @@ import { isDetached, show } from "./tensor.ts";
 /** Meaning of the four values of a box. */
 export type SuppressBoxFormat = "xyxy" | "yxyx" | "cxcywh" | "xywh";
 
-/** Options of every method. */
+/** Options that every method has. */
 export interface CommonSuppressOptions {
   /**
-   * Boxes at or below this score take no part. Methods that lower scores also drop a box whose score falls below it
-   * ("soft-tensorflow": to it or below). Default: none.
+   * Boxes with this score or a lower one are ignored. Methods that lower scores also drop a box whose score falls below
+   * this value ("soft-tensorflow": to this value or below). Default: no threshold.
    */
   readonly scoreThreshold?: number;
-  /** Largest number of boxes that come out. Default: all. */
+  /** Largest number of boxes that are returned. Default: all. */
   readonly maxDetections?: number;
-  /** Class id of each box: boxes suppress each other within a class only. Default: one class. */
+  /** Class id of each box: boxes suppress each other only within a class. Default: one class. */
   readonly classIds?: ArrayLike<number>;
   /** Meaning of a box's four values. Default: corners, "xyxy". */
   readonly boxFormat?: SuppressBoxFormat;
-  /** Added to widths and heights in areas, in the boxes' own unit. Default 0. */
+  /** Added to widths and heights when areas are calculated, in the unit of the boxes. Default 0. */
   readonly pixelOffset?: number;
 }
 
-/** Greedy suppression, and Fast NMS of YOLACT: there, suppressed boxes suppress too. */
+/** Greedy suppression ("hard"), and Fast NMS of YOLACT ("fast"), in which suppressed boxes also suppress others. */
 export interface HardOptions extends CommonSuppressOptions {
   /** Default "hard". */
   readonly method?: "hard" | "fast";
   /** Default 0.45. */
   readonly iouThreshold?: number;
-  /** ">": suppress at an IoU above the threshold (default). ">=": at the threshold too. */
+  /** ">": suppress if the IoU is above the threshold (default). ">=": also suppress if it equals the threshold. */
   readonly iouGate?: ">" | ">=";
 }
 
-/** Greedy suppression by DIoU = IoU - (d^2 / c^2) ^ beta: centre distance d, diagonal c of the box around both. */
+/**
+ * Greedy suppression by DIoU = IoU - (d^2 / c^2) ^ beta. d is the distance of the centres. c is the diagonal of the box
+ * around both boxes.
+ */
 export interface DiouOptions extends CommonSuppressOptions {
   readonly method: "diou";
   /** Default 0.45. */
   readonly iouThreshold?: number;
-  /** ">": suppress at a DIoU above the threshold (default). ">=": at the threshold too. */
+  /** ">": suppress if the DIoU is above the threshold (default). ">=": also suppress if it equals the threshold. */
   readonly iouGate?: ">" | ">=";
-  /** Power of the penalty, `beta_nms` of Darknet. Default 1. */
+  /** Exponent of the penalty, `beta_nms` of Darknet. Default 1. */
   readonly beta?: number;
 }
 
-/** Soft suppression (Bodla): a better box with an IoU above the threshold multiplies the score by 1 - IoU. */
+/** Soft suppression (Bodla): if a better box has an IoU above the threshold, the score is multiplied by 1 - IoU. */
 export interface SoftLinearOptions extends CommonSuppressOptions {
   readonly method: "soft-linear";
   /** Default 0.3. */
   readonly iouThreshold?: number;
 }
 
-/** Soft suppression (Bodla): every better box multiplies the score by exp(-IoU^2 / sigma). */
+/** Soft suppression (Bodla): the score is multiplied by exp(-IoU^2 / sigma) for every better box. */
 export interface SoftGaussianOptions extends CommonSuppressOptions {
   readonly method: "soft-gaussian";
   /** Default 0.5. */
@@ -71,30 +74,30 @@ export interface SoftGaussianOptions extends CommonSuppressOptions {
 }
 
 /**
- * Soft suppression of TensorFlow and TensorFlow.js: exp(-IoU^2 / (2 sigma)), and 0 above the threshold. A sigma of 0.5
- * here is one of 1 in `soft-gaussian`.
+ * Soft suppression of TensorFlow and TensorFlow.js: the score is multiplied by exp(-IoU^2 / (2 sigma)), or by 0 if the
+ * IoU is above the threshold. A sigma of 0.5 here means the same as 1 in `soft-gaussian`.
  */
 export interface SoftTensorflowOptions extends CommonSuppressOptions {
   readonly method: "soft-tensorflow";
   /** Default 0.5. */
   readonly sigma?: number;
-  /** Default 1: nothing is dropped for its IoU. */
+  /** Default 1: no box is dropped because of its IoU. */
   readonly iouThreshold?: number;
 }
 
-/** Matrix suppression (SOLOv2), which lowers every score at once. */
+/** Matrix suppression (SOLOv2), which lowers all scores at once. */
 export interface MatrixOptions extends CommonSuppressOptions {
   readonly method: "matrix";
-  /** exp(-sigma IoU^2) or 1 - IoU. Default "gaussian". */
+  /** Decay for an IoU. "gaussian": exp(-sigma IoU^2). "linear": 1 - IoU. Default "gaussian". */
   readonly kernel?: "gaussian" | "linear";
   /** Default 2. Only the Gaussian kernel reads it. */
   readonly sigma?: number;
 }
 
 /**
- * Methods that average boxes whose IoU is above the threshold. "weighted" (MediaPipe): the best box with all it
- * overlaps, by score. "nmw": each box goes to the one that it overlaps most, by score x IoU. "merge" (YOLOv5): greedy,
- * then each kept box with all it overlaps.
+ * Methods that average boxes whose IoU is above the threshold. "weighted" (MediaPipe): averages the best box with all
+ * boxes that it overlaps, weighted by score. "nmw": adds each box to the box that it overlaps most, weighted by score x
+ * IoU. "merge" (YOLOv5): suppresses greedily, then averages each kept box with all boxes that it overlaps.
  */
 export interface MergeOptions extends CommonSuppressOptions {
   readonly method: "weighted" | "merge" | "nmw";
@@ -115,7 +118,7 @@ export type SuppressOptions =
 /** Name of a suppression method. */
 export type SuppressMethod = NonNullable<SuppressOptions["method"]>;
 
-/** Settings with every default filled in. A method reads those that are its own. */
+/** Settings of a method, with all defaults. A method reads only its own settings. */
 export interface Settings {
   readonly method: SuppressMethod;
   readonly iouThreshold: number;
@@ -130,10 +133,10 @@ export interface Settings {
   readonly pixelOffset: number;
 }
 
-/** True for detections of a decoder and for their clones, which hold their boxes in a column. */
+/** True for detections of a decoder and for their clones, which store boxes in a column. */
 const isDetections = (x: unknown): boolean => typeof (x as { boxes?: unknown } | null)?.boxes === "object";
 
-/** True for an array-like of numbers. False for a string, for an array of BigInt and for detections. */
+/** True for an array-like of numbers. False for a string, an array of BigInt, and detections. */
 export const isList = (x: unknown): boolean =>
   typeof x === "object" &&
   typeof (x as Float32Array | null)?.length === "number" &&
@@ -159,7 +162,9 @@ const IOU: OptionRules = { iouThreshold: UNIT };
 const SIGMA: OptionRules = { sigma: POSITIVE };
 const HARD = { ...IOU, iouGate: IOU_GATE };
 
-/** Rules of each method's own options, and its defaults where they are not an IoU of 0.45 and a sigma of 0.5. */
+/**
+ * Rules of each method's own options, and the method's defaults if they differ from an IoU of 0.45 and a sigma of 0.5.
+ */
 const METHODS: Readonly<
   Record<SuppressMethod, { readonly rules: OptionRules; readonly iou?: number; sigma?: number }>
 > = {
@@ -175,7 +180,10 @@ const METHODS: Readonly<
   nmw: { rules: IOU, iou: 0.5 },
 };
 
-/** Rules of what detections do not have in themselves: they have class ids, and their boxes are corners. */
+/**
+ * Rules of options for detections, which have no `classIds` and no `boxFormat`: detections contain class ids, and their
+ * boxes are corners.
+ */
 export const DETECTION_RULES: OptionRules = {
   scoreThreshold: RULES.scoreThreshold,
   maxDetections: RULES.maxDetections,
@@ -216,8 +224,8 @@ export function settingsOf(given: SuppressOptions, common = RULES): Settings {
 }
 
 /**
- * Throws a RangeError if the threshold is above 1 and the scores are fractions in 0..1: no score can pass. Logits,
- * bytes and percentages are no such scores: some of them are negative or above 1, or all are whole.
+ * Throws a RangeError if the threshold is above 1 but the scores are fractions in 0..1: no score could pass. Logits,
+ * bytes and percentages are not such fractions: some are negative or above 1, or all are whole numbers.
  */
 export function checkScoreThreshold(threshold: number, scores: ArrayLike<number>): void {
   if (!(threshold > 1 && threshold < Infinity)) return;
@@ -246,7 +254,7 @@ export function checkList(name: string, x: unknown): void {
 
 /**
  * Throws a RangeError unless there are `width` numbers and one class id for each score. Also throws if the score
- * threshold has another unit than the scores.
+ * threshold and the scores have different units.
  */
 export function checkLengths(
   boxes: ArrayLike<number>,
@@ -269,14 +277,14 @@ export function checkLengths(
 }
 
 /**
- * Throws a RangeError if the second corner of most boxes lies before the first, since the boxes then hold sizes, and
- * if most sizes are negative. A few such boxes pass: two corners in either order make the same box, as in the ONNX
- * operator NonMaxSuppression.
+ * Throws a RangeError if in most boxes the second corner lies before the first: the boxes then hold sizes. Also throws
+ * if most sizes are negative. A few such boxes are accepted: corners may come in either order, as in the ONNX operator
+ * NonMaxSuppression.
  */
 export function checkCorners(boxes: ArrayLike<number>, format: SuppressBoxFormat): void {
   const areSizes = format === "xywh" || format === "cxcywh";
   const count = boxes.length / 4;
-  // An infinite coordinate says nothing about the format.
+  // Ignore an infinite coordinate: it shows nothing about the format.
   const isNegative = (size: number): boolean => size < 0 && size > -Infinity;
   let turned = 0;
   for (let i = 0; i < boxes.length; i += 4)
@@ -301,13 +309,13 @@ export function checkCorners(boxes: ArrayLike<number>, format: SuppressBoxFormat
   );
 }
 
-/** True for a number, NaN too: a box or score that is NaN is left out. */
+/** True for a number, including NaN: boxes and scores that are NaN are ignored later. */
 const isAnyNumber = (x: unknown): boolean => typeof x === "number";
 const isClassId = (x: unknown): boolean => typeof x === "number" && (x | 0) === x;
 
 /**
- * Throws a RangeError if an element does not pass. Without this check JavaScript would convert strings and null to
- * numbers, and cut class ids to whole numbers.
+ * Throws a RangeError if an element does not pass the test. Without this check, JavaScript would convert strings and
+ * null to numbers, and truncate class ids to whole numbers.
  */
 export function checkElements(
   name: string,

@@ -1,10 +1,10 @@
-/** Names of tasks, and the refusal of a config whose task was not passed. `decode/tasks.ts` says what a task does. */
+/** Names of tasks, and the refusal of a config whose task was not passed. `decode/tasks.ts` explains tasks. */
 import { ConfigError, mismatch } from "./errors.ts";
 
-/** The task that a network was trained for. "detect": only boxes. */
+/** The task for which a network was trained. "detect": only boxes. */
 export type TaskName = "detect" | "pose" | "segment" | "oriented" | "peaks" | "text";
 
-/** Maps each task of a network to the value that reads it. Plain boxes need no value. */
+/** Name of the exported value that reads the outputs of each task. Plain boxes need no value. */
 export const TASKS: { readonly [T in TaskName]: string } = {
   detect: "",
   pose: "pose",
@@ -14,18 +14,18 @@ export const TASKS: { readonly [T in TaskName]: string } = {
   text: "text",
 };
 
-/** Tasks that readers have for themselves, and what they give to users: peaks of maps become boxes. */
+/** Tasks that only readers know, with the name that users see: peaks of maps become boxes. */
 export const GIVEN_BY: { readonly [T in TaskName]?: TaskName } = { peaks: "detect" };
 
-/** Names in the option `tasks`: readers of networks, and further abilities of a decoder. */
+/** Names of the values in the option `tasks`: readers of networks, and further abilities of a decoder. */
 export type TaskValueName = Exclude<TaskName, "detect"> | "suppression" | "prepare";
 
-/** Returns the name of the export that has a task. */
+/** Returns the name of the exported value for a task. */
 const exportOf = (task: TaskValueName): string =>
   task === "suppression" || task === "prepare" ? task : TASKS[task];
 
 /**
- * Returns the task of this name, or throws a ConfigError with the line to write.
+ * Returns the task of this name. If it is missing, throws a ConfigError with the line of source code to write.
  * @param call the call that takes the tasks, such as `createDecoder(config, ...)`
  */
 export function neededTask<N extends TaskValueName, T extends { readonly task: string }>(
@@ -47,5 +47,5 @@ export function neededTask<N extends TaskValueName, T extends { readonly task: s
   ]);
 }
 
-/** The entry that takes values, and its call. */
+/** The entry whose functions accept values, and the function to call. */
 export const CORE = { from: "boxwright/core", name: "createDecoder(config" } as const;

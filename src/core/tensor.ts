@@ -1,4 +1,4 @@
-/** Tensors as runtimes hand them over, and what is known of them before their data: name, dims, type, quantisation. */
+/** Tensors as runtimes pass them, and the facts that are known before their data: name, dims, type, quantisation. */
 import { TYPE_F16, TYPE_F32, TYPE_I16, TYPE_I32, TYPE_I8, TYPE_U8 } from "./abi.ts";
 import { refuse } from "./errors.ts";
 import { namesFor, nearestName } from "./names.ts";
@@ -6,7 +6,7 @@ import { namesFor, nearestName } from "./names.ts";
 /** Element types of the kernel. */
 export type ElementType = "f32" | "f16" | "u8" | "i8" | "i16" | "i32";
 
-/** Spellings of element types. f64 and 64-bit integers are narrowed on their way into the slot. */
+/** Spellings of element types. f64 and 64-bit integers are narrowed when they are copied into the slot. */
 export type TypeName =
   | ElementType
   | "fp32"
@@ -32,27 +32,28 @@ export type TypeName =
   | "uint64";
 
 /**
- * Other types that runtimes and files have. Their tensors fit the compiler's `TensorInput`, and are refused at run
- * time.
+ * Other types that runtimes and files have. The compiler accepts tensors of these types as `TensorInput`, but they are
+ * refused at run time.
  */
 export type RefusedTypeName = "bool" | "string" | "u16" | "uint16" | "int4" | "uint4";
 
-/** Storage order of a tensor whose dims leave it open. "rows": [N,C]; "planes": [C,N]. */
+/** Storage order of a tensor whose dims do not show it. "rows": [N,C]; "planes": [C,N]. */
 export type StorageOrder = "NCHW" | "NHWC" | "CHW" | "HWC" | "rows" | "planes";
 
-/** The array class of a tensor's slot. f16 stands there as bits. */
+/** The array class of a tensor's slot. f16 is stored as bits. */
 export type SlotArray = Float32Array | Uint16Array | Uint8Array | Int8Array | Int16Array | Int32Array;
 
 interface Element {
   readonly code: number;
   readonly bytes: number;
   readonly array: new (buffer: ArrayBuffer, at: number, length: number) => SlotArray;
-  /** Keys of the smallest and the largest element (see memory/thresholds.ts). */
+  /** Sortable key of the smallest element (see memory/thresholds.ts). */
   readonly low: number;
+  /** Sortable key of the largest element. */
   readonly high: number;
   /**
-   * Spellings, also those of array classes. f64 and 64-bit integers are narrowed on their way into the slot. File
-   * readers, which do not narrow, look here too.
+   * Spellings of the type, including array classes. f64 and 64-bit integers are narrowed when they are copied into the
+   * slot. File readers use these names too, although they do not narrow.
    */
   readonly names: string;
 }
@@ -62,7 +63,7 @@ export const ELEMENTS: { readonly [T in ElementType]: Element } = {
     code: TYPE_F32,
     bytes: 4,
     array: Float32Array,
-    // From the lowest finite value to the largest: -Infinity, which masked logits hold, passes no threshold.
+    // From the lowest finite value to the largest. -Infinity, which masked logits may have, passes no threshold.
     low: -0x7f800000,
     high: 0x7f7fffff,
     names: "f32 fp32 float float32 f64 fp64 float64 double",
@@ -71,7 +72,7 @@ export const ELEMENTS: { readonly [T in ElementType]: Element } = {
     code: TYPE_F16,
     bytes: 2,
     array: Uint16Array,
-    // The same for half floats, up to +Infinity.
+    // The same range for half floats, up to +Infinity.
     low: -0x7c00,
     high: 0x7c00,
     names: "f16 fp16 float16 half",
@@ -91,13 +92,16 @@ export const ELEMENTS: { readonly [T in ElementType]: Element } = {
     bytes: 4,
     array: Int32Array,
     low: -2147483648,
-    // One below the largest i32, so that the key above it ("nothing passes") fits an i32.
+    // One less than the largest i32, so that the next larger key ("nothing passes") still fits an i32.
     high: 2147483646,
     names: "i32 int int32 i64 int64 bigint64 u32 uint32 u64 uint64 biguint64",
   },
 };
 
-/** Array classes that data may have. f16 comes as bits in a Uint16Array, or as a Float16Array if the runtime has it. */
+/**
+ * Array classes that the data may have. f16 comes as bits in a Uint16Array, or as a Float16Array if the runtime has
+ * this class.
+ */
 export type TensorData =
   | Float32Array
   | Float64Array
@@ -111,29 +115,29 @@ export type TensorData =
   | BigInt64Array
   | BigUint64Array
   | ArrayLike<number>
-  // The type of ONNX Runtime's tensors allows text. Such a tensor is refused.
+  // ONNX Runtime's tensor type allows text. A tensor of text is refused.
   | readonly string[];
 
-/** Shape and type of a tensor, whose data may come later. */
+/** Shape and type of a tensor. The data may come later. */
 export interface TensorSpecInput {
-  /** Name of the output, in an array of outputs. In a record the key is the name. */
+  /** Name of the output, for an array of outputs. In a record, the key is the name. */
   readonly name?: string;
   readonly dims: readonly number[];
-  /** Element type. Default: that of the data, where a Uint16Array is f16. Without data: f32. */
+  /** Element type. Default: the type of the data, where a Uint16Array means f16. Without data: f32. */
   readonly type?: TypeName | RefusedTypeName;
   /**
-   * Quantised data: real = (raw - zeroPoint) * scale. A list has one scale for each index of `axis`; such a tensor
-   * becomes f32 when it is brought in, and so is its slot.
+   * Scale of quantised data: real = (raw - zeroPoint) * scale. A list has one scale for each index of `axis`. Such a
+   * tensor is converted to f32 when it is copied, and its slot is f32.
    */
   readonly scale?: number | readonly number[];
   readonly zeroPoint?: number | readonly number[];
-  /** Dimension along which a list of scales runs. Default: the one that is as long as the list. */
+  /** Dimension along which a list of scales runs. Default: the dimension that is as long as the list. */
   readonly axis?: number;
-  /** Storage order where the dims leave it open. */
+  /** Storage order, if the dims do not show it. */
   readonly order?: StorageOrder;
 }
 
-/** A tensor with data. A tensor of ONNX Runtime has these fields as it is. */
+/** A tensor with data. A tensor of ONNX Runtime has these fields and may be passed unchanged. */
 export interface TensorInput extends TensorSpecInput {
   readonly data: TensorData;
 }
@@ -147,7 +151,7 @@ export interface Channels {
   readonly axis: number;
 }
 
-/** Facts about a tensor that the caller stated before its data came. */
+/** Facts about a tensor that the caller stated before the data came. */
 export interface KnownSpec {
   readonly order?: string | null;
   readonly type?: string | null;
@@ -160,19 +164,19 @@ export interface KnownSpec {
 export interface TensorSpec {
   readonly name: string;
   readonly dims: readonly number[];
-  /** Type of the slot: f32 for data with scales per channel. */
+  /** Type of the slot: f32 if the data have scales per channel. */
   readonly type: ElementType;
-  /** null: integers without a scale. Class ids and counts need none; boxes and scores do. */
+  /** Scale; null: integers without a scale. Class ids and counts need no scale; boxes and scores do. */
   readonly scale: number | null;
   readonly zeroPoint: number;
   readonly order: string | null;
-  /** Raw data have scales per channel. */
+  /** Set if the raw data have scales per channel. */
   readonly channels?: Channels;
-  /** True for the tensor in which a decoder says how many rows of a list each image has. */
+  /** True for the tensor in which a decoder stores how many rows of a list each image has. */
   readonly countsRows?: true;
 }
 
-/** Storage orders. Plan files store their index here, plus 1. */
+/** Storage orders. Plan files store the index in this list, plus 1. */
 export const ORDERS = ["nchw", "nhwc", "chw", "hwc", "rows", "planes"];
 export const TYPES = /* @__PURE__ */ Object.keys(ELEMENTS) as ElementType[];
 
@@ -181,14 +185,14 @@ export function elementType(name: string): ElementType | null {
   return TYPES.find((t) => ELEMENTS[t].names.split(" ").includes(spelled)) ?? null;
 }
 
-/** True if elements are values as they stand, not quantised integers. */
+/** True if elements are real values, not quantised integers. */
 export const isFloat = (s: { readonly type: string }): boolean => s.type === "f32" || s.type === "f16";
 
 /** True for arrays of bytes: Uint8Array, Buffer, Int8Array, Uint8ClampedArray. */
 export const isBytes = (x: unknown): x is Uint8Array =>
   ArrayBuffer.isView(x) && (x as Uint8Array).BYTES_PER_ELEMENT === 1;
 
-/** True for an array whose memory was transferred: it looks like an empty one. Node 20 has no `detached`. */
+/** True for an array whose memory was transferred. Such an array looks empty. Node 20 has no `detached`. */
 export function isDetached(x: unknown): boolean {
   if (!ArrayBuffer.isView(x) || x.byteLength > 0) return false;
   try {
@@ -202,8 +206,8 @@ export function isDetached(x: unknown): boolean {
 export const kindOf = (data: unknown): string => Object.prototype.toString.call(data).slice(8, -1);
 
 /**
- * True for an object that says what it holds by its keys. False for lists, and for a Map, a Promise or another built-in
- * object: it has no keys, and would pass for one that says nothing.
+ * True for an object whose keys describe it. False for lists, and for a Map, a Promise or another built-in object:
+ * these have no keys, and would look like an empty object.
  */
 export const isKeyed = (x: unknown): x is object =>
   typeof x === "object" && x !== null && ["Object", "Module"].includes(kindOf(x));
@@ -220,12 +224,12 @@ function typeOfData(data: TensorData): ElementType | null {
 
 export function volume(dims: readonly number[]): number {
   let n = 1;
-  // A plain loop: every frame passes here, and `for of` over a frozen array makes garbage in V8.
+  // Use a plain loop: every frame passes here, and `for of` over a frozen array makes garbage in V8.
   for (let i = 0; i < dims.length; i++) n *= dims[i];
   return n;
 }
 
-/** Returns a given scale, or null. Runtimes give 0 for a tensor that is not quantised. */
+/** Returns a given scale, or null. Runtimes state 0 for a tensor that is not quantised. */
 export const scaleOf = <S>(given: S | null | undefined): S | null =>
   given === undefined || given === 0 ? null : given;
 
@@ -242,8 +246,9 @@ export const SPEC_NAMES: readonly string[] = [
 ];
 
 /**
- * Throws for a name that looks misspelt, and for another runtime's name of scale, zero point or type. Its value would
- * be lost. Other names pass, since tensors of runtimes have fields of their own. So do null and undefined values.
+ * Throws for a field name that looks misspelt, and for another runtime's name of scale, zero point or type: its value
+ * would be lost. Other names are ignored, because tensors of runtimes have further fields. Null and undefined values
+ * are ignored too.
  */
 function checkNamesOf(where: string, t: object): void {
   for (const [name, value] of Object.entries(t)) {
@@ -254,8 +259,8 @@ function checkNamesOf(where: string, t: object): void {
 }
 
 /**
- * Throws if a tensor's data is not in the memory of the CPU: `data` of ONNX Runtime's tensors would throw an error of
- * its own.
+ * Throws if a tensor's data is not in CPU memory. Otherwise, `data` of ONNX Runtime's tensors would throw a less clear
+ * error.
  */
 export function checkLocation(name: string, t: object): void {
   const { location } = t as { readonly location?: unknown };
@@ -270,8 +275,8 @@ export function checkLocation(name: string, t: object): void {
 }
 
 /**
- * Checks the class and the length of a tensor's data. Returns the type of its elements. A stated type wins over the
- * array's class if both share their bytes: f16 and i16, i8 and u8.
+ * Checks the class and the length of a tensor's data. Returns the element type. A stated type overrides the array's
+ * class if both have the same bytes: f16 and i16, i8 and u8.
  */
 function checkData(
   where: string,
@@ -315,8 +320,8 @@ function checkData(
 }
 
 /**
- * Checks a tensor and returns it without its data. Looks only at the class and the length of the data. `before` is what
- * was known of a tensor whose data comes now. In plain JavaScript null says as little as undefined.
+ * Checks a tensor and returns its specification, which has no data. Of the data, reads only the class and the length.
+ * `before` holds the facts that were known before the data came. In plain JavaScript, null means the same as undefined.
  * @throws TensorError naming the tensor
  */
 export function specOf(
@@ -346,7 +351,7 @@ export function specOf(
   const hint = stated === null && before?.type ? elementType(before.type) : null;
   const type = data === undefined ? (givenType ?? "f32") : checkData(where, data, dims, givenType, hint);
   const float = isFloat({ type });
-  // Floats with lists that were given beforehand are the reals already: those of a slot, or a runtime's own.
+  // Keep floats for which a list of scales was given beforehand: they are already real values from a slot or a runtime.
   const earlier = float && Array.isArray(before?.scale) ? undefined : before;
   const scale = scaleOf(t.scale) ?? scaleOf(earlier?.scale);
   const zeroPoint = t.zeroPoint ?? earlier?.zeroPoint ?? 0;
@@ -380,7 +385,7 @@ export function specOf(
   };
 }
 
-/** Returns scales per channel with their axis. One scale in a list belongs to every axis. */
+/** Returns scales per channel with their axis. A list with one scale fits every axis. */
 function channelsOf(
   where: string,
   dims: readonly number[],
@@ -409,7 +414,7 @@ export function show(x: unknown, depth = 0): string {
   if (typeof x === "bigint") return `${x}n`;
   if (depth > 3) return "...";
   if (ArrayBuffer.isView(x)) {
-    // Element by element: an array whose buffer went to another thread cannot be cut. A DataView has no length.
+    // Read element by element: an array whose buffer went to another thread cannot be sliced. A DataView has no length.
     const { length = 0 } = x as Uint8Array;
     return `${kindOf(x)} ${show(Array.from({ length: Math.min(9, length) }, (_, i) => (x as Uint8Array)[i]))}`;
   }
@@ -424,7 +429,7 @@ export function show(x: unknown, depth = 0): string {
   return kind === "Object" ? "an object" : `${/^[AEIO]/.test(kind) ? "an" : "a"} ${kind}`;
 }
 
-/** Returns the first `n` of a list as text for a message. */
+/** Returns the first `n` entries of a list as text for a message. */
 export const few = (all: readonly string[], n: number): string =>
   all.slice(0, n).join(", ") + (all.length > n ? ", ..." : "");
 
@@ -432,7 +437,9 @@ export function shape(s: { readonly name: string; readonly dims: readonly number
   return `${s.name} [${s.dims.join(",")}]`;
 }
 
-/** Throws if two tensors have the same name: records and slots go by name, so the second would be lost. */
+/**
+ * Throws if two tensors have the same name: records and slots are found by name, so the second tensor would be lost.
+ */
 export function checkNames(specs: readonly TensorSpec[]): void {
   const again = specs.find((s, i) => specs.findIndex(({ name }) => name === s.name) < i);
   if (again) refuse(`tensor "${again.name}"`, `it twice among ${list(specs)}`, "each name once");

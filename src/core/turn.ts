@@ -1,13 +1,14 @@
-/** Quarter turns of pictures, and of places in them. Phones deliver frames that lie on their side. */
+/** Quarter turns of pictures, and of positions in pictures. Phones deliver frames that lie on their side. */
 import { show } from "./tensor.ts";
 
 /**
- * Quarter turns clockwise that bring a picture upright: 1 is 90 degrees, as in CameraX's and ML Kit's
- * `rotationDegrees`, WebCodecs' `VideoFrame.rotation` and EXIF's orientation 6. 2 is orientation 3, and 3 is 8.
+ * Count of clockwise quarter turns that bring a picture upright: 1 is 90 degrees, as in CameraX's and ML Kit's
+ * `rotationDegrees`, WebCodecs' `VideoFrame.rotation` and EXIF's orientation 6. 2 is orientation 3, and 3 is
+ * orientation 8.
  */
 export type QuarterTurns = 0 | 1 | 2 | 3;
 
-/** Returns the error about a wrong rotation, as got and expected; null if the value is a rotation. */
+/** Returns what is wrong with a rotation, as [got, expected]. Returns null if nothing is wrong. */
 export function rotationProblem(rotation: unknown): readonly [got: string, expected: string] | null {
   if (rotation === undefined || [0, 1, 2, 3].includes(rotation as number)) return null;
   const turns = typeof rotation === "number" && rotation % 90 === 0 ? (rotation / 90) & 3 : null;
@@ -15,16 +16,19 @@ export function rotationProblem(rotation: unknown): readonly [got: string, expec
   return [show(rotation), `0, 1, 2 or 3 quarter turns clockwise that bring the picture upright${hint}`];
 }
 
-/** Returns width and height after so many quarter turns. */
+/** Returns width and height after the given count of quarter turns. */
 export const turnedSize = (
   [width, height]: readonly [number, number],
   turns: QuarterTurns,
 ): readonly [number, number] => (turns & 1 ? [height, width] : [width, height]);
 
-/** Returns the turns that undo these. */
+/** Returns the count of turns that undoes the given turns. */
 export const turnsBack = (turns: QuarterTurns): QuarterTurns => ((4 - turns) & 3) as QuarterTurns;
 
-/** Turns points of a picture clockwise in place. They are x, y, 0..1 across it, each `step` values after the last. */
+/**
+ * Turns points of a picture clockwise in place. A point is x, y, 0..1 across the picture. Points are `step` values
+ * apart.
+ */
 export function turnPoints(
   points: { [at: number]: number },
   end: number,
@@ -39,11 +43,11 @@ export function turnPoints(
   }
 }
 
-/** Turns boxes of a picture clockwise in place. They are x_min, y_min, x_max, y_max, 0..1 across it. */
+/** Turns boxes of a picture clockwise in place. A box is x_min, y_min, x_max, y_max, 0..1 across the picture. */
 export function turnBoxes(boxes: { [at: number]: number }, count: number, turns: QuarterTurns): void {
   turnPoints(boxes, count * 4, 2, turns);
   for (let at = 0; at < count * 4; at += 4) {
-    // The corners that a turn exchanges: left and right if x was mirrored, top and bottom if y was.
+    // Exchange corners that the turn has mirrored: left and right if x was mirrored, top and bottom if y was.
     if (turns === 1 || turns === 2) swap(boxes, at, at + 2);
     if (turns === 2 || turns === 3) swap(boxes, at + 1, at + 3);
   }
@@ -59,7 +63,7 @@ function swap(values: { [at: number]: number }, a: number, b: number): void {
 type Pixels = Uint8Array | Int16Array | Uint16Array | Uint32Array | Float32Array;
 
 /**
- * Writes rows of a picture turned clockwise.
+ * Writes rows of a picture, turned clockwise.
  * @param from the rows, each `stride` elements after the last
  * @param size width and height of the whole picture before the turn
  * @param first index of the first of the rows
@@ -79,12 +83,12 @@ export function turnRows<T extends Pixels>(
   const last = turns === 0 ? 0 : turns === 1 ? height - 1 : width * height - (turns === 2 ? 1 : height);
   const across = turns === 0 ? 1 : turns === 2 ? -1 : turns === 1 ? turnedWidth : -turnedWidth;
   const down = turns === 0 ? turnedWidth : turns === 2 ? -turnedWidth : turns === 1 ? -1 : 1;
-  // Rows of a few lines fit the cache, so each column is read at once and written as a run.
+  // A few rows fit the cache, so read each column at once and write it as one run.
   for (let x = 0, start = last + first * down; x < width; x++, start += across)
     for (let y = 0, at = x, out = start; y < rows; y++, at += stride, out += down) to[out] = from[at];
 }
 
-/** Returns a picture turned clockwise, in memory of its own. */
+/** Returns a picture turned clockwise, with its own memory. */
 export function turnPicture<T extends Pixels>(
   from: T,
   size: readonly [number, number],

@@ -1,6 +1,6 @@
-/** Who receives notes where the caller passes no `onNote`: outside of production, the console. */
+/** Decides who receives notes if the caller passes no `onNote`: the console, outside of production. */
 
-/** Globals that this file uses. Each of them may be missing. */
+/** Globals that this file uses. Any of them may be missing. */
 interface Surroundings {
   readonly process?: {
     readonly versions?: { readonly node?: string };
@@ -25,19 +25,21 @@ function nodeEnv(): string | undefined {
   }
 }
 
-/** True in Node unless NODE_ENV is "production", and in pages of this machine or of a development build. */
+/** True in Node unless NODE_ENV is "production". True in pages from this machine or from a development build. */
 export function isDevelopment(around: Surroundings = globalThis as Surroundings, env = nodeEnv()): boolean {
   const { hostname } = around.location ?? {};
   if (hostname !== undefined) return LOCAL.test(hostname) || env === "development";
-  // Workers on the edge have a process like Node's, and are production.
+  // Edge workers have a process like Node's, but are production.
   const isEdge = /cloudflare/i.test(around.navigator?.userAgent ?? "");
   return env !== "production" && !isEdge && around.process?.versions?.node !== undefined;
 }
 
-/** Kinds of the notes that were shown. */
+/** Kinds of notes that were already shown. */
 const shown = new Set<string>();
 
-/** Writes the first note of a kind to the console: a sentence with other numbers or names is of the same kind. */
+/**
+ * Writes the first note of each kind to the console. Notes that differ only in numbers or names are of the same kind.
+ */
 function warnOnce(note: string): void {
   const kind = note.replace(/"[^"]*"|\[[^\]]*\]|[\d.]+/g, "");
   if (shown.has(kind)) return;
@@ -47,7 +49,7 @@ function warnOnce(note: string): void {
   );
 }
 
-/** Receives notes where the caller passes no `onNote`. Looks at the surroundings only once there is a note. */
+/** Receives notes if the caller passes no `onNote`. Reads the environment only when there is a note. */
 export const warnInDevelopment = (note: string): void => {
   if (isDevelopment()) warnOnce(note);
 };
