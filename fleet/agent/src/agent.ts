@@ -47,26 +47,29 @@ const DROPS: Readonly<Record<DropReason, string>> = {
 
 /** Counts of a run. They include packets that an earlier run left in the spool. */
 export interface RunResult {
-  /** Count of packets that every sink took. */
+  /** Number of packets that every sink has delivered. */
   readonly sent: number;
-  /** Count of sent packets that a receiver already had from an earlier run, for the sink with the most. */
+  /**
+   * Number of delivered packets that a receiver already had from an earlier run. With several sinks, the largest of
+   * their numbers.
+   */
   readonly duplicates: number;
-  /** Count of packets that stay in the spool for the next start. */
+  /** Number of packets that stay in the spool for the next start. */
   readonly waiting: number;
-  /** Count of frames that failed and photos that cannot be read. */
+  /** Number of frames that failed and of photos that cannot be read. */
   readonly failed: number;
-  /** Count of packets that a receiver refused permanently and frames that the spool dropped. */
+  /** Number of packets that a receiver refused permanently and of frames that the spool dropped. */
   readonly lost: number;
 }
 
 export class Agent {
   readonly report: HealthReport;
   readonly metrics = new Metrics();
-  /** The health server's port. Null: there is none. */
+  /** Port of the health server; null if there is none. */
   port: number | null = null;
   readonly #parts: Parts & { readonly spool: Spool };
   readonly #sources: readonly OpenSource[];
-  /** Count of packets that an earlier run left in the spool. */
+  /** Number of packets that an earlier run left in the spool. */
   readonly #left: number;
   readonly #network: Network;
   readonly #log: Logger;
@@ -113,15 +116,15 @@ export class Agent {
     const deliveries = sinks.map((sink) => new Delivery(sink, spool.reader(sink.name), refused, log));
     this.#parts = { cameras, deliveries, spool, config, previews, hub: link };
     this.metrics.add(this.#parts);
-    // Raise the limit of listeners: each camera, sink and request listens to this signal, and Node reports more than
-    // ten as a leak.
+    // Remove the limit of listeners: each camera, sink and request listens to this signal, and Node reports more than
+    // ten listeners as a leak.
     setMaxListeners(0, this.#end.signal);
     this.report = new HealthReport(name, this.#parts, () => network.plan);
   }
 
   /**
    * Starts an agent.
-   * @param recent the last lines of `log`, for the hub
+   * @param recent collects the last lines of `log`, for the hub
    * @throws the error of an invalid model or config; LockError if another agent uses the state folder
    */
   static async start(settings: Settings, log: Logger, recent = new RecentLog()): Promise<Agent> {
@@ -145,7 +148,7 @@ export class Agent {
 
   /**
    * Runs until `close`, or until recorded sources have ended and each packet is acknowledged. Rejects only on an
-   * unexpected error of a part: failures of frames, receivers and disks are counted and retried instead.
+   * unexpected error of a part: failures of frames, receivers and disks are counted and retried.
    */
   async run(): Promise<RunResult> {
     const { cameras, deliveries, spool, hub } = this.#parts;
@@ -162,7 +165,7 @@ export class Agent {
     return result;
   }
 
-  /** Ends the agent. Packets under way have 2 s to be acknowledged. Other packets stay in the spool. */
+  /** Ends the agent. Packets that are being sent have 2 s to be acknowledged. Other packets stay in the spool. */
   async close(): Promise<void> {
     this.#end.abort();
     const { deliveries, spool, config } = this.#parts;
@@ -180,7 +183,7 @@ export class Agent {
     const { camera: name } = camera.source;
     try {
       await camera.run(this.#end.signal);
-      // A video may stop early with a problem, as when ffmpeg cannot read the rest of the file.
+      // Log the problem: a video may end early, for example if ffmpeg cannot read the rest of the file.
       if (camera.source.problem !== null && !this.#end.signal.aborted) camera.stats.failed++;
       this.#log.info({ camera: name, ...camera.stats }, "source ended");
     } catch (error) {
@@ -194,7 +197,7 @@ export class Agent {
     const { cameras, deliveries, spool } = this.#parts;
     const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
     const lost = sum([...Object.values(spool.stats.dropped), ...deliveries.map(({ stats }) => stats.refused)]);
-    // Count frames that the spool never took as lost too.
+    // Also count frames that never got into the spool as lost.
     const offered = this.#left + sum(cameras.map(({ stats }) => stats.spooled + stats.lost));
     return {
       sent: Math.max(0, offered - spool.waiting - lost),
@@ -219,12 +222,12 @@ export class Agent {
       decode_ms: this.metrics.decodeTimes,
       spool: { bytes: spool.bytes, limit: limits.maxBytes, frames: spool.waiting },
       last_error: problem?.slice(0, 1000) ?? null,
-      // Address of the host's page for this device.
+      // Address of the host's page about this device.
       ...(host && hub && { host_url: `${host.url}/?source=${encodeURIComponent(hub.source)}` }),
     };
   }
 
-  /** Returns the facts by which the launcher judges this version. */
+  /** Returns the facts by which the launcher decides whether this version is healthy. */
   #told(hub: HubLink): Told {
     const frames = this.#parts.cameras.reduce((sum, { stats }) => sum + stats.frames, 0);
     return { ...hub.contact, frames, isPaused: hub.isPaused };
@@ -238,7 +241,7 @@ export class Agent {
   }
 }
 
-/** What is opened before the agent is made. */
+/** Parts that are opened before the agent is made. */
 interface Opened {
   readonly network: Network;
   readonly config: NetworkChooser;
@@ -254,7 +257,7 @@ interface Opened {
 }
 
 /**
- * Enrols the device if the settings name a hub and it is not enrolled yet. Chooses the network.
+ * Opens the parts. Enrols the device if the settings name a hub and the device is not enrolled yet.
  * @throws the error of settings, model or config
  */
 async function open({ state, hub, update, network: given }: Settings, log: Logger, recent: RecentLog): Promise<Opened> {

@@ -21,7 +21,7 @@ export interface CameraStats {
   lost: number;
 }
 
-/** Receives frames in addition to the spool, without delay. */
+/** Receives frames in addition to the spool, and never delays them. */
 export interface FrameTaker {
   offer(camera: string, frame: SourceFrame, processed: Processed): void;
 }
@@ -33,7 +33,7 @@ export interface Pausing {
   over(signal: AbortSignal): Promise<void>;
 }
 
-/** The parts that all cameras of a device share. */
+/** Parts that all cameras of a device share. */
 export interface Device {
   readonly name: string;
   readonly network: Network;
@@ -41,9 +41,9 @@ export interface Device {
   readonly configs: ConfigStore;
   readonly spool: Spool;
   readonly previews: Previews | null;
-  /** Null if the device has no hub. */
+  /** Snaps for the hub; null if the device has no hub. */
   readonly snaps: FrameTaker | null;
-  /** Null if the device has no hub. */
+  /** Pause by the hub; null if the device has no hub. */
   readonly pause: Pausing | null;
   readonly log: Logger;
   /** Sequence of the first frame of this start (core/starts.ts). */
@@ -66,7 +66,7 @@ export class Camera {
     this.#rare = new RareLog(device.log);
   }
 
-  /** Runs until the source ends, or the signal does. */
+  /** Runs until the source ends or the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     for (;;) {
       const frame = await this.source.next(signal);
@@ -79,8 +79,8 @@ export class Camera {
   }
 
   /**
-   * Returns true if the device is not paused. During a pause, drops live frames uncounted, so that the device resumes
-   * with a new one. Recorded frames wait.
+   * Returns true if the device is not paused. During a pause, drops live frames without counting, so that the device
+   * resumes with a new frame. Recorded frames wait for the end of the pause.
    */
   async #isWanted(signal: AbortSignal): Promise<boolean> {
     const { pause } = this.#device;
@@ -103,7 +103,8 @@ export class Camera {
       return;
     }
     this.stats.spooled++;
-    // Continue if `done` fails, as on a full disk. After a restart the frame is read again, with the same id.
+    // Continue if `done` fails, for example on a full disk. After a restart the source yields this frame again, with
+    // the same id.
     this.#try(() => frame.done());
     this.#try(() => config.prove(processed.plan));
     previews?.offer(this.source, frame, signal);
@@ -126,7 +127,7 @@ export class Camera {
     }
   }
 
-  /** Runs a step that the frame does not depend on. Logs an error, such as a full disk, instead of throwing. */
+  /** Runs a step that is not needed for the frame itself. An error, such as a full disk, is logged and not thrown. */
   #try(step: () => void): void {
     try {
       step();

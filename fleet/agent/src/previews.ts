@@ -1,5 +1,6 @@
 /**
- * Sends preview pictures of each camera to a live page. Pictures are not spooled, since newer ones replace lost ones.
+ * Sends preview pictures of each camera to a live page. Pictures are not spooled, since a newer picture replaces a lost
+ * one.
  */
 import { type ImageInput, prepareImage } from "boxwright";
 import type { Logger } from "pino";
@@ -16,11 +17,11 @@ type About = Pick<Source, "camera" | "isRecorded">;
 type Shown = Pick<SourceFrame, "image" | "id" | "time">;
 
 /**
- * Longest time in milliseconds between pictures that are sent after a source has ended. Hosts refuse a picture within
+ * Largest number of milliseconds between pictures that are sent after a source has ended. Hosts refuse a picture within
  * 200 ms of the camera's last one.
  */
 const LAST_WAIT = 300;
-/** JPEG quality. A page shows the picture for seconds only. */
+/** JPEG quality, which is low since a page shows the picture for seconds only. */
 const QUALITY = 70;
 
 export class Previews {
@@ -30,13 +31,13 @@ export class Previews {
   readonly #device: string;
   readonly #sinks: readonly Sink[];
   readonly #log: Logger;
-  /** Time at which the last picture of each camera had arrived. */
+  /** Time at which each camera's last picture had arrived. */
   readonly #last = new Map<string, number>();
   /** Pictures being sent, by camera. */
   readonly #sending = new Map<string, Promise<void>>();
-  /** Last frames of each camera whose picture was not sent: one of a live source, several of a recorded one. */
+  /** Last frames of each camera whose pictures were not sent: one frame of a live source, several of a recorded one. */
   readonly #skipped = new Map<string, readonly Shown[]>();
-  /** Timers of cameras with skipped pictures, since a watched folder does not end and may give nothing for hours. */
+  /** Timers of cameras with skipped pictures: a watched folder does not end, and may yield nothing for hours. */
   readonly #idle = new Map<string, NodeJS.Timeout>();
   /** Skipped pictures being sent, by camera. */
   readonly #finishing = new Map<string, Promise<void>>();
@@ -49,8 +50,8 @@ export class Previews {
   }
 
   /**
-   * Sends the picture of a frame if the camera's last one is old enough. Sends skipped ones when the camera gives
-   * nothing more. Does not wait for the receiver.
+   * Sends the picture of a frame if the camera's last picture is old enough. Sends skipped pictures once the camera
+   * yields nothing more. Does not wait for the receiver.
    */
   offer(source: About, frame: SourceFrame, signal: AbortSignal): void {
     const { camera, isRecorded } = source;
@@ -68,7 +69,9 @@ export class Previews {
     this.#idle.set(camera, timer.unref());
   }
 
-  /** Sends the pictures of a source's last frames, when it has ended or is idle, so that a page shows these frames. */
+  /**
+   * Sends the pictures of a source's last frames after it has ended or become idle, so that a page shows these frames.
+   */
   finish(source: About, signal: AbortSignal): Promise<void> {
     const { camera } = source;
     clearTimeout(this.#idle.get(camera));
@@ -116,7 +119,9 @@ export class Previews {
   }
 }
 
-/** Returns an RGB picture at most `width` wide, since several waiting photos of 12 megapixels would fill the memory. */
+/**
+ * Returns an RGB picture at most `width` wide: several waiting photos of 12 megapixels would otherwise fill the memory.
+ */
 function smaller(image: ImageInput, width: number): ImageInput {
   if (image.width <= width) return image;
   const height = Math.max(1, Math.round((image.height * width) / image.width));

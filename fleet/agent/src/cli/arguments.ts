@@ -1,4 +1,4 @@
-/** The command line. */
+/** Parses the command line. */
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -42,8 +42,8 @@ const OPTIONS: Readonly<Record<string, FlagKind>> = {
 
 /**
  * Parses the command line.
- * @returns null if the usage was asked for
- * @throws SettingsError with every problem
+ * @returns null if the user asked for the usage
+ * @throws SettingsError that lists every problem
  */
 export function readCommand(args: readonly string[]): Command | null {
   if (args.includes("-h")) return null;
@@ -62,7 +62,7 @@ export function readCommand(args: readonly string[]): Command | null {
   return { settings: file === undefined ? shortSettings(values) : readSettingsFile(file), isCheck };
 }
 
-/** Returns settings for a folder of photos. */
+/** Returns the settings for a folder of photos. */
 function shortSettings(values: Flags["values"]): Settings {
   const { photos, model, config, family, labels } = values;
   const hub = hubOf(values);
@@ -95,7 +95,8 @@ function shortSettings(values: Flags["values"]): Settings {
         : { kind: "ndjson", path: to },
     ],
     ...(isHost && { preview: {} }),
-    // Log more for a device of a hub: it runs on, and should say that it is enrolled and what it waits for.
+    // Log more if there is a hub: the agent then keeps running, and should say that it is enrolled and what it waits
+    // for.
     log: hub ? "info" : "warn",
   };
   try {
@@ -126,20 +127,20 @@ function hubOf(values: Flags["values"]): { readonly url: string | true } | null 
 function defaultTarget(hub: string | true | undefined): string {
   if (hub === undefined) return "detections.ndjson";
   const local = "http://localhost:8790";
-  // Let the check of the settings report a wrong address.
+  // Return a default for an invalid address too. The check of the settings reports the address.
   if (!/^https?:\/\/./.test(String(hub)) || !URL.canParse(String(hub))) return local;
   if (isLoopback(new URL(String(hub)).hostname)) return local;
   throw new SettingsError([{ path: "--to", message: "got none, expected the address of a host, or a file" }]);
 }
 
-/** Returns why detections cannot be written to a file of that name; null if they can. */
+/** Returns why detections cannot be written to this file; null if they can. */
 function problemOfFile(to: string): string | null {
   if (/^([\w.-]+|\[[\da-f:]+\]):\d+(\/|$)|^\w+:\/\//.test(to))
     return "expected a file, or a host that begins with http:// or https://";
   return existsSync(dirname(resolve(to))) ? null : "expected a file in a folder that exists";
 }
 
-/** Options of the command line by the field of the settings that each one fills. */
+/** Option of the command line for each field of the settings. */
 const FLAGS: Readonly<Record<string, string>> = {
   "network.model": "--model",
   "network.config": "--config",
@@ -160,11 +161,11 @@ function withFlag({ path, message }: Problem): Problem {
   return { path: FLAGS[path] ?? path, message: isMissing ? "is missing, expected an ONNX file" : message };
 }
 
-/** Returns the folder where commands of this user keep state: the device id, and a folder per command. */
+/** Returns the folder in which commands of this user keep their state: the device id, and one folder per command. */
 const stateBase = (): string =>
   join(process.env["XDG_STATE_HOME"] ?? join(homedir(), ".local", "state"), "boxwright-agent");
 
-/** Returns the name of this device. Its id is kept in this user's folder. */
+/** Returns the name of this device, which contains the id in this user's folder. */
 function ownName(): string {
   const folder = stateBase();
   try {
@@ -175,11 +176,13 @@ function ownName(): string {
   }
 }
 
-/** Returns the state folder of this machine as a device of a hub. */
+/** Returns the state folder for this machine as a device of a hub. */
 export const hubState = (hub: string): string =>
   join(stateBase(), `hub-${sha256(hub.replace(/\/+$/, "")).slice(0, 16)}`);
 
-/** Returns the state folder for a pair of photos and target, so that different commands do not share one. */
+/**
+ * Returns the state folder for a combination of photos and target, so that different commands have different folders.
+ */
 function stateFor(photos: string, target: string): string {
   return join(stateBase(), sha256(`${photos}\n${target}`).slice(0, 16));
 }

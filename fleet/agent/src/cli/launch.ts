@@ -1,5 +1,7 @@
 #!/usr/bin/env node
-/** The command `boxwright-agent-launcher`: starts the agent with a settings file, and tries new versions of it. */
+/**
+ * The command `boxwright-agent-launcher`: starts the agent with a settings file, and tries new versions of the agent.
+ */
 import { fileURLToPath } from "node:url";
 import { messageOf } from "boxwright-service/errors";
 import { outliveRotation } from "boxwright-service/hang-up";

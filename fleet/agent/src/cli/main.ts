@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command `boxwright-agent`. Checks the system's limits before it loads the rest. */
+/** The command `boxwright-agent`. Loads the program once the system's limits are checked. */
 import { runWithinLimits } from "boxwright-service/limits";
 
 await runWithinLimits("boxwright-agent", () => import("./run.ts"));

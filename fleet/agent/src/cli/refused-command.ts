@@ -33,7 +33,7 @@ export async function runRefused([verb = "", file, name]: readonly string[]): Pr
   let count = 0;
   try {
     for (const one of files) {
-      // If the spool is full, `append` waits for deliveries, and none run here. So wait only briefly.
+      // Wait only briefly: if the spool is full, `append` waits for deliveries, which do not run here.
       if (!(await spool.append(folder.read(one), AbortSignal.timeout(2000)))) break;
       folder.remove(one);
       count++;
@@ -46,14 +46,14 @@ export async function runRefused([verb = "", file, name]: readonly string[]): Pr
   return `${count} in the spool again${rest > 0 ? `, ${rest} found no room in it` : ""}. Start the agent to send them\n`;
 }
 
-/** Returns a line of the list: name, time, size, sink, the frame and the reason. */
+/** Returns a line of the list: name, time, size, sink, frame and reason. */
 function lineOf(folder: RefusedFolder, file: RefusedFile): string {
   let frame = "no packet";
   try {
     const { source, subject, id } = fromPacket(folder.read(file));
     frame = [source, subject, id].filter(Boolean).join(" ");
   } catch {
-    // The receiver was right to refuse it.
+    // Ignore the error: the packet is invalid, so the receiver was right to refuse it.
   }
   return `${file.name.slice(0, 12)} ${file.time} ${file.bytes} bytes, ${file.sink}: ${frame}: ${file.reason}`;
 }

@@ -1,4 +1,4 @@
-/** `boxwright-agent release`: makes a key for signing versions of the agent, and signs one. Needs no hub. */
+/** `boxwright-agent release`: makes a key for signing versions of the agent, and signs a version. Needs no hub. */
 import { execFileSync } from "node:child_process";
 import { createHash, generateKeyPairSync } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -40,7 +40,7 @@ function read(path: string): Buffer {
   }
 }
 
-/** Makes a key. Never overwrites one, since devices in the field trust it. */
+/** Makes a key. Never overwrites an existing key, which devices in the field may trust. */
 function makeKey(file: string, passphrase: string | undefined): string {
   const { privateKey } = generateKeyPairSync("ed25519");
   const locked = passphrase === undefined ? {} : { cipher: "aes-256-cbc", passphrase };

@@ -18,7 +18,9 @@ import { USAGE, readCommand } from "./arguments.ts";
 import { RELEASE_USAGE, runRelease } from "./release-command.ts";
 import { REFUSED_USAGE, runRefused } from "./refused-command.ts";
 
-/** Exit codes: all frames arrived; some did not; settings are wrong or a part cannot start. */
+/**
+ * Exit codes. FINE: all frames arrived. INCOMPLETE: some did not. WRONG: settings are wrong, or a part cannot start.
+ */
 const [FINE, INCOMPLETE, WRONG] = [0, 1, 2];
 /** Milliseconds from the signal until the process is ended forcibly. */
 const GRACE = 15_000;
@@ -58,20 +60,20 @@ async function run(settings: Settings): Promise<number> {
   });
   let isEnding = false;
   const end = (signal: string): void => {
-    // End at once after a second signal.
+    // Let a second signal end the process at once.
     if (isEnding) process.exit(INCOMPLETE);
     isEnding = true;
     log.info({ signal }, "ending");
     setTimeout(() => process.exit(INCOMPLETE), GRACE).unref();
-    // Exit 0 whatever was lost: the service manager asked for the end. The summary tells the losses.
+    // Exit with 0 even if frames were lost, since the service manager asked for the end. The summary names the losses.
     void agent.close().then(() => (printSummary(agent.result()), process.exit(FINE)));
   };
   process.on("SIGTERM", end);
   process.on("SIGINT", end);
-  // End too if the launcher disconnects: it starts another agent, which needs the state folder.
+  // End also if the launcher disconnects: it then starts another agent, which needs the state folder.
   process.on("disconnect", () => end("disconnect"));
   const result = await agent.run();
-  // Wait forever: the signal's handler ends the process when everything is closed.
+  // Never resolve: the handler of the signal ends the process once everything is closed.
   if (isEnding) return new Promise(() => undefined);
   await agent.close();
   printSummary(result);
@@ -84,7 +86,7 @@ function printSummary({ sent, duplicates, waiting, failed, lost }: RunResult): v
   process.stderr.write(`${sent} frames sent${known}, ${failed} failed, ${lost} lost${rest}\n`);
 }
 
-/** Opens model and config, runs a blank picture, and prints what the agent would do. */
+/** Opens model and config, runs an empty picture, and prints what the agent would do. */
 async function check({ hub, state, network: given }: Settings): Promise<number> {
   if (hub) {
     const identity = await acceptedIdentity(state, hub.url);

@@ -18,7 +18,7 @@ export class SettingsError extends Error {
   }
 }
 
-/** Returns a text whose addresses have no user and password. A password may contain "@" and "/". */
+/** Returns a text without the user and password of addresses. A password may contain "@" and "/". */
 export function withoutSecrets(text: string): string {
   return text.replace(/(\w+:\/\/)\S*@/g, "$1***@");
 }

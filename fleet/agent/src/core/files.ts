@@ -1,4 +1,6 @@
-/** Reads and writes files of the state folder. No other program, and no power cut, ever leaves one half-written. */
+/**
+ * Reads and writes files of the state folder. Neither another program nor a power cut ever leaves a half-written file.
+ */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { codeOf } from "boxwright-service/errors";
 

@@ -1,4 +1,4 @@
-/** Makes ids: a device's own id, ULIDs for starts of the agent, and hashes for frames, messages and file names. */
+/** Makes ids: the device's own id, ULIDs for starts of the agent, and hashes for frames, messages and file names. */
 import { createHash, randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
@@ -18,7 +18,10 @@ export function ulid(now: number = Date.now()): string {
   return text;
 }
 
-/** Returns the SHA-256 of texts or bytes in hexadecimal digits. Hash every text from outside before it names a file. */
+/**
+ * Returns the SHA-256 of texts or bytes in hexadecimal digits. Hash every text from outside before using it as a file
+ * name.
+ */
 export function sha256(...parts: readonly (string | Uint8Array)[]): string {
   const hash = createHash("sha256");
   for (const part of parts) hash.update(part);
@@ -29,8 +32,8 @@ export function sha256(...parts: readonly (string | Uint8Array)[]): string {
 export const messageId = (source: string, id: string): string => sha256(`${source}\n${id}`);
 
 /**
- * Returns a name as one level of a broker's subject or topic. If it has forbidden characters, adds a hash, so that
- * different names stay different.
+ * Returns a name as one level of a broker's subject or topic. If forbidden characters were replaced, adds a hash, so
+ * that different names stay different.
  */
 export function tokenOf(name: string): string {
   if (/^[\w-]{1,64}$/.test(name)) return name;
@@ -38,10 +41,10 @@ export function tokenOf(name: string): string {
   return `${readable}-${sha256(name).slice(0, 12)}`;
 }
 
-/** Returns the name of this device: its host name, and its own id, since host names may repeat. */
+/** Returns the name of this device: host name and device id, since several machines may have the same host name. */
 export const deviceName = (folder: string): string => `/devices/${hostname()}-${ownId(folder)}`;
 
-/** Returns the id of this device. The first call makes it, in the file `device` of the folder. */
+/** Returns the id of this device. The first call makes the id and writes it to the file `device` of the folder. */
 export function ownId(folder: string): string {
   const path = join(folder, "device");
   const read = (): string => readFileSync(path, "utf8").trim();
@@ -53,7 +56,8 @@ export function ownId(folder: string): string {
     if (codeOf(error) !== "ENOENT") throw error;
   }
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // Use a link, which appears atomically and fails if another agent was first. Both then have the same id.
+  // Create the file with a link, which appears at once and fails if another agent was first. Both agents then have the
+  // same id.
   const own = `${path}.${process.pid}`;
   writeFileSync(own, `${randomBytes(6).toString("hex")}\n`);
   try {

@@ -3,7 +3,7 @@ import { type Logger, createLogger } from "boxwright-service/log";
 import { LogOutput } from "boxwright-service/log-output";
 import type { RecentLog } from "./recent-log.ts";
 
-/** @param recent also gets each line */
+/** @param recent also gets every line */
 export function openLog(level: string, recent: RecentLog): Logger {
   const stderr = new LogOutput(2);
   const write = (line: string): void => {
@@ -14,7 +14,7 @@ export function openLog(level: string, recent: RecentLog): Logger {
 }
 
 /**
- * Logs an error that may repeat with every frame. Of the same text in a row, only the 1st, 10th, 100th, ... is logged.
+ * Logs an error that may repeat with every frame. If the same text repeats, logs only the 1st, 10th, 100th, ... time.
  */
 export class RareLog {
   readonly #log: Logger;

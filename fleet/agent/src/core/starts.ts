@@ -1,23 +1,23 @@
-/** Counts the starts of an agent. Sequences grow from start to start. After 2^20 starts the count begins again. */
+/** Counts the starts of an agent. Sequences grow from start to start. After 2^20 starts the count starts again. */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Count of sequences reserved for one start. A camera with more frames would reuse sequences of the next start. Hosts
+ * Number of sequences reserved for each start. A camera with more frames would reuse sequences of the next start. Hosts
  * count missing frames within each start (host/src/store/frames.ts).
  */
 export const SEQUENCES_PER_START = 2 ** 32;
-/** Largest count of starts. Keeps sequences below 2^52, so that doubles hold them exactly. */
+/** Largest number of starts. With this limit, sequences stay below 2^52, so that doubles represent them exactly. */
 const MOST_STARTS = 2 ** 20;
 
-/** Adds one to the count of starts in the state folder. Returns the first sequence of this start. */
+/** Adds one to the number of starts in the state folder. Returns the first sequence of this start. */
 export function reserveSequences(state: string): number {
   const path = join(state, "boots");
   let starts = 0;
   try {
     starts = Number(readFileSync(path, "utf8")) || 0;
   } catch {
-    // The first start.
+    // Ignore the missing file: this is the first start.
   }
   starts = (starts + 1) % MOST_STARTS;
   writeFileSync(`${path}.new`, String(starts));

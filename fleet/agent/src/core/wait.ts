@@ -1,6 +1,6 @@
 /**
- * Helpers for waiting: an abortable wait, a task with a timeout, a bell that wakes tasks, tasks in turns, and a
- * resource that is reopened after it was lost.
+ * Helpers for waiting: an abortable wait, a task with a timeout, a bell that wakes tasks, a queue of tasks, and a
+ * resource that is reopened after a failure.
  */
 
 /** Waits. Resolves early, without an error, if the signal aborts. */
@@ -19,8 +19,8 @@ export function wait(milliseconds: number, signal?: AbortSignal): Promise<void> 
 
 /**
  * Runs a task with a signal that aborts when the given signal does, or after the timeout. The timer keeps the signal
- * alive: `AbortSignal.any([signal, AbortSignal.timeout(...)])` can be collected before it fires, and a request to a
- * receiver that hangs then waits for the 300 s of `fetch` itself.
+ * alive: the garbage collector may remove `AbortSignal.any([signal, AbortSignal.timeout(...)])` before it fires. A
+ * request to a hanging receiver would then wait for 300 s, the timeout of `fetch` itself.
  */
 export async function runWithin<R>(
   milliseconds: number,
@@ -41,7 +41,7 @@ export async function runWithin<R>(
   }
 }
 
-/** Wakes waiting tasks. A woken task has to check its condition again: a ring only says that something changed. */
+/** Wakes waiting tasks. A woken task must check its condition again, since a ring only means that something changed. */
 export class Bell {
   #waiting: (() => void)[] = [];
 
@@ -73,19 +73,22 @@ export class Turns {
   }
 }
 
-/** A resource that is opened at the first call, and again after it failed to open or was lost. */
+/** A resource that is opened at the first call, and opened again after it failed to open or was lost. */
 export class Reopened<T> {
   readonly #open: (lose: () => void) => Promise<T>;
   #opening: Promise<T> | null = null;
 
-  /** @param open gets a function that says that what it opens is lost: the next call then opens it anew */
+  /**
+   * @param open opens the resource. It gets a function to call when this resource is lost, so that the next call opens
+   * another
+   */
   constructor(open: (lose: () => void) => Promise<T>) {
     this.#open = open;
   }
 
   get(): Promise<T> {
     if (this.#opening !== null) return this.#opening;
-    // Forget only this one, since it may be lost after the next one is open.
+    // Forget only this resource, since its loss may be noticed after the next one is open.
     const lose = (): void => {
       if (this.#opening === opening) this.#opening = null;
     };
@@ -94,7 +97,7 @@ export class Reopened<T> {
     return (this.#opening = opening);
   }
 
-  /** Returns the open resource, or the one that is opening; null if there is none. Opens nothing. */
+  /** Returns the resource that is open or being opened; null if there is none. Opens nothing. */
   async current(): Promise<T | null> {
     return (await this.#opening?.catch(() => null)) ?? null;
   }

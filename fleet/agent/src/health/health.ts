@@ -1,4 +1,4 @@
-/** The agent's state for /healthz. An absent receiver is no problem as long as the spool takes packets. */
+/** The agent's state for /healthz. A missing receiver is no problem as long as the spool accepts packets. */
 import type { NetworkPlan } from "../network/plan.ts";
 import type { Parts } from "./metrics.ts";
 
@@ -7,13 +7,13 @@ const RECENT = 60_000;
 
 export interface Health {
   readonly status: "ok" | "failing";
-  /** Current problems, a sentence each. */
+  /** Present problems, one sentence each. */
   readonly problems: readonly string[];
   readonly [part: string]: unknown;
 }
 
 /**
- * Builds health reports. Remembers when the count of losses last rose, since a loss counts as a problem only for a
+ * Builds health reports. Remembers when the number of losses last grew, since a loss counts as a problem only for a
  * while.
  */
 export class HealthReport {
@@ -58,7 +58,7 @@ export class HealthReport {
   #problems(): string[] {
     const { cameras, deliveries, spool, config, hub } = this.#parts;
     const problems: string[] = [];
-    // Report no absent hub: everything goes on without it.
+    // Report no unreachable hub, since the agent works without the hub.
     if (hub?.isRevoked) problems.push(`hub: ${hub.problem}`);
     if (this.#plan() === null) problems.push("network: frames wait until the hub gives this device an application");
     for (const { sink, waitsFor, needsOperator } of deliveries)

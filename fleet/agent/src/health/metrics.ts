@@ -1,4 +1,4 @@
-/** Counts of the agent in the text format of Prometheus. Most are read from the parts at each request. */
+/** Counters of the agent in the Prometheus text format. Most values are read from the parts at each request. */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import type { Camera } from "../camera.ts";
 import type { Processed } from "../network/network.ts";
@@ -21,16 +21,16 @@ export interface Parts {
 type Reading = readonly [labels: Readonly<Record<string, string>>, value: number];
 
 const PREFIX = "boxwright_agent_";
-/** Count of recent frames whose decoding times are summarised in heartbeats. */
+/** Number of recent frames whose decoding times a heartbeat summarises. */
 const LAST_FRAMES = 1000;
-/** Bounds of the histogram in seconds: from a small network on a fast machine to a large one on a slow one. */
+/** Bounds of the histogram in seconds, for small networks on fast machines up to large ones on slow machines. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 export class Metrics {
   readonly registry = new Registry();
   readonly #steps: Histogram<"step">;
   readonly #packets: Counter<"camera" | "kind">;
-  /** Decoding times of recent frames in milliseconds, as a ring. */
+  /** Decoding times of recent frames in milliseconds, in a ring buffer. */
   readonly #decodes: number[] = [];
   #decoded = 0;
 
@@ -59,14 +59,14 @@ export class Metrics {
     for (const step of ["prepare", "run", "pack"] as const) this.#steps.observe({ step }, times[step] / 1000);
   };
 
-  /** Median and 99th percentile of the last decoding times, in milliseconds; null if this device decodes nothing. */
+  /** Median and 99th percentile of recent decoding times in milliseconds; null if this device does not decode. */
   get decodeTimes(): { readonly p50: number | null; readonly p99: number | null } {
     const sorted = this.#decodes.toSorted((a, b) => a - b);
     const at = (share: number): number | null => sorted[Math.floor(share * (sorted.length - 1))] ?? null;
     return { p50: at(0.5), p99: at(0.99) };
   }
 
-  /** Adds the counts that the parts keep. */
+  /** Adds counters whose values the parts hold. */
   add({ cameras, deliveries, spool, config, previews, hub }: Parts): void {
     if (hub)
       this.#level("hub_up", "1 while the hub answers, 0 while it is away or has revoked the device", [], () => [

@@ -1,6 +1,7 @@
 /**
- * The application that the hub assigns: config, options and model. The agent keeps it in the state folder, and tests it
- * before use like a changed config file. If the test fails, the last good application stays in use.
+ * The application that the hub assigns: config, options and model. The agent stores the application in the state
+ * folder, and tests it before use like a changed config file. If the test fails, the last good application stays in
+ * use.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +17,7 @@ import { isObject } from "../settings/fields.ts";
 import { HubAwayError, type HubClient, HubRefusal, RevokedError } from "./client.ts";
 import { ModelError, Models } from "./models.ts";
 
-/** An application as kept, with the ETag of its version. */
+/** A stored application, with the ETag of its version. */
 export interface Kept extends DesiredConfig {
   readonly etag: string;
 }
@@ -32,7 +33,7 @@ export interface Reported {
 export interface ApplicationParts {
   readonly state: string;
   readonly network: Network;
-  /** Config files of the operator, used while the hub assigns nothing. Null: there are none. */
+  /** The operator's config files, used while the hub assigns nothing; null if there are none. */
   readonly files: LiveConfig | null;
   readonly log: Logger;
 }
@@ -42,14 +43,14 @@ export class Application implements NetworkChooser {
   readonly #path: string;
   readonly #models: Models;
   readonly #live: LiveConfig;
-  /** Version that was tested last, in use or not; null: the hub assigns none. */
+  /** Version that was tested last, whether in use or not; null if the hub assigns none. */
   #tried: { readonly etag: string; readonly identifier: string } | null = null;
   #isReported = false;
   /** Snap rules of the application in use. */
   rules: readonly SnapRule[] = [];
-  /** Identifier of the application in use; null: none. */
+  /** Identifier of the application in use; null if there is none. */
   running: string | null = null;
-  /** The application in use; null: none. */
+  /** The application in use; null if there is none. */
   current: Kept | null = null;
 
   constructor(parts: ApplicationParts) {
@@ -64,7 +65,7 @@ export class Application implements NetworkChooser {
     return this.#active?.state ?? { state: "none", error: null, applied: 0, failed: 0 };
   }
 
-  /** ETag of the version that was tried last. */
+  /** ETag of the version that was tested last. */
   get etag(): string | null {
     return this.#tried?.etag ?? null;
   }
@@ -76,7 +77,7 @@ export class Application implements NetworkChooser {
     return { identifier, version, state, ...(error !== null && { error: problemOf(error) }) };
   }
 
-  /** Returns an application as its config, options and the file of its model. */
+  /** Returns config, options and model file of an application. */
   versionOf({ config, options, model }: Kept): ShadowVersion {
     return { config, options, model: { sha256: model!.sha256, path: this.#models.pathOf(model!) } };
   }
@@ -85,14 +86,14 @@ export class Application implements NetworkChooser {
     this.#active?.prove(plan);
   }
 
-  /** Applies the kept application, or the operator's files. Without both, the network waits for the hub. */
+  /** Applies the stored application, or the operator's files. Without both, the network waits for the hub. */
   async start(): Promise<void> {
     const kept = readKept(readIfThere(this.#path));
     if (kept) this.#tried = { etag: kept.etag, identifier: kept.application.identifier };
     try {
       if (kept && (await this.#live.start())) return;
     } catch (error) {
-      // Go on without the application. The report tells the hub, which may assign another.
+      // Continue without the application. The report informs the hub, which may assign another.
       this.#live.refuse(error);
     }
     await this.#useFiles();
@@ -100,7 +101,7 @@ export class Application implements NetworkChooser {
 
   /**
    * Tests and applies the application that the hub assigns.
-   * @param desired null: nothing
+   * @param desired the assigned application; null if none is assigned
    * @throws HubAwayError if the model cannot be fetched now
    */
   async take(desired: Kept | null, hub: HubClient, signal: AbortSignal): Promise<void> {
@@ -111,7 +112,7 @@ export class Application implements NetworkChooser {
     } catch (error) {
       const isForNow = error instanceof HubAwayError || (error instanceof HubRefusal && error.isForNow);
       if (isForNow || error instanceof RevokedError) throw error;
-      // Try again later: the disk may be full.
+      // Try again later after other errors, such as a full disk.
       if (!(error instanceof ModelError) && !(error instanceof HubRefusal)) throw new HubAwayError(messageOf(error));
       this.#note(etag, application.identifier);
       return this.#live.refuse(error);
@@ -122,7 +123,7 @@ export class Application implements NetworkChooser {
     this.#forgetModels();
   }
 
-  /** Returns the report on the version that was tried last, or null once it was delivered. */
+  /** Returns the report on the version that was tested last, or null after the hub has received it. */
   get report(): ConfigReport | null {
     const { version, state, error } = this.reported;
     if (this.#isReported || version === null || state === "none") return null;
@@ -150,7 +151,7 @@ export class Application implements NetworkChooser {
     this.#parts.files?.close();
   }
 
-  /** Drops the application, since the hub assigns none any more. Uses the operator's files if there are any. */
+  /** Drops the application, since the hub no longer assigns one. Uses the operator's files if there are any. */
   async #leave(): Promise<void> {
     if (!this.#tried) return;
     this.#tried = null;
@@ -204,7 +205,7 @@ export class Application implements NetworkChooser {
   }
 }
 
-/** Parses a kept application. Returns null if the text is none. */
+/** Parses a stored application. Returns null if the text is invalid. */
 function readKept(text: string | null): Kept | null {
   try {
     const json: unknown = JSON.parse(text ?? "null");

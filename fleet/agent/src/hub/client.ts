@@ -1,4 +1,4 @@
-/** Requests to a hub, with the credential of the device. */
+/** Sends requests to a hub with the device's credential. */
 import { isObject } from "../settings/fields.ts";
 import { connectionProblem } from "boxwright-service/errors";
 import { askedPause } from "boxwright-service/retry";
@@ -9,16 +9,16 @@ import type { Identity, IdentityFile } from "./identity.ts";
 const PATIENCE = 30_000;
 const MOST_TEXT = 4 * 2 ** 20;
 
-/** Error: the hub cannot be reached, or something else answered. A later request may succeed. */
+/** Error: the hub cannot be reached, or another server answered. A later request may succeed. */
 export class HubAwayError extends Error {
   override readonly name = "HubAwayError";
 }
 
-/** Error: the hub refuses a request. */
+/** Error: the hub refused a request. */
 export class HubRefusal extends Error {
   override readonly name: string = "HubRefusal";
   readonly status: number;
-  /** Milliseconds that the hub asks to wait (Retry-After); null: it states none. */
+  /** Milliseconds that the hub asks to wait (Retry-After); null if it does not. */
   readonly askedPause: number | null;
 
   constructor(status: number, message: string, pause: number | null = null) {
@@ -27,7 +27,7 @@ export class HubRefusal extends Error {
     this.askedPause = pause;
   }
 
-  /** True if the same request may succeed later: also whenever the hub says when to come again, whatever the status. */
+  /** True if the same request may succeed later. Also true if the hub states when to try again, whatever the status. */
   get isForNow(): boolean {
     return this.askedPause !== null || this.status === 408 || this.status === 429 || this.status >= 500;
   }
@@ -76,7 +76,7 @@ async function send<R>(
           ...headers,
         },
         ...(body !== undefined && { body: isBytes ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body) }),
-        // Follow no redirect: the credential goes only to the address in the settings.
+        // Follow no redirect, so that the credential goes only to the address in the settings.
         redirect: "error",
         signal: both,
       });
@@ -96,7 +96,7 @@ async function refusalOf(response: Response): Promise<HubRefusal> {
   return new HubRefusal(response.status, message, askedPause(response.headers.get("retry-after")));
 }
 
-/** Returns the message in a GraphQL error body, or the text itself. */
+/** Returns the message of a GraphQL error body, or the text itself. */
 function messageIn(text: string): string {
   try {
     const body: unknown = JSON.parse(text);
@@ -106,7 +106,7 @@ function messageIn(text: string): string {
       if (typeof body["error"] === "string") return body["error"].slice(0, 500);
     }
   } catch {
-    // Not JSON: a proxy answered.
+    // Ignore the error: the answer is not JSON, so it comes from a proxy.
   }
   return text.slice(0, 200).trim() || "no reason";
 }
@@ -151,7 +151,7 @@ export class HubClient {
     const { hub, credential, previous } = this.#identity;
     try {
       const answer = await send(hub, credential, request, read);
-      // The hub has accepted the new credential, so the old one is void.
+      // The hub has accepted the new credential, so forget the old one.
       if (previous !== null && this.#identity.credential === credential) this.#change({ previous: null });
       return answer;
     } catch (error) {
@@ -165,7 +165,7 @@ export class HubClient {
     this.#change({ credential, previous: this.#identity.credential });
   }
 
-  /** Stores the credential with which the hub took the device back. The previous one is void. */
+  /** Stores the credential that the hub gave when the device came back. The previous credential is void. */
   renew(credential: string): void {
     this.#change({ credential, previous: null, token: null });
   }

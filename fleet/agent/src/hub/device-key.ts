@@ -1,4 +1,6 @@
-/** The device's key pair. The hub knows the public key, by which it takes the device back after a restore. */
+/**
+ * The device's key pair. The hub knows the public key, with which the device can come back after the hub was restored.
+ */
 import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { join } from "node:path";
 import { signReturn } from "boxwright-service/device-return";
@@ -10,7 +12,7 @@ import type { Identity } from "./identity.ts";
 
 const fileIn = (state: string): string => join(state, "device-key.pem");
 
-/** Returns the public key of this device. Makes the pair if there is none. */
+/** Returns the public key of this device. Makes the key pair if there is none. */
 export function ownPublicKey(state: string): string {
   const kept = readIfThere(fileIn(state));
   if (kept !== null) return publicText(createPrivateKey(kept));
@@ -20,9 +22,9 @@ export function ownPublicKey(state: string): string {
 }
 
 /**
- * Asks a hub that does not know the credential to take the device back. Returns the new credential, or null if this
+ * Asks a hub that does not know the credential to let the device come back. Returns the new credential, or null if this
  * device has no key.
- * @throws HubRefusal if the hub does not take it back now
+ * @throws HubRefusal if the device may not come back now
  */
 export async function comeBack(state: string, { hub, deviceId }: Identity): Promise<string | null> {
   const pem = readIfThere(fileIn(state));

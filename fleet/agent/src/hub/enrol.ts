@@ -1,4 +1,4 @@
-/** Enrols the device: with an adopt key it gets an id and its own credential from a hub. */
+/** Enrols the device: with an adopt key, the device gets an id and a credential from a hub. */
 import type { Logger } from "pino";
 import { mkdirSync } from "node:fs";
 import { readEnrolAnswer } from "boxwright-service/schema/protocol";
@@ -14,9 +14,9 @@ import { type Identity, IdentityFile } from "./identity.ts";
 import { machine } from "../core/machine.ts";
 
 /**
- * Enrols with an adopt key, and keeps the credential. An enrolment whose answer was lost can be repeated: the hub knows
- * the device by its serial number.
- * @throws HubRefusal if the hub does not take the key, HubAwayError if there is no answer
+ * Enrols with an adopt key, and stores the credential. If the answer was lost, the enrolment can be repeated: the hub
+ * recognises the device by its serial number.
+ * @throws HubRefusal if the hub refuses the key, HubAwayError if there is no answer
  */
 export async function enrol(state: string, { url, name }: HubSettings, adoptKey: string): Promise<Identity> {
   mkdirSync(state, { recursive: true, mode: 0o700 });
@@ -43,8 +43,9 @@ export async function enrol(state: string, { url, name }: HubSettings, adoptKey:
 }
 
 /**
- * Returns the identity of the device. Enrols it if it has none yet, and waits for the hub as long as that takes.
- * @throws SettingsError if the device is not enrolled and has no key, or one that the hub refuses
+ * Returns the identity of the device. Enrols the device if it has no identity yet, and waits for the hub without a
+ * limit.
+ * @throws SettingsError if the device is not enrolled and has no key, or the hub refuses the key
  */
 export async function identify(state: string, settings: HubSettings, log: Logger): Promise<Identity> {
   const { url, adoptKey } = settings;
@@ -75,9 +76,9 @@ const notEnrolled = (state: string, url: string, kept: Identity | null): string 
       "moved, stop the agent and run `boxwright-agent enrol SETTINGS.json --moved`. Or enrol anew with an adopt key";
 
 /**
- * Records a new address of the device's hub. The device keeps its credential, which the hub at that address has to
+ * Stores a new address of the device's hub. The device keeps its credential, which the hub at the new address must
  * accept.
- * @throws SettingsError if the device is not enrolled, or the hub does not know it
+ * @throws SettingsError if the device is not enrolled, or the hub does not know the device
  */
 export async function followHub(state: string, url: string): Promise<Identity> {
   const file = new IdentityFile(state);
@@ -95,7 +96,7 @@ export async function followHub(state: string, url: string): Promise<Identity> {
   return moved;
 }
 
-/** Returns the identity in the folder if the hub accepts its credential, else null. */
+/** Returns the identity in the folder if the hub accepts its credential; else null. */
 export async function acceptedIdentity(state: string, url: string): Promise<Identity | null> {
   const file = new IdentityFile(state);
   const identity = file.read();

@@ -1,4 +1,7 @@
-/** The device's identity at its hub: the file `hub.json` in the state folder, readable by its user only. */
+/**
+ * The device's identity at its hub, stored in the file `hub.json` of the state folder. Only the agent's user can read
+ * this file.
+ */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { readIfThere, replaceFile } from "../core/files.ts";
@@ -9,11 +12,11 @@ export interface Identity {
   readonly hub: string;
   readonly deviceId: string;
   readonly credential: string;
-  /** Former credential, kept until the hub accepts the new one; null: none. */
+  /** Former credential, kept until the hub accepts the new one; null if there is none. */
   readonly previous: string | null;
   readonly name: string;
   readonly team: string;
-  /** Last token for hosts; null: none so far. */
+  /** Last token for hosts; null if there was none yet. */
   readonly token: string | null;
 }
 
@@ -37,7 +40,7 @@ export class IdentityFile {
     try {
       json = JSON.parse(text) as Json;
     } catch {
-      // Leave the error to the check below.
+      // Ignore the error: the check below reports it.
     }
     const { hub, deviceId, credential, previous, name, team, token } = isObject(json) ? json : {};
     if (![hub, deviceId, credential].every((value) => typeof value === "string" && value !== ""))
@@ -55,7 +58,7 @@ export class IdentityFile {
     replaceFile(this.#path, `${JSON.stringify(identity, null, 2)}\n`);
   }
 
-  /** Deletes the application of an earlier enrolment. */
+  /** Deletes the application that an earlier enrolment left. */
   forgetOthers(): void {
     for (const name of ["application.json", "application.good.json", "application.starts.json"])
       rmSync(join(this.#state, name), { force: true });

@@ -1,5 +1,6 @@
 /**
- * Talks to the hub: heartbeats, the assigned application, tokens for hosts, and snaps. Frames go on without the hub.
+ * Communicates with the hub: heartbeats, the assigned application, tokens for hosts, and snaps. Frames are processed
+ * without the hub too.
  */
 import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
@@ -27,25 +28,31 @@ import { HubAwayError, type HubClient, HubRefusal, RevokedError } from "./client
 import { comeBack } from "./device-key.ts";
 import { interfacesOf, machine } from "../core/machine.ts";
 
-/** Seconds for which the hub may hold a request until something changes. Proxies cut requests at 60 s. */
+/** Seconds for which the hub may delay its answer until something changes. Proxies often cut requests at 60 s. */
 const HOLD = 50;
 const HOLD_PATIENCE = 65_000;
-/** Smallest milliseconds between two requests for the application, since a hub may answer at once. */
+/** Smallest number of milliseconds between two requests for the application, since a hub may answer at once. */
 const LEAST_HOLD = 1000;
 const TOKEN_EVERY = 3_600_000;
-/** Least milliseconds between two tokens. */
+/** Smallest number of milliseconds between two requests for a token. */
 const TOKEN_PAUSE = 5000;
 /** Milliseconds by which device and hub clocks may differ. The hub's page shows larger differences too. */
 const CLOCK_SLACK = 60_000;
-/** Milliseconds until a revoked device asks again, since its hub may be restored from a backup. */
+/** Milliseconds after which a revoked device asks the hub again, since the hub may be restored from a backup. */
 const REVOKED_EVERY = 300_000;
-/** Milliseconds until a task continues after a new credential, and for which a credential counts as fresh. */
+/**
+ * SOON: milliseconds until a task continues after a new credential. FRESH: milliseconds for which a credential counts
+ * as new.
+ */
 const [SOON, FRESH] = [500, 30_000];
-/** Names both causes, since a hub cannot tell a revoked device from an unknown one. */
+/** This text names both causes, since a hub cannot distinguish a revoked device from an unknown one. */
 const REVOKED =
   "the hub refuses the credential of this device: it was revoked, or the hub was restored from a backup or made anew";
 
-/** Heartbeat counters reserved per start. The next start begins above them, so that counters only grow. */
+/**
+ * Number of heartbeat counters reserved for each start. The next start continues above them, so that counters only
+ * grow.
+ */
 export const BEATS_PER_START = 2 ** 20;
 
 /** The part of a heartbeat that the agent counts itself. */
@@ -54,7 +61,7 @@ export type Status = Pick<Heartbeat, "frames" | "dropped" | "lost" | "decode_ms"
 export interface LinkParts {
   readonly client: HubClient;
   readonly application: Application;
-  /** Counter of the first heartbeat, above those of all earlier starts. */
+  /** Counter of the first heartbeat, larger than those of all earlier starts. */
   readonly firstBeat: number;
   readonly status: () => Status;
   readonly snaps: Snaps;
@@ -68,45 +75,45 @@ export interface LinkParts {
 }
 
 export class HubLink implements Bearer {
-  /** Error of the last request to the hub; null if the hub answered it. */
+  /** Error of the last request to the hub; null if the hub answered. */
   problem: string | null = "not asked yet";
-  /** True if the hub refuses the credential of the device. */
+  /** True if the hub refuses the device's credential. */
   isRevoked = false;
   readonly #parts: LinkParts;
   readonly #processId = randomBytes(12).toString("hex");
   #beats = 0;
-  /** Count of acknowledged heartbeats, and the time of the last. */
+  /** Number of acknowledged heartbeats, and the time of the last one. */
   #acknowledged = 0;
   #acknowledgedAt = -Infinity;
   #isClockWrong = false;
-  /** True if the last request was not answered. */
+  /** True if the last request got no answer. */
   #isAway = false;
-  /** The running request to be taken back; null: none. */
+  /** The running request to come back to a restored hub; null if there is none. */
   #returning: Promise<boolean> | null = null;
   #returnedAt = -Infinity;
-  /** Rings when a host refused the token. */
+  /** Rings when a host has refused the token. */
   readonly #denied = new Bell();
 
   constructor(parts: LinkParts) {
     this.#parts = parts;
   }
 
-  /** True if the hub paused the device. */
+  /** True if the hub has paused the device. */
   get isPaused(): boolean {
     return this.#parts.pause.isPaused;
   }
 
-  /** Count of acknowledged heartbeats, and milliseconds since the last one. */
+  /** Number of acknowledged heartbeats, and milliseconds since the last one. */
   get contact(): { readonly beats: number; readonly sinceBeat: number } {
     return { beats: this.#acknowledged, sinceBeat: performance.now() - this.#acknowledgedAt };
   }
 
-  /** CloudEvents source of this device. */
+  /** CloudEvents source of this device's packets. */
   get source(): string {
     return deviceSource(this.#parts.client.identity.deviceId);
   }
 
-  /** Returns the token that the hub signed for hosts. It is kept on disk for the next start. */
+  /** Returns the token that the hub signed for hosts. The token is stored on disk for the next start. */
   token(): string | null {
     return this.#parts.client.identity.token;
   }
@@ -130,7 +137,7 @@ export class HubLink implements Bearer {
     ]);
   }
 
-  /** Repeats a task. The task returns the milliseconds until its next turn. Waits longer after each failure. */
+  /** Repeats a task, which returns the milliseconds until its next turn. After each failure, waits longer. */
   async #repeat(signal: AbortSignal, task: () => Promise<number>): Promise<void> {
     const backoff = new Backoff(1000, HEARTBEAT_SECONDS * 1000);
     while (!signal.aborted) {
@@ -151,11 +158,14 @@ export class HubLink implements Bearer {
     }
   }
 
-  /** Asks the hub to take this device back, with one request for all that were refused. Returns true if it did. */
+  /**
+   * Asks the hub to let this device come back. Tasks that are refused at the same time share one request. Returns true
+   * if the hub agreed.
+   */
   #comeBack(): Promise<boolean> {
     const { client, state, log } = this.#parts;
     const work = async (): Promise<boolean> => {
-      // Requests that were under way are refused too, but the new credential works for all.
+      // Do not ask again: requests that were already sent are refused too, but the new credential works for all tasks.
       if (performance.now() - this.#returnedAt < FRESH) return true;
       try {
         const credential = await comeBack(state, client.identity);
@@ -165,7 +175,7 @@ export class HubLink implements Bearer {
         log.info({ device: client.identity.deviceId }, "the hub has taken this device back");
         return true;
       } catch {
-        // The hub is away, or does not take devices back now. Ask again in the next turn.
+        // The hub cannot be reached, or lets no devices come back now. Ask again in the next turn.
         return false;
       }
     };
@@ -196,7 +206,7 @@ export class HubLink implements Bearer {
     }
     const problem = messageOf(error);
     // Log a refusal as an error, since agent or hub is at fault. Log an unreachable hub once per kind of request, since
-    // that is normal for a while.
+    // this is normal for a while.
     const isAway = error instanceof HubAwayError;
     if (isAway ? !this.#isAway : problem !== this.problem) log[isAway ? "warn" : "error"](problem);
     this.#isAway = isAway;
@@ -228,11 +238,11 @@ export class HubLink implements Bearer {
     if (answer.log_requested) logs.send("requested");
     if (answer.snap_requested && !answer.paused) snaps.request();
     if (answer.rotate) await this.#rotate(signal);
-    // Spread the heartbeats: after a restart of the hub, all devices would otherwise come at the same moment.
+    // Spread the heartbeats: after a restart of the hub, all devices would otherwise send at the same moment.
     return spreadOut(Math.max(1, answer.interval_seconds) * 1000);
   }
 
-  /** Logs when this device's clock starts or stops differing from the hub's. */
+  /** Logs when this device's clock starts or stops to differ from the hub's clock. */
   #compareClocks(hubTime: string): void {
     const isWrong = Math.abs(Date.parse(hubTime) - Date.now()) > CLOCK_SLACK;
     if (isWrong === this.#isClockWrong) return;
@@ -255,14 +265,17 @@ export class HubLink implements Bearer {
     const { json } = await client.ask({ method: "POST", path: "/device/token", signal });
     const { token } = readTokenAnswer(json);
     client.keepToken(token);
-    // Renew it soon if a host refused it, since the device may have been enrolled again. Ignore its expiry, since the
-    // device's clock may be wrong.
+    // Renew the token soon if a host refused it, since the device may have been enrolled again. Ignore its time of
+    // expiry, since the device's clock may be wrong.
     await wait(TOKEN_PAUSE, signal);
     await this.#denied.heard(signal, TOKEN_EVERY);
     return 0;
   }
 
-  /** Waits until the hub assigns another version than the last tested one. Applies it and reports the result. */
+  /**
+   * Waits until the hub assigns another version than the last tested one. Then applies the new version and reports the
+   * result.
+   */
   async #followApplication(signal: AbortSignal): Promise<number> {
     const { client, application } = this.#parts;
     await this.#report(signal);
@@ -293,7 +306,7 @@ export class HubLink implements Bearer {
       await client.ask({ method: "POST", path: "/device/report", body: report, signal });
     } catch (error) {
       if (!(error instanceof HubRefusal) || error.isForNow || error instanceof RevokedError) throw error;
-      // Ignore the refusal: the application was deleted meanwhile, and an unwanted report must not block the next one.
+      // Ignore the refusal: the application was deleted meanwhile. An unwanted report must not block the next one.
       log.warn({ version: report.version }, `report refused: ${messageOf(error)}`);
     }
     if (report.state === "failed") logs.failed(report.version);

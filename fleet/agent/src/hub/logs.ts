@@ -11,7 +11,7 @@ export class Logs {
   readonly #log: Logger;
   readonly #asked = new Bell();
   #reason: DeviceLog["reason"] | null = null;
-  /** Versions whose failure has been sent. */
+  /** Versions whose failure the hub was sent. */
   readonly #told = new Set<string>();
 
   constructor(recent: RecentLog, log: Logger) {
@@ -19,13 +19,13 @@ export class Logs {
     this.#log = log;
   }
 
-  /** Sends the lines soon. A failure has priority over a request, since the page shows it. */
+  /** Sends the lines soon. The reason "failed" replaces "requested", since the page shows the failure. */
   send(reason: DeviceLog["reason"]): void {
     if (this.#reason !== "failed") this.#reason = reason;
     this.#asked.ring();
   }
 
-  /** Sends the lines after a version failed, once per version. */
+  /** Sends the lines after a version failed, once for each version. */
   failed(version: string): void {
     if (this.#told.has(version)) return;
     this.#told.add(version);
@@ -34,10 +34,10 @@ export class Logs {
 
   /**
    * Waits until lines are wanted, and sends them.
-   * @throws HubAwayError or HubRefusal if the same may succeed later
+   * @throws HubAwayError or HubRefusal if the same request may succeed later
    */
   async sendNext(hub: HubClient, signal: AbortSignal): Promise<void> {
-    // Return only after an answer, since the caller takes a return for one.
+    // Return only after an answer of the hub: the caller concludes from the return that the hub can be reached.
     while (this.#reason === null) {
       await this.#asked.heard(signal);
       if (signal.aborted) return;
@@ -49,7 +49,7 @@ export class Logs {
     try {
       await hub.ask({ method: "POST", path: "/device/log", body, signal });
     } catch (error) {
-      // Ignore a hub that has no such path yet: it is older than logs.
+      // Ignore a hub that does not know this path: it is older than the logs.
       if (!(error instanceof HubRefusal) || error.isForNow || error instanceof RevokedError) throw error;
       this.#log.warn(`log refused: ${messageOf(error)}`);
     }

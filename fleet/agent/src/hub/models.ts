@@ -1,4 +1,4 @@
-/** Model files of the hub, kept in the state folder by their content hash. */
+/** Stores model files of the hub in the state folder, each under its content hash. */
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { open, readFile } from "node:fs/promises";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { sha256 } from "../core/ids.ts";
 import { HubAwayError, type HubClient } from "./client.ts";
 
-/** Milliseconds per request. A download that takes longer continues where it was cut. */
+/** Milliseconds per request. A slower download continues with another request. */
 const PATIENCE = 600_000;
 
 export interface ModelFile {
@@ -15,7 +15,7 @@ export interface ModelFile {
   readonly name: string;
 }
 
-/** Error: a model file differs from the hash that the hub stated. */
+/** Error: a model file does not have the hash that the hub stated. */
 export class ModelError extends Error {
   override readonly name = "ModelError";
 }
@@ -23,14 +23,14 @@ export class ModelError extends Error {
 export class Models {
   readonly #folder: string;
 
-  /** @param name of the folder in the state folder */
+  /** @param name of the models' folder inside the state folder */
   constructor(state: string, name = "models") {
     this.#folder = join(state, name);
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
   }
 
   /**
-   * Reads a kept model.
+   * Reads a stored model.
    * @throws ModelError if the file is missing or damaged
    */
   async read({ sha256: hash, name }: ModelFile): Promise<Uint8Array> {
@@ -43,8 +43,8 @@ export class Models {
   }
 
   /**
-   * Downloads a model that is not kept yet. Continues an earlier download that was cut.
-   * @throws HubAwayError if a later try may succeed, ModelError if the bytes are others, HubRefusal
+   * Downloads a model that is not stored yet. Continues an interrupted download.
+   * @throws HubAwayError if a later try may succeed, ModelError if the bytes have another hash, HubRefusal
    */
   async fetch(hub: HubClient, model: ModelFile, signal: AbortSignal): Promise<void> {
     const path = this.#path(model.sha256);
@@ -63,7 +63,7 @@ export class Models {
     return this.#path(hash);
   }
 
-  /** Deletes the models that nobody needs. */
+  /** Deletes the models that are no longer needed. */
   keepOnly(hashes: ReadonlySet<string>): void {
     for (const name of readdirSync(this.#folder))
       if (!hashes.has(name.slice(0, 64))) rmSync(join(this.#folder, name), { force: true });
@@ -73,7 +73,7 @@ export class Models {
     const headers = from > 0 ? { range: `bytes=${from}-` } : {};
     const path = `/device/models/${model.sha256}`;
     await hub.stream({ path, headers, signal, patience: PATIENCE }, async (response) => {
-      // A server without ranges sends the whole file.
+      // Start at 0 if the server ignores ranges and sends the whole file.
       const at = response.status === 206 ? from : 0;
       const file = await open(part, at > 0 ? "r+" : "w", 0o600);
       try {
@@ -94,7 +94,7 @@ export class Models {
     });
   }
 
-  /** Returns a model's path. Accepts nothing but a hash, since the hub's text becomes a file name. */
+  /** Returns a model's path. Accepts only a hash, since the hub's text becomes a file name. */
   #path(hash: string): string {
     if (!/^[\da-f]{64}$/.test(hash)) throw new ModelError(`model: got ${hash.slice(0, 80)}, expected a SHA-256`);
     return join(this.#folder, hash);

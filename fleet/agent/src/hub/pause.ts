@@ -1,4 +1,4 @@
-/** Keeps the pause in the state folder, so that a paused device stays paused without the hub. */
+/** Stores the pause in the state folder, so that a paused device stays paused when the hub cannot be reached. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
@@ -22,7 +22,9 @@ export class Pause {
     return this.#isPaused;
   }
 
-  /** Pauses or resumes the device. Throws if the state folder cannot be written; the next heartbeat tries again. */
+  /**
+   * Pauses or resumes the device. Throws if the state folder cannot be written. The next heartbeat then tries again.
+   */
   set(isPaused: boolean): void {
     if (isPaused === this.#isPaused) return;
     if (isPaused) replaceFile(this.#path, `${new Date().toISOString()}\n`);

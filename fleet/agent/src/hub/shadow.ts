@@ -19,7 +19,7 @@ import type { Application } from "./application.ts";
 import { HubAwayError, type HubClient, HubRefusal, RevokedError } from "./client.ts";
 import { ModelError, Models } from "./models.ts";
 
-/** Snaps of one shadow. Each shows more disagreement than those before. */
+/** Largest number of snaps of one shadow. Each snap shows more disagreement than the earlier ones. */
 const MOST_SNAPS = 10;
 const SOON = 1000;
 

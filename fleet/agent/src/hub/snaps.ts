@@ -1,6 +1,6 @@
 /**
- * Snaps: pictures with detections for the hub, taken by the application's rules or on request. They stay on disk until
- * the hub has stored them.
+ * Snaps: pictures with detections for the hub, taken by the application's rules or on request. Each snap stays on disk
+ * until the hub has stored it.
  */
 import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,16 +20,16 @@ import type { SourceFrame } from "../sources/source.ts";
 import { type HubClient, HubRefusal, RevokedError } from "./client.ts";
 
 const HOUR = 3_600_000;
-/** Largest width of a picture in pixels, and its quality: about 300 kB. */
+/** Largest width of a picture in pixels, and the JPEG quality. Such a picture takes about 300 kB. */
 const [MOST_WIDTH, QUALITY] = [1920, 85];
-/** Limits of a snap that the hub states: count and length of tags, length of an extra. */
+/** The hub's limits of a snap: number of tags, and lengths of a tag and of an extra. */
 const [MOST_TAGS, MOST_TAG, MOST_EXTRA] = [20, 56, 100];
 /** Name of a requested snap. */
 const REQUESTED = "requested";
 
 export interface SnapParts {
   readonly state: string;
-  /** Most bytes that wait on disk; the oldest are dropped above it. */
+  /** Largest number of bytes of snaps on disk. Above this limit, the oldest snaps are dropped. */
   readonly maxBytes: number;
   readonly network: Network;
   readonly rules: () => readonly SnapRule[];
@@ -45,13 +45,13 @@ interface SnapContent extends Pick<SnapRequest, "tags" | "extras" | "event"> {
 }
 
 export class Snaps {
-  /** Counts of snaps that the hub has stored, that were dropped for lack of room, and that it refused. */
+  /** Numbers of snaps that the hub has stored, that were dropped for lack of space, and that the hub refused. */
   readonly stats = { sent: 0, dropped: 0, refused: 0 };
   readonly #parts: SnapParts;
   readonly #folder: string;
   readonly #rare: RareLog;
   readonly #added = new Bell();
-  /** Time of the last snap of each rule. */
+  /** Time of each rule's last snap. */
   readonly #last = new Map<string, number>();
   #isRequested = false;
   #isBusy = false;
@@ -68,9 +68,9 @@ export class Snaps {
     this.#isRequested = true;
   }
 
-  /** Takes a snap of a frame if a rule matches or one was requested. Frames do not wait for it. */
+  /** Takes a snap of a frame if a rule matches or a snap was requested. Frames do not wait for the snap. */
   offer(camera: string, frame: SourceFrame, processed: Processed): void {
-    // Take one at a time, since pictures are large.
+    // Take one snap at a time, since pictures are large.
     if (this.#isBusy || (!this.#isRequested && this.#openRules().length === 0)) return;
     this.#isBusy = true;
     this.#make(camera, frame, processed)
@@ -96,12 +96,12 @@ export class Snaps {
   }
 
   /**
-   * Waits for a snap and sends it. Deletes it once the hub has stored it or refused it permanently.
-   * @throws HubAwayError or HubRefusal if the same may succeed later
+   * Waits for a snap and sends it. Deletes the snap once the hub has stored it or refused it permanently.
+   * @throws HubAwayError or HubRefusal if the same request may succeed later
    */
   async sendNext(hub: HubClient, signal: AbortSignal): Promise<void> {
     let id = this.#waiting()[0];
-    // Return only after an answer, since the caller takes a return for one.
+    // Return only after an answer of the hub: the caller concludes from the return that the hub can be reached.
     while (id === undefined) {
       await this.#added.heard(signal);
       if (signal.aborted) return;
@@ -118,7 +118,9 @@ export class Snaps {
     this.#remove(id);
   }
 
-  /** Returns the rules that are due. Spreads `per_hour` snaps over the hour, so that pictures differ. */
+  /**
+   * Returns the rules that are due. Spreads the `per_hour` snaps of a rule over the hour, so that the pictures differ.
+   */
   #openRules(): readonly SnapRule[] {
     const now = performance.now();
     return this.#parts
@@ -144,7 +146,7 @@ export class Snaps {
     this.#isRequested = false;
   }
 
-  /** Makes a snap, and stores it. Returns false if it is larger than all the room there is. */
+  /** Makes a snap, and stores it. Returns false if the snap is larger than the limit of all snaps. */
   async #store(name: string, { image, time, tags, extras, event }: SnapContent): Promise<boolean> {
     const jpeg = await writeJpeg(image, MOST_WIDTH, QUALITY);
     const snap: SnapRequest = {
@@ -162,7 +164,7 @@ export class Snaps {
     return true;
   }
 
-  /** Stores a snap. Returns false if it exceeds the whole cap. */
+  /** Stores a snap. Returns false if the snap is larger than the limit of all snaps. */
   #keep(snap: SnapRequest, jpeg: Uint8Array): boolean {
     const text = JSON.stringify(snap);
     if (!this.#makeRoom(jpeg.length + text.length)) return false;
@@ -200,7 +202,7 @@ export class Snaps {
     }
   }
 
-  /** Returns the ids of waiting snaps, oldest first. */
+  /** Returns the ids of waiting snaps, the oldest first. */
   #waiting(): string[] {
     const names = readdirSync(this.#folder).filter((name) => name.endsWith(".json"));
     return names.map((name) => name.slice(0, -".json".length)).sort();

@@ -1,4 +1,4 @@
-/** Unpacks the archive of a version beside the running one, and flushes it. */
+/** Unpacks the archive of a version into a folder beside the running version, and flushes the files to the disk. */
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { open, readdir } from "node:fs/promises";
@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import type { Release } from "boxwright-service/release";
 import { mainOf, syncFolder } from "../launcher/launch-state.ts";
 
-/** Prefix of folder names that are not complete. */
+/** Prefix in the names of incomplete folders. */
 const UNFINISHED = ".new-";
 
 /** Error: an archive does not contain what the release states. */
@@ -16,12 +16,12 @@ export class ArchiveError extends Error {
 }
 
 /**
- * Unpacks a checked archive. The folder gets its final name once every byte is on the disk.
+ * Unpacks a checked archive. The folder gets its final name once all bytes are on the disk.
  * @throws ArchiveError, or the error of a full disk
  */
 export async function unpack(archive: string, versions: string, release: Release): Promise<void> {
   mkdirSync(versions, { recursive: true, mode: 0o700 });
-  // Delete leftovers of earlier tries. No version on trial has such a name.
+  // Delete incomplete folders of earlier tries. No version on trial has such a name.
   for (const name of readdirSync(versions))
     if (name.startsWith(UNFINISHED)) rmSync(join(versions, name), { recursive: true, force: true });
   const folder = join(versions, `${UNFINISHED}${release.version}`);
@@ -30,7 +30,7 @@ export async function unpack(archive: string, versions: string, release: Release
   await promisify(execFile)("tar", ["-xzf", archive, "-C", folder, "--no-same-owner"]);
   checkContent(folder, release);
   await syncTree(folder);
-  // Replace a version of the same number that failed or was signed again.
+  // Replace a folder with the same version number, whose version failed or was signed again.
   rmSync(place, { recursive: true, force: true });
   renameSync(folder, place);
   syncFolder(versions);

@@ -1,6 +1,6 @@
 /**
- * Updates of the agent: fetches the version that the hub wants, checks its signature, unpacks it, and asks the launcher
- * to try it. Reports the outcome to the hub.
+ * Updates of the agent: fetches the version that the hub wants, checks the signature, unpacks the archive, and asks the
+ * launcher to try this version. Reports the result to the hub.
  */
 import type { Logger } from "pino";
 import { messageOf } from "boxwright-service/errors";
@@ -25,10 +25,10 @@ export interface UpdateParts {
   readonly state: string;
   /** Public keys that may sign a version. */
   readonly keys: readonly string[];
-  /** Null: nothing could start another version. */
+  /** The launcher; null if no launcher started this agent, so that no other version can be tried. */
   readonly launcher: Parent | null;
   readonly log: Logger;
-  /** Called once the hub knows that a version failed. */
+  /** Called after the hub has learned that a version failed. */
   readonly onFailed: (version: string) => void;
 }
 
@@ -37,7 +37,7 @@ const NO_LAUNCHER =
   "this agent runs without its launcher, so it cannot start another version. In a container, run an image of that " +
   "version; as a service, start boxwright-agent-launcher";
 
-/** Error: this device does not take a release. Has the code for its report. */
+/** Error: this device refuses a release. The code goes into its report. */
 class Refused extends Error {
   readonly code: string;
 
@@ -52,7 +52,7 @@ export class Updates {
   readonly #archives: Models;
   readonly #told = new Bell();
   #wanted: string | null = null;
-  /** ETag of the release whose outcome was reported. */
+  /** ETag of the release whose result was reported. */
   #settled: string | null = null;
 
   constructor(parts: UpdateParts) {
@@ -60,7 +60,7 @@ export class Updates {
     this.#archives = new Models(parts.state, "archives");
   }
 
-  /** Records the release that the last heartbeat asked for; null: none. */
+  /** Records the release that the last heartbeat's answer named; null if it named none. */
   want(etag: string | null): void {
     this.#wanted = etag;
     if (etag !== null && etag !== this.#settled) this.#told.ring();
@@ -68,7 +68,7 @@ export class Updates {
 
   /**
    * Waits for a release that the hub wants, and tries it.
-   * @throws HubAwayError or HubRefusal if the same may succeed later
+   * @throws HubAwayError or HubRefusal if the same request may succeed later
    */
   async followNext(hub: HubClient, signal: AbortSignal): Promise<void> {
     if (this.#wanted === null || this.#wanted === this.#settled) await this.#told.heard(signal);
@@ -105,11 +105,11 @@ export class Updates {
     }
   }
 
-  /** Returns true if the release runs, false if it is on trial. */
+  /** Tries a release. Returns true if the release runs already, false if it is now on trial. */
   async #try(signed: SignedRelease, hub: HubClient, signal: AbortSignal): Promise<boolean> {
     const { launcher, log, keys } = this.#parts;
     const id = releaseId(signed);
-    // Check even the running release, so that nothing unsigned counts as applied.
+    // Check even the release that runs, so that no unsigned release counts as applied.
     const release = this.#check(signed, keys);
     if (release.version === machine.version) return launcher?.state.trial == null;
     if (!launcher) throw new Refused("no_launcher", NO_LAUNCHER);
@@ -142,7 +142,7 @@ export class Updates {
   }
 }
 
-/** Returns the problem for the hub; null for an error that may pass, such as a full disk. */
+/** Returns the problem to report to the hub; null for a temporary error, such as a full disk. */
 function problemOf(error: unknown): Problem | null {
   const message = messageOf(error).slice(0, 1000);
   if (error instanceof Refused) return { code: error.code, message };

@@ -1,6 +1,6 @@
 /**
- * The launcher's state: the kept version, and the one on trial. The file is replaced atomically and flushed, so that a
- * power cut leaves the old or the new content.
+ * The launcher's state: the kept version, and the version on trial. The file is replaced atomically and flushed, so
+ * that a power cut leaves either the old or the new content.
  */
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
@@ -9,12 +9,12 @@ import { readIfThere, replaceFile } from "../core/files.ts";
 /** An unpacked version. */
 export interface Version {
   readonly version: string;
-  /** Id of its release. */
+  /** Id of the version's release. */
   readonly id: string;
 }
 
 export interface Trial extends Version {
-  /** Count of starts so far. */
+  /** Number of starts so far. */
   readonly tries: number;
   /** True if the earlier version received frames. */
   readonly expectsFrames: boolean;
@@ -26,7 +26,7 @@ export interface Failure extends Version {
 }
 
 export interface LaunchState {
-  /** Version that runs when none is on trial; null: the installed one. */
+  /** Version that runs if none is on trial; null for the installed version. */
   readonly current: Version | null;
   readonly trial: Trial | null;
   /** The last version that failed its trial. */
@@ -35,11 +35,11 @@ export interface LaunchState {
 
 export const NOTHING: LaunchState = { current: null, trial: null, failed: null };
 
-/** Returns the folder of a device's versions, which also has the launcher's file. */
+/** Returns the folder that holds a device's versions and the launcher's file. */
 export const versionsIn = (state: string): string => join(state, "versions");
 export const folderOf = (versions: string, { version }: Version): string => join(versions, version);
 export const stateFile = (versions: string): string => join(versions, "launcher.json");
-/** Returns the command in a version's folder. */
+/** Returns the path of the command in a version's folder. */
 export const mainOf = (folder: string): string =>
   join(folder, "node_modules", "boxwright-agent", "dist", "cli", "main.js");
 
@@ -65,7 +65,7 @@ export function writeState(versions: string, state: LaunchState): void {
   syncFolder(versions);
 }
 
-/** Flushes the names in a folder, since a rename is only durable after that. */
+/** Flushes the names in a folder to the disk, since a rename is durable only after this. */
 export function syncFolder(folder: string): void {
   const handle = openSync(folder, "r");
   try {

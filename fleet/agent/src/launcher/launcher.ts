@@ -1,6 +1,6 @@
 /**
- * Starts the agent, and tries its new versions. The launcher is part of the installed package and is never updated
- * itself. It keeps a version only if that stays healthy, and starts the earlier one again otherwise.
+ * Starts the agent, and tries new versions. The launcher belongs to the installed package and is never updated itself.
+ * It keeps a new version only if the agent stays healthy. Otherwise it starts the earlier version again.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readdirSync, rmSync } from "node:fs";
@@ -18,16 +18,19 @@ import {
 } from "./launch-state.ts";
 import { type Told, judge } from "./trial.ts";
 
-/** Count of starts after which a version on trial is given up: it crashes the machine, or never gets healthy. */
+/**
+ * Number of starts after which a version on trial is given up. Such a version crashes the machine, or never gets
+ * healthy.
+ */
 const MOST_TRIES = 3;
 /** Milliseconds between two checks of a version on trial. */
 const LOOK_EVERY = 250;
 /** Milliseconds that a process may take to end. */
 const GRACE = 20_000;
-/** Characters of standard error that are kept to explain why a version ended. */
+/** Number of last characters of standard error that are kept, to explain why a version ended. */
 const KEPT_TEXT = 2000;
 
-/** Request by the agent to try a version that it has unpacked and flushed. */
+/** The agent's request to try a version that it has unpacked and flushed. */
 export interface SwitchWish extends Version {
   readonly kind: "switch";
 }
@@ -38,15 +41,15 @@ export interface LauncherOptions {
   readonly state: string;
   /** Arguments of the agent. */
   readonly args: readonly string[];
-  /** The installed command, and its version. */
+  /** Path of the installed command, and its version. */
   readonly main: string;
   readonly version: string;
-  /** Milliseconds for which a new version has to be healthy. */
+  /** Milliseconds for which a new version must stay healthy. */
   readonly healthy: number;
   readonly write: (text: string) => void;
 }
 
-/** Why a process ended: by itself, to make room for a new version, or because its trial is over. */
+/** Why a process ended: by itself, so that a new version can start, or because its trial is over. */
 type End =
   | { readonly kind: "ended"; readonly code: number | null; readonly signal: string | null; readonly said: string }
   | { readonly kind: "switch"; readonly wish: SwitchWish; readonly tookFrames: boolean }
@@ -63,13 +66,13 @@ export class Launcher {
     this.#options = options;
     this.#versions = versionsIn(options.state);
     this.#state = readState(this.#versions);
-    // Drop the kept version if somebody installed a newer one by hand.
+    // Drop the kept version if a person has installed a newer package.
     if (this.#state.current && compareVersions(options.version, this.#state.current.version) >= 0)
       this.#change({ ...this.#state, current: null });
     this.#tidy();
   }
 
-  /** Deletes leftovers of a power cut: unused versions and incomplete folders. */
+  /** Deletes unused versions and incomplete folders, which a power cut may leave. */
   #tidy(): void {
     const { current, trial } = this.#state;
     const kept = [current?.version, trial?.version, basename(stateFile(this.#versions))];
@@ -89,13 +92,13 @@ export class Launcher {
     }
   }
 
-  /** Passes the signal on. The launcher ends when the agent does. */
+  /** Passes a signal to the agent. The launcher ends when the agent does. */
   end(signal: NodeJS.Signals): void {
     this.#isEnding = true;
     this.#child?.kill(signal);
   }
 
-  /** Counts the start of a version on trial beforehand, since it may crash the machine. */
+  /** Counts a start of the version on trial before it starts, since the start may crash the machine. */
   #countTry(): Version | null {
     const { trial } = this.#state;
     if (!trial) return null;
@@ -139,7 +142,7 @@ export class Launcher {
     this.#state = state;
   }
 
-  /** Deletes an unused version. Leftovers only take up room. */
+  /** Deletes an unused version. Ignores errors, since leftovers only take up space. */
   #remove(version: Version): void {
     try {
       rmSync(folderOf(this.#versions, version), { recursive: true, force: true });

@@ -6,14 +6,14 @@ import type { Told } from "./trial.ts";
 const TELL_EVERY = 500;
 
 export class Parent {
-  /** Folder of the versions. */
+  /** Folder that holds the versions. */
   readonly versions: string;
 
   private constructor(versions: string) {
     this.versions = versions;
   }
 
-  /** Returns this process' launcher; null if something else started it. */
+  /** Returns the launcher of this process; null if another program started the process. */
   static find(): Parent | null {
     const versions = process.env["BOXWRIGHT_LAUNCHER"];
     return versions !== undefined && process.connected ? new Parent(versions) : null;
@@ -34,7 +34,7 @@ export class Parent {
   }
 
   #send(message: Message): void {
-    // Ignore a launcher that is gone: its end ends this process too.
+    // Ignore a launcher that has ended, since its end also ends this process.
     if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
   }
 }

@@ -11,13 +11,13 @@ export interface Told {
   readonly isPaused: boolean;
 }
 
-/** Milliseconds without an acknowledged heartbeat after which a process is not healthy: three missed ones. */
+/** Milliseconds without an acknowledged heartbeat after which a process is unhealthy: three heartbeats are missing. */
 const SILENT = 100_000;
-/** Longest trial, as a multiple of the time for which a version must be healthy. */
+/** Largest duration of a trial, as a multiple of the time for which a version must be healthy. */
 const PATIENCE = 3;
 
 export interface Rules {
-  /** Milliseconds for which a version has to run. */
+  /** Milliseconds for which a version must stay healthy. */
   readonly healthy: number;
   /** True if the earlier version received frames. */
   readonly expectsFrames: boolean;

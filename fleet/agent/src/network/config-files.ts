@@ -1,4 +1,4 @@
-/** Model and config as an operator's files, which may be replaced while the agent runs. */
+/** Reads model and config from the operator's files, which may be replaced while the agent runs. */
 import { readFileSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { codeOf, messageOf } from "boxwright-service/errors";
@@ -17,18 +17,18 @@ export function parseConfig(text: string, path: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // Remove control characters: the reason quotes the text, which may be anything.
+    // Remove control characters: the error quotes the text, which may contain anything.
     const reason = messageOf(error).replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ");
     throw new Error(`${path}: got text that is not JSON (${reason}), expected a config`);
   }
 }
 
-/** Makes a source of the files that settings name. */
+/** Makes a config source from the files that the settings name. */
 export function configFiles(
   { model, config, options }: NetworkSettings & { readonly model: string },
   network: Network,
 ): ConfigSource {
-  /** Stamps of both files when content was last returned, and at the last look. */
+  /** Stamps of both files: when content was last returned, and at the last check. */
   let [taken, seen] = ["", ""];
   let modelId = "";
   return {
@@ -40,14 +40,14 @@ export function configFiles(
         const now = stamps.join("\n");
         const isComplete = isStart || now === seen || stamps[0] === modelId;
         seen = now;
-        // Wait for two equal stamps, since a large model file may be half-written.
+        // Wait until two checks find the same stamps, since a large model file may be half-written.
         if (!isStart && (now === taken || !isComplete)) return null;
         const text = config === null ? "" : readFileSync(config, "utf8");
         taken = now;
         modelId = stamps[0]!;
         return { text, id: `${modelId}\n${text}` };
       } catch (error) {
-        // The file is missing briefly while another program replaces it.
+        // The file may be missing for a moment while another program replaces it.
         if (codeOf(error) === "ENOENT" && !isStart) return null;
         throw error;
       }

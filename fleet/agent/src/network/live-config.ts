@@ -7,38 +7,40 @@ import { readIfThere, replaceFile } from "../core/files.ts";
 import { sha256 } from "../core/ids.ts";
 import type { NetworkPlan } from "./plan.ts";
 
-/** Count of consecutive starts without a finished frame after which the config is blamed for crashes. */
+/** Number of consecutive starts without a finished frame after which the config counts as the cause of crashes. */
 const MOST_STARTS = 3;
 
 /** The state of the config, for /healthz. */
 export interface ConfigState {
   /**
    * "applied": the newest content is in use. "failed": the newest content failed, and the last good one is in use.
-   * "none": the hub has given nothing.
+   * "none": the hub has assigned nothing.
    */
   state: "applied" | "failed" | "none";
   /** The problem of the newest content; null if it is in use. */
   error: string | null;
-  /** Changes applied and refused since the start. */
+  /** Numbers of applied and refused changes since the start. */
   applied: number;
   failed: number;
 }
 
 /** A config as text, with an id that changes with it. */
 export interface ConfigContent {
-  /** The config itself. The last good one is kept as this text. */
+  /** Text of the config, which is stored when the config has proven good. */
   readonly text: string;
-  /** Changes with the content. Content that failed is not tested again until its id changes. */
+  /** Text that changes with the content. Content that failed is not tested again until its id changes. */
   readonly id: string;
 }
 
-/** The origin of a config: files that an operator writes, or the application that a hub gives. */
+/** Origin of a config: files of an operator, or the application that a hub assigns. */
 export interface ConfigSource {
-  /** First part of the names of state files: "config" or "application". */
+  /** Start of the names of state files: "config" or "application". */
   readonly name: string;
   /** Path of the config for log lines. */
   readonly place: string;
-  /** Returns the content. Null if it is unchanged or missing, as while another program replaces the file. */
+  /**
+   * Returns the content. Null if the content is unchanged, or the file is missing while another program replaces it.
+   */
   read(isStart: boolean): ConfigContent | null;
   /**
    * Switches the network to the model and config of a text that `read` returned.
@@ -47,7 +49,7 @@ export interface ConfigSource {
   use(text: string): Promise<NetworkPlan>;
 }
 
-/** Chooses the network to use: LiveConfig by files, Application by the hub. */
+/** Chooses the network to use. LiveConfig follows files, and Application follows the hub. */
 export interface NetworkChooser {
   readonly state: Readonly<ConfigState>;
   prove(plan: NetworkPlan): void;
@@ -61,12 +63,12 @@ export class LiveConfig implements NetworkChooser {
   readonly #log: Logger;
   /** Id of the last tested content. */
   #tried: string | null = null;
-  /** The config in use until a frame has proven it; then null. */
+  /** The config in use, until the first frame succeeds with it; then null. */
   #unproven: { readonly text: string; readonly plan: NetworkPlan } | null = null;
   #timer: NodeJS.Timeout | null = null;
   #isLooking = false;
 
-  /** @param folder of state: the last good config is kept there */
+  /** @param folder of the state, in which the last good config is stored */
   constructor(source: ConfigSource, folder: string, log: Logger) {
     this.#source = source;
     this.#folder = folder;
@@ -74,9 +76,9 @@ export class LiveConfig implements NetworkChooser {
   }
 
   /**
-   * Applies the content, or the last good one if it fails.
+   * Applies the content, or the last good config if the content fails.
    * @returns false if there is no content
-   * @throws what is wrong with the content, if there is no last good one
+   * @throws the error of the content if there is no last good config
    */
   async start(): Promise<boolean> {
     const content = this.#source.read(true);
@@ -97,7 +99,7 @@ export class LiveConfig implements NetworkChooser {
     return true;
   }
 
-  /** Begins to look for changes. */
+  /** Starts to check for changes. */
   watch(milliseconds = 1000): void {
     this.#timer ??= setInterval(() => void this.look(), milliseconds).unref();
   }
@@ -123,7 +125,7 @@ export class LiveConfig implements NetworkChooser {
     }
   }
 
-  /** Counts content that cannot be used. The current network stays in use. */
+  /** Counts content that cannot be used. The present network stays in use. */
   refuse(error: unknown): void {
     this.state.failed++;
     this.#fail(error);
@@ -131,7 +133,7 @@ export class LiveConfig implements NetworkChooser {
 
   /**
    * Records that a frame succeeded: stores the config in use as the last good one.
-   * @param plan that the frame went through: a frame that began before a change proves nothing of the new config
+   * @param plan of the frame. A frame that began before a change proves nothing about the new config
    */
   prove(plan: NetworkPlan): void {
     if (this.#unproven?.plan !== plan) return;
@@ -140,12 +142,12 @@ export class LiveConfig implements NetworkChooser {
     this.#unproven = null;
   }
 
-  /** Returns the last proven text, or null. */
+  /** Returns the text of the last good config, or null. */
   get good(): string | null {
     return this.#lastGood();
   }
 
-  /** Forgets what was proven. */
+  /** Forgets the last good config. */
   forget(): void {
     for (const what of ["good", "starts"] as const) rmSync(this.#file(what), { force: true });
     this.#tried = this.#unproven = null;
@@ -164,8 +166,8 @@ export class LiveConfig implements NetworkChooser {
   }
 
   /**
-   * Adds a start with this content to a count on disk.
-   * @throws after too many starts without a finished frame, if there is another config to fall back to
+   * Counts the starts with this content, in a file.
+   * @throws after too many starts without a finished frame, if there is another config to use instead
    */
   #countStart(text: string): void {
     const content = sha256(text);
@@ -173,7 +175,7 @@ export class LiveConfig implements NetworkChooser {
     try {
       before = JSON.parse(readIfThere(this.#file("starts")) ?? "{}") as typeof before;
     } catch {
-      // Start again after a damaged count.
+      // Count from zero if the file is damaged.
     }
     const starts = before.content === content ? (before.starts ?? 0) + 1 : 1;
     replaceFile(this.#file("starts"), JSON.stringify({ content, starts }));

@@ -1,4 +1,4 @@
-/** Runs pictures through the network, one at a time, with the model and config that are in use at that moment. */
+/** Runs pictures through the network, one at a time, with the model and config in use at that moment. */
 import { readFile } from "node:fs/promises";
 import {
   type Frame,
@@ -16,11 +16,11 @@ import type { NetworkSettings } from "../settings/types.ts";
 import { type NetworkPlan, makePlan } from "./plan.ts";
 import { type SharedRuntime, openRuntime } from "./session.ts";
 
-/** Milliseconds for each step of one frame. */
+/** Milliseconds of each step of one frame. */
 export interface StepTimes {
   readonly prepare: number;
   readonly run: number;
-  /** Decode, if the device does, and making the packet. */
+  /** Decoding, if this device decodes, and making the packet. */
   readonly pack: number;
 }
 
@@ -29,7 +29,7 @@ export interface Processed {
   readonly packet: Uint8Array;
   readonly kind: PacketKind;
   readonly times: StepTimes;
-  /** Plan of the config that the frame went through. */
+  /** Plan of the config with which the frame was processed. */
   readonly plan: NetworkPlan;
 }
 
@@ -41,20 +41,20 @@ export interface SeenFrame extends Pick<Processed, "packet" | "kind" | "times" |
   readonly frame: Frame;
 }
 
-/** The network's last outputs. A new config must decode them before it is used. */
+/** The network's last outputs. A new config must be able to decode them before it is used. */
 interface LastOutputs {
   readonly outputs: Outputs;
   readonly frame: Frame;
 }
 
-/** A model, and how to decode its outputs. */
+/** A model, and the config and options for decoding its outputs. */
 export interface NetworkChoice {
-  /** Differs between models. An open model is not opened again. */
+  /** Id of the model. If this model is open already, it is not opened again. */
   readonly modelId: string;
   /** Name of the model in messages. */
   readonly modelName: string;
   readonly read: () => Promise<Uint8Array>;
-  /** Parsed config; undefined: the model file alone states how to decode. */
+  /** Parsed config; undefined if the model file itself states how to decode its outputs. */
   readonly config: unknown;
   /** Options of `createDetector`. */
   readonly options: Readonly<Record<string, unknown>>;
@@ -66,20 +66,20 @@ interface OpenModel {
   readonly runtime: SharedRuntime;
 }
 
-/** A blank picture, which a network must run and its config decode. */
+/** An empty picture with which a new network and config are tested. */
 const BLANK = { data: new Uint8Array(64 * 48 * 3).fill(114), width: 64, height: 48, format: "rgb" } as const;
 
 export class Network {
   readonly #settings: Omit<NetworkSettings, "model" | "config">;
   readonly #onNote: (note: string) => void;
   readonly #turns = new Turns();
-  /** Changes of the network in turn. Frames go on while a model is opened. */
+  /** Queue for changes of the network. Frames continue while a model is opened. */
   readonly #changes = new Turns();
   readonly #chosen = new Bell();
   #model: OpenModel | null = null;
   #plan: NetworkPlan | null = null;
   #last: LastOutputs | null = null;
-  /** Is shown each frame. It may neither wait nor throw. */
+  /** Called with each frame. It must neither wait nor throw. */
   onSeen: ((seen: SeenFrame) => void) | null = null;
 
   /** @param onNote called with each note of the decoder in use */
@@ -96,24 +96,27 @@ export class Network {
     return network;
   }
 
-  /** The plan in use: config hash, facts for a host, and who decodes. Null: there is no network yet. */
+  /**
+   * The plan in use: config hash, facts for a host, and whether device or host decodes. Null if there is no network
+   * yet.
+   */
   get plan(): NetworkPlan | null {
     return this.#plan;
   }
 
-  /** Switches to another config of the same model, by the options of the settings. `choose` says more. */
+  /** Switches to another config of the same model, with the options of the settings. See `choose`. */
   use(config: unknown): Promise<void> {
     return this.#turns.take(() => this.#switch(this.#model!, config, this.#settings.options));
   }
 
   /**
-   * Switches to another model or config. A running frame ends with the old one, and later frames wait, so that none is
-   * lost.
+   * Switches to another model or config. A frame that is being processed finishes with the old one, and later frames
+   * wait, so that no frame is lost.
    * @throws the error of a model or config that cannot be used, alone or together; the old ones then stay in use
    */
   async choose(choice: NetworkChoice): Promise<void> {
     const { modelId, config, options } = choice;
-    // Let the next frame use another config of the same model.
+    // Only the config changes: keep the model open.
     if (this.#model?.id === modelId) {
       const isSwitched = await this.#turns.take(async () => {
         if (this.#model?.id !== modelId) return false;
@@ -182,8 +185,8 @@ export class Network {
   }
 
   /**
-   * Decodes the last outputs of the model, or those of a blank picture, since a valid config may not fit this network.
-   * Does so for raw configs too, since hosts decode with them.
+   * Decodes the last outputs of the model, or those of an empty picture, since a valid config may not fit this network.
+   * This includes raw configs, since hosts decode with them.
    */
   async #try({ decoder, detector, lane, record, scales }: NetworkPlan, last: LastOutputs | null): Promise<void> {
     if (!record) return;
@@ -197,8 +200,8 @@ export class Network {
   }
 
   /**
-   * Runs one picture. Waits as long as there is no network.
-   * @returns null if the signal aborts before there is one
+   * Processes one picture. Waits until there is a network.
+   * @returns null if the signal aborts during this wait
    * @throws the error of preparation, runtime or decoder; later frames may still succeed
    */
   async process(image: ImageInput, about: PacketAbout, signal?: AbortSignal): Promise<Processed | null> {
@@ -230,8 +233,8 @@ export class Network {
   }
 
   /**
-   * Returns a packet of the detections of a frame. Decodes tensors, as a host would.
-   * @returns null if nothing on this device says how
+   * Returns a packet with the detections of a frame. Decodes tensors as a host would.
+   * @returns null if nothing on this device states how to decode
    */
   async decoded({ packet, kind, plan }: Processed): Promise<Uint8Array | null> {
     if (kind === "detection") return packet;
@@ -239,7 +242,7 @@ export class Network {
     return this.#turns.take(() => {
       const { id, source, subject, time, sequence, frame } = fromPacket(packet);
       const about = {
-        // Packets of this agent always have both.
+        // Packets of this agent always have an id and a source.
         ...{ id: id!, source: source! },
         ...(subject !== null && { subject }),
         ...(time !== null && { time }),
@@ -255,7 +258,7 @@ export class Network {
   }
 }
 
-/** Adds the model file's scales to outputs, since packets carry them and no runtime states them. */
+/** Adds the scales in the model file to the outputs: packets need these scales, and runtimes do not provide them. */
 function withScales(outputs: Readonly<Record<string, TensorInput>>, scales: NetworkPlan["scales"]): Outputs {
   const named: Record<string, TensorInput> = {};
   for (const [name, { data, dims, type }] of Object.entries(outputs))

@@ -14,7 +14,7 @@ import {
 import type { SharedRuntime } from "./session.ts";
 // Import the tasks, so that the decoder reads networks for keypoints, masks and oriented boxes.
 
-/** The config as a host needs it to create the same decoder. */
+/** The config in the form in which a host needs it to create the same decoder. */
 export interface ConfigRecord {
   readonly hash: string;
   /** JSON of the record: `{config, options}`. */
@@ -23,16 +23,16 @@ export interface ConfigRecord {
 
 /** One config, ready for pictures. */
 export interface NetworkPlan {
-  /** The decoder, also for the config hash of packets. Made from `{}` if nothing states how to decode. */
+  /** The decoder, which also provides the config hash of packets. Made from `{}` if nothing states how to decode. */
   readonly decoder: Decoder;
   /** Prepares pictures. */
   readonly detector: Detector;
   readonly lane: Lane;
   /** True if the device decodes; false if it sends tensors. */
   readonly decodes: boolean;
-  /** Null if nothing on the device states how to decode. The host then needs its own config. */
+  /** Config for a host. Null if nothing on the device states how to decode: the host then needs its own config. */
   readonly record: ConfigRecord | null;
-  /** Scales of integer outputs that the model file states, by name. */
+  /** Scales of integer outputs by output name, as the model file states them. */
   readonly scales: ReadonlyMap<string, { readonly scale: number; readonly zeroPoint: number }>;
 }
 
@@ -46,17 +46,17 @@ export interface PlanParts {
   readonly options: Readonly<Record<string, unknown>>;
   /** Who decodes if the config does not say: the device ("detection") or the host ("raw"). */
   readonly outputFormat: "detection" | "raw";
-  /** Called with each note of the decoder: a likely mistake in config or pictures. */
+  /** Called with each note of the decoder about a likely mistake in config or pictures. */
   readonly onNote: (note: string) => void;
 }
 
 /**
- * Makes the plan of a config. Runs the network once on a blank picture.
- * @throws ConfigError with every problem; TensorError if the network's outputs do not fit
+ * Makes the plan of a config. Runs the network once on an empty picture.
+ * @throws ConfigError that lists every problem; TensorError if the network's outputs do not fit
  */
 export async function makePlan(parts: PlanParts): Promise<NetworkPlan> {
   const { model, runtime, config, options, outputFormat, onNote } = parts;
-  // Continue if readModel fails: the runtime opens more files than readModel reads.
+  // Continue if readModel fails, since the runtime opens more formats than readModel reads.
   const file = await readModel(model).catch(() => null);
   const known = config ?? file ?? undefined;
   if (!statesFamily(config, known, options)) {
@@ -82,12 +82,12 @@ export async function makePlan(parts: PlanParts): Promise<NetworkPlan> {
 }
 
 /**
- * True if config, options or model file state how to decode. A model file that cannot be read says nothing.
+ * True if config, options or model file state how to decode. An unreadable model file states nothing.
  * @throws the error of an invalid config
  */
 function statesFamily(config: unknown, known: unknown, options: object): boolean {
   if ("family" in options) return true;
-  // Convert outside of the try: a label list that does not exist is an error of the settings, not of the model file.
+  // Convert outside of the try: an unknown label list is an error of the settings, not of the model file.
   const stated = decoderOptions(options);
   const decodes = (source: unknown): boolean => createDecoderSync(source as object, stated).config.decodes;
   if (config !== undefined) return decodes(config);
@@ -108,7 +108,7 @@ async function makeBlindPlan(
   const decoder = createDecoderSync(config ?? {});
   const size = decoder.config.inputSize;
   const isStated = typeof options.prepare === "object" && options.prepare !== null;
-  // State any family: createDetector asks for one, but this detector only prepares pictures and never decodes.
+  // State any family: createDetector requires one, but this detector only prepares pictures and never decodes.
   const stand = { ...(size && { inputSize: size }), prepare: options.prepare } as DetectorOptions;
   const detector = isStated
     ? await createDetector({ model, runtime, config: { family: "yolov8", classes: 1 } }, stand)
@@ -121,8 +121,8 @@ async function makeBlindPlan(
 }
 
 /**
- * Returns what a host needs to make this decoder.
- * @throws RangeError if a decoder of the record would be another one
+ * Returns the config that a host needs to make this decoder.
+ * @throws RangeError if a host would make another decoder from this config
  */
 function recordOf(decoder: Decoder, config: unknown, options: Readonly<Record<string, unknown>>): ConfigRecord | null {
   const hash = decoder.configHash;

@@ -1,6 +1,6 @@
 /**
- * Opens the network once, for the detectors of all configs. A lane is the memory of an input, with one run at a time.
- * The agent runs the lane itself, since it may send the outputs undecoded.
+ * Opens the network once, for the detectors of all configs. A lane is the memory of one input, with one run at a time.
+ * The agent runs the lane itself, since it may send the outputs without decoding.
  */
 import { type InputSpec, type Lane, type Runtime, type Session, onnxRuntime } from "boxwright";
 import "./telemetry.ts";
@@ -10,7 +10,7 @@ import type { NetworkSettings } from "../settings/types.ts";
 
 /** A runtime whose session stays open from one detector to the next. */
 export interface SharedRuntime extends Runtime<Uint8Array> {
-  /** Returns the newest detector's lane. Its outputs are not the decoder's slots. */
+  /** Returns the lane of the newest detector. Its outputs are separate from the decoder's slots. */
   takeLane(): Lane;
   /** Makes a lane without a detector. */
   createLane(spec: InputSpec): Lane;
@@ -20,8 +20,8 @@ export interface SharedRuntime extends Runtime<Uint8Array> {
 }
 
 /**
- * Checks execution providers against those that this runtime has. One that it has can still fail to start, for lack of
- * hardware or of a library: the runtime then refuses to open the network.
+ * Returns a problem for each execution provider that this runtime does not have. A provider that it has may still fail
+ * to start without hardware or a library. The runtime then refuses to open the network.
  */
 export function providerProblems(providers: readonly string[] | null): Problem[] {
   const known = ort.listSupportedBackends().map(({ name }) => name);
@@ -36,8 +36,8 @@ export async function openRuntime(
   model: Uint8Array,
   { threads, providers }: Pick<NetworkSettings, "threads" | "providers">,
 ): Promise<SharedRuntime> {
-  // Log errors only: the runtime warns about each initializer that an exporter listed as an input, in thousands of
-  // lines.
+  // Log errors only: the runtime warns, in thousands of lines, about each initializer that an exporter listed as an
+  // input.
   ort.env.logLevel = "error";
   const runtime = onnxRuntime(ort, {
     logSeverityLevel: 3,
@@ -51,7 +51,7 @@ export async function openRuntime(
     overlaps: false,
     createLane(spec) {
       const lane = session.createLane(spec);
-      // Keep outputs out of the decoder's slots, since a packet may need them unchanged.
+      // Keep outputs separate from the decoder's slots, since a packet may need them unchanged.
       last = {
         input: () => lane.input(),
         run: () => lane.run(null),

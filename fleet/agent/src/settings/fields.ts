@@ -1,4 +1,4 @@
-/** Reads fields of unknown JSON. Collects all problems, so that one error lists them. */
+/** Reads fields of unknown JSON. Collects problems, so that one error lists all of them. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { messageOf } from "boxwright-service/errors";
@@ -28,8 +28,8 @@ export class Fields {
   readonly #read = new Set<string>();
 
   /**
-   * @param path of the object in the file, "" for the whole
-   * @param folder that paths in the file are relative to
+   * @param path of the object in the file, "" for the whole file
+   * @param folder for resolving relative paths in the file
    */
   constructor(json: unknown, path: string, problems: Problem[], folder: string) {
     this.#path = path;
@@ -39,7 +39,7 @@ export class Fields {
     if (!isObject(json)) this.#note("", `got ${show(json)}, expected an object`);
   }
 
-  /** Adds a problem of a field. */
+  /** Adds a problem with a field. */
   problem(key: string, message: string): void {
     this.#note(key, message);
   }
@@ -53,7 +53,7 @@ export class Fields {
     return this.#json[key] ?? undefined;
   }
 
-  /** Reads a name that is sent with each packet. Hosts take at most 512 bytes. */
+  /** Reads a name that each packet carries. Hosts accept at most 512 bytes. */
   name(key: string, fallback?: string): string {
     const text = this.text(key, fallback);
     const length = Buffer.byteLength(text);
@@ -61,7 +61,7 @@ export class Fields {
     return text;
   }
 
-  /** Reads a text of 1 to 1024 characters without control characters: packets carry it in a header. */
+  /** Reads a text of 1 to 1024 characters without control characters, since packets carry the text in a header. */
   text(key: string, fallback?: string): string {
     const value = this.value(key) ?? fallback;
     if (typeof value === "string" && /^[^\0-\x1f\x7f-\x9f\ud800-\udfff]{1,1024}$/u.test(value)) return value;
@@ -81,7 +81,7 @@ export class Fields {
     return this.has(key) ? this.path(key) : (this.#read.add(key), null);
   }
 
-  /** Reads a secret, possibly from a file of its own, so that the settings file need not contain it. */
+  /** Reads a secret, either directly or from a separate file, so that the settings file need not contain the secret. */
   secret(key: string, fileKey: string): string | null {
     const secret = this.optionalText(key);
     const path = this.optionalPath(fileKey);
@@ -127,7 +127,7 @@ export class Fields {
     return fallback ?? choices[0]!;
   }
 
-  /** Reads a choice that decides which other fields exist. Returns null if it is none. */
+  /** Reads a choice that decides which other fields exist. Returns null for an unknown value. */
   kind<const C extends string>(key: string, choices: readonly C[]): C | null {
     const kind = this.choice(key, choices);
     if (this.#json[key] === kind) return kind;
@@ -135,7 +135,7 @@ export class Fields {
     return null;
   }
 
-  /** Returns a reader of a nested object. Treats a missing object as an empty one. */
+  /** Returns a reader of a nested object. A missing object is read as an empty one. */
   object(key: string): Fields {
     return this.inside(key, this.value(key) ?? {});
   }
@@ -153,7 +153,7 @@ export class Fields {
     return new Fields(json, this.#where(key), this.#problems, this.#folder);
   }
 
-  /** Adds a problem for each unread field, since a misspelt name would silently have no effect. */
+  /** Adds a problem for each unread field, since a misspelt name would otherwise be ignored silently. */
   end(): void {
     for (const key of Object.keys(this.#json))
       if (!this.#read.has(key)) this.#note(key, `is not known here${meantBy(key, [...this.#read].sort())}`);

@@ -53,7 +53,7 @@ export function readSettings(json: unknown, folder: string): Settings {
       "stands beside hub, which gives the device its id. Leave it out, or name the device by hub.name",
     );
   const settings: Settings = {
-    // Without a name the device is known by its host name and the id in its state folder.
+    // Without a name, identify the device by its host name and the id in its state folder.
     device: fields.has("device") ? fields.name("device") : nameOfDevice(fields, state),
     hub,
     update: readUpdate(fields.object("update")),
@@ -146,7 +146,7 @@ function readUpdate(fields: Fields): UpdateSettings {
   return update;
 }
 
-/** @param hasHub true: the hub gives the network, and the files may be missing */
+/** @param hasHub true if the hub assigns the network, so that the files are optional */
 function readNetwork(fields: Fields, hasHub: boolean): NetworkSettings {
   const model = hasHub ? fields.optionalPath("model") : fields.path("model");
   const config = fields.optionalPath("config");
@@ -162,7 +162,7 @@ function readNetwork(fields: Fields, hasHub: boolean): NetworkSettings {
   return { model, config, options: isObject(options) ? options : {}, outputFormat, threads, providers };
 }
 
-/** The names are checked at start, when the runtime can say what it has. */
+/** Reads the names only. They are checked at start, when the runtime can list its providers. */
 function readProviders(fields: Fields): readonly string[] {
   const names = fields.value("providers");
   if (Array.isArray(names) && names.length > 0 && names.every((name) => typeof name === "string")) return names;

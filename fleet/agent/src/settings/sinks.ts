@@ -4,13 +4,13 @@ import { withoutSecrets } from "../core/errors.ts";
 import type { Fields } from "./fields.ts";
 import type { MqttSettings, SinkSettings } from "./types.ts";
 
-/** Largest count of partitions: hosts take as many (`partitions` in host/src/core/config.ts). */
+/** Largest number of partitions, the same as in hosts (`partitions` in host/src/core/config.ts). */
 const MOST_PARTITIONS = 256;
 const KINDS = ["ndjson", "http", "nats", "mqtt"] as const;
-/** Most bytes of a packet that hosts take by default (`maxPacketBytes` in host/src/core/config.ts). */
+/** Largest number of bytes of a packet that hosts accept by default (`maxPacketBytes` in host/src/core/config.ts). */
 const PACKET_BYTES = 8 * 2 ** 20;
 
-/** Placeholder for a sink of unknown kind. The settings then have a problem, so it is never opened. */
+/** Placeholder for a sink of unknown kind, which is never opened, since the settings have a problem. */
 const NONE: SinkSettings = { kind: "ndjson", name: "", path: "" };
 
 export function readSink(fields: Fields): SinkSettings {
@@ -37,7 +37,7 @@ function readKind(kind: (typeof KINDS)[number], fields: Fields): SinkSettings {
     fields.problem("servers", 'expected a list of addresses, ["127.0.0.1:4222"]');
   for (const server of servers)
     if (!isBroker(server)) fields.problem("servers", `got "${withoutSecrets(server)}", ${EXPECTED}`);
-  // Without a count the stream states how many partitions there are.
+  // Without a number, the stream itself states its partitions.
   const partitions = fields.optionalNumber("partitions", [1, MOST_PARTITIONS]);
   return { kind, name, servers, token, partitions, inFlight: fields.number("inFlight", [1, 1024], 16) };
 }
@@ -57,7 +57,7 @@ function readMqtt(name: string, fields: Fields): MqttSettings {
   };
 }
 
-/** Reads the address, with user and password in it or beside it. */
+/** Reads the address. User and password are part of the address or separate fields. */
 function readMqttPlace(fields: Fields): MqttAddress {
   const url = fields.text("url");
   const user = fields.optionalText("user");

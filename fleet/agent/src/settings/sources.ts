@@ -8,7 +8,7 @@ import type { SourceSettings } from "./types.ts";
 const KINDS = ["folder", "image", "video", "rtsp", "v4l2"] as const;
 const FPS = [0.01, 1000] as const;
 
-/** Placeholder for a source of unknown kind. The settings then have a problem, so it is never opened. */
+/** Placeholder for a source of unknown kind, which is never opened, since the settings have a problem. */
 const NONE: SourceSettings = { kind: "image", camera: "", path: "" };
 
 export function readSource(fields: Fields): SourceSettings {

@@ -1,10 +1,10 @@
-/** The settings of an agent, as checked. Paths are absolute. */
+/** The checked settings of an agent. All paths are absolute. */
 import type { MqttAddress } from "boxwright-service/mqtt";
 
 export interface Settings {
-  /** The device: `source` of each packet. With a hub, the hub gives the source, and this is unused. */
+  /** Name of the device, used as `source` of each packet. Unused with a hub, which assigns the source. */
   readonly device: string;
-  /** The hub that the device belongs to. Null: the agent works by these settings alone. */
+  /** The hub that the device belongs to; null if the agent works without a hub. */
   readonly hub: HubSettings | null;
   readonly update: UpdateSettings;
   /** Folder of the spool, the refused packets, and all state that outlives a restart. */
@@ -19,36 +19,36 @@ export interface Settings {
 }
 
 export interface HubSettings {
-  /** Address, without a slash at its end. */
+  /** Address without a slash at the end. */
   readonly url: string;
-  /** Adopt key that enrols the device. Null: the device has to be enrolled already. */
+  /** Adopt key for enrolment; null if the device must be enrolled already. */
   readonly adoptKey: string | null;
-  /** Name of the device on the hub's page when it enrols. */
+  /** Name for the device on the hub's page, set at enrolment. */
   readonly name: string;
-  /** Largest total of bytes of snaps that wait for the hub. */
+  /** Largest number of bytes of all snaps that wait for the hub. */
   readonly snapBytes: number;
 }
 
 /** Settings for updates of the agent by the hub. */
 export interface UpdateSettings {
-  /** Public keys that may sign a version: ed25519:... Empty: the device takes none. */
+  /** Public keys that may sign a version: ed25519:... If empty, the device accepts no updates. */
   readonly keys: readonly string[];
-  /** Minutes for which a new version must be healthy. */
+  /** Minutes for which a new version must stay healthy. */
   readonly healthyMinutes: number;
 }
 
 export interface NetworkSettings {
-  /** The ONNX file. Null: the hub gives the network. */
+  /** The ONNX file; null if the hub assigns the network. */
   readonly model: string | null;
-  /** The config file, which is watched. Null: the model file alone states how to decode, if it does. */
+  /** The config file, which is watched for changes. Null if the model file itself may state how to decode. */
   readonly config: string | null;
   /** Options of `createDetector` that JSON can hold. */
   readonly options: Readonly<Record<string, unknown>>;
   /** Who decodes if the config does not say: the device or the host. */
   readonly outputFormat: "detection" | "raw";
-  /** Threads of the runtime. Null: the runtime's choice. */
+  /** Number of threads of the runtime; null for the runtime's default. */
   readonly threads: number | null;
-  /** Execution providers of ONNX Runtime, the preferred one first. Null: the runtime's choice. */
+  /** Execution providers of ONNX Runtime, the preferred one first; null for the runtime's default. */
   readonly providers: readonly string[] | null;
 }
 
@@ -72,7 +72,7 @@ export interface ImageSettings extends CameraSettings {
 /** A source that ffmpeg reads. */
 interface DecodedSettings extends CameraSettings {
   readonly fps: number | null;
-  /** Method of ffmpeg that decodes in hardware (`ffmpeg -hwaccels`). Null: the processor decodes. */
+  /** Hardware decoding method of ffmpeg (`ffmpeg -hwaccels`); null to decode on the CPU. */
   readonly hwaccel: string | null;
 }
 
@@ -89,7 +89,7 @@ export interface RtspSettings extends DecodedSettings {
 export interface V4l2Settings extends DecodedSettings {
   readonly kind: "v4l2";
   readonly path: string;
-  /** Width and height in pixels. Null: the device's current setting. */
+  /** Width and height in pixels; null for the device's present setting. */
   readonly size: readonly [number, number] | null;
 }
 
@@ -106,7 +106,7 @@ export interface HttpSettings {
   readonly name: string;
   readonly url: string;
   readonly token: string | null;
-  /** Largest count of packets that are sent and not yet answered. */
+  /** Largest number of packets that are sent and not yet answered. */
   readonly inFlight: number;
 }
 
@@ -115,7 +115,7 @@ export interface NatsSettings {
   readonly name: string;
   readonly servers: readonly string[];
   readonly token: string | null;
-  /** Count of partitions that the stream must have; null: any. */
+  /** Number of partitions that the stream must have; null for any. */
   readonly partitions: number | null;
   readonly inFlight: number;
 }
@@ -128,24 +128,24 @@ export interface MqttSettings {
   readonly topic: string;
   readonly inFlight: number;
   /**
-   * Seconds in which a host must answer that it stored a packet. With 0, the broker's acknowledgement is enough,
-   * although a broker may lose acknowledged packets.
+   * Seconds within which a host must answer that it has stored a packet. With 0, the broker's acknowledgement is
+   * enough, although a broker may lose acknowledged packets.
    */
   readonly confirmSeconds: number;
-  /** Most bytes of a packet. The host has a limit too, and the broker may. */
+  /** Largest number of bytes of a packet. The host also has a limit, and the broker may have one. */
   readonly maxPacketBytes: number;
 }
 
 export type SinkSettings = NdjsonSettings | HttpSettings | NatsSettings | MqttSettings;
 
 export interface SpoolSettings {
-  /** Largest total of packet bytes on disk. */
+  /** Largest number of bytes of all packets on disk. */
   readonly maxBytes: number;
   /** What happens at `maxBytes`: the oldest packets are dropped, or new ones wait. */
   readonly policy: "drop-oldest" | "block";
   /** When bytes are flushed to the disk. Only a power cut can lose unflushed packets; a killed process loses none. */
   readonly fsync: "each" | "second" | "never";
-  /** Largest total of bytes of packets that a receiver refused permanently. */
+  /** Largest number of bytes of all packets that a receiver refused permanently. */
   readonly refusedBytes: number;
 }
 

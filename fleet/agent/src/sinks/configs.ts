@@ -1,9 +1,9 @@
-/** Stores the configs that spooled packets name, so that both survive a restart. */
+/** Stores the configs of spooled packets, so that packets and configs both survive a restart. */
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ConfigRecord } from "../network/plan.ts";
 
-/** Largest count of stored configs. */
+/** Largest number of stored configs. */
 const MOST = 64;
 
 export class ConfigStore {
@@ -15,7 +15,7 @@ export class ConfigStore {
     mkdirSync(this.#folder, { recursive: true });
   }
 
-  /** Stores a config. Call this before the first packet that names it is spooled. */
+  /** Stores a config. Call this before the first packet with this config is spooled. */
   store({ hash, json }: ConfigRecord): void {
     if (this.#stored.has(hash)) return;
     const path = this.#path(hash);
@@ -26,12 +26,12 @@ export class ConfigStore {
   }
 
   find(hash: string): ConfigRecord | null {
-    // Accept nothing but a hash: the text comes from a packet and becomes a file name.
+    // Accept only a hash: the text comes from a packet and becomes a file name.
     if (!/^[\da-f]{16}$/.test(hash)) return null;
     try {
       const path = this.#path(hash);
       const json = readFileSync(path, "utf8");
-      // Touch the file, since `#forgetOld` deletes the configs that were unused longest.
+      // Touch the file, since `#forgetOld` deletes the configs that were unused for longest.
       utimesSync(path, new Date(), new Date());
       return { hash, json };
     } catch {

@@ -1,4 +1,4 @@
-/** Sends packets from the spool to one sink, until the sink has acknowledged or refused each. */
+/** Sends packets from the spool to one sink, until the sink has acknowledged or refused each packet. */
 import type { Logger } from "pino";
 import { messageOf } from "boxwright-service/errors";
 import { Backoff } from "boxwright-service/retry";
@@ -8,25 +8,25 @@ import type { Spooled } from "../spool/segment.ts";
 import type { RefusedFolder } from "./refused.ts";
 import type { Outcome, Sink } from "./sink.ts";
 
-/** Milliseconds that packets being sent may still take after the signal to end. */
+/** Milliseconds that packets being sent may still take after the signal aborts. */
 const SEND_GRACE = 2000;
 
 /** Counts of a delivery. The delivery updates the object in place. */
 export interface DeliveryStats {
   stored: number;
-  /** Count of stored packets that the receiver already had. */
+  /** Number of stored packets that the receiver already had. */
   duplicate: number;
   refused: number;
-  /** Count of attempts without a result, each of which is repeated. */
+  /** Number of attempts without a result. Such attempts are repeated. */
   later: number;
 }
 
 export class Delivery {
   readonly sink: Sink;
   readonly stats: DeliveryStats = { stored: 0, duplicate: 0, refused: 0, later: 0 };
-  /** Reason why the last attempt must be repeated; null once a receiver took or refused a packet. */
+  /** Reason why the last attempt must be repeated; null after a receiver has accepted or refused a packet. */
   waitsFor: string | null = null;
-  /** True if only an operator can fix what `waitsFor` states. */
+  /** True if only an operator can fix the problem in `waitsFor`. */
   needsOperator = false;
   /** Reason of the last permanent refusal. */
   lastRefusal: string | null = null;
@@ -34,13 +34,13 @@ export class Delivery {
   readonly #refused: RefusedFolder;
   readonly #log: Logger;
   readonly #backoff: Backoff;
-  /** Resolves when sending may go on; null if no failed attempt demands a pause. */
+  /** Resolves when sending may continue; null if no failed attempt requires a pause. */
   #pause: Promise<void> | null = null;
-  /** Lets one packet at a time probe a receiver that is away. */
+  /** Queue that lets one packet at a time test a receiver that does not answer. */
   readonly #probes = new Turns();
   readonly #grace: number;
 
-  /** @param grace milliseconds from the signal to end until packets under way are aborted */
+  /** @param grace milliseconds from the signal until packets being sent are aborted */
   constructor(
     sink: Sink,
     reader: Reader,
@@ -58,8 +58,8 @@ export class Delivery {
   }
 
   /**
-   * Delivers until the signal aborts. Packets being sent may then still be acknowledged briefly. Others stay in the
-   * spool for the next start.
+   * Delivers until the signal aborts. Packets being sent may be acknowledged for a short time after that. Other packets
+   * stay in the spool for the next start.
    */
   async run(signal: AbortSignal): Promise<void> {
     const sends = new AbortController();
@@ -87,16 +87,16 @@ export class Delivery {
     }
   }
 
-  /** Sends a packet to a receiver that was away when the packet queued up. Returns true if the packet is done. */
+  /** Tests the receiver with a packet, after earlier attempts failed. Returns true if the packet is done. */
   async #probe(packet: Spooled, signal: AbortSignal, sends: AbortSignal): Promise<boolean> {
     await this.#pause;
-    // End this turn if another packet reached the receiver, since packets are then sent in parallel again.
+    // End this turn if another packet has reached the receiver, since packets are then sent in parallel again.
     return this.waitsFor !== null && this.#attempt(packet, signal, sends);
   }
 
-  /** Sends a packet once. Returns true if it is done, false if it must be sent again. */
+  /** Sends a packet once. Returns true if the packet is done, false if it must be sent again. */
   async #attempt({ index, bytes }: Spooled, signal: AbortSignal, sends: AbortSignal): Promise<boolean> {
-    // Skip a packet that the spool dropped while it waited here, since it is already counted.
+    // Skip a packet that the spool dropped while the packet waited here. The spool has already counted it.
     if (signal.aborted || this.#reader.isPast(index)) return true;
     const outcome = await this.sink.send(bytes, sends);
     if (signal.aborted && outcome.kind === "later") return true;
@@ -116,8 +116,8 @@ export class Delivery {
   }
 
   /**
-   * Pauses all packets. After the pause they test the receiver one at a time. They take turns, since the receiver may
-   * put off one packet and take the others.
+   * Pauses all packets. After the pause, packets test the receiver one at a time. They take turns, since the receiver
+   * may delay one packet and accept the others.
    */
   #wait(
     { reason, milliseconds, needsOperator = false }: Extract<Outcome, { kind: "later" }>,

@@ -8,11 +8,11 @@ import { type Bearer, type FindConfig, type Outcome, type Preview, type Sink, pr
 
 /** Milliseconds until a request without an answer is aborted. */
 const PATIENCE = 30_000;
-/** Milliseconds until a preview without an answer is aborted, since a later one replaces it. */
+/** Milliseconds until a preview without an answer is aborted. The time is short, since a later preview replaces it. */
 const PREVIEW_PATIENCE = 5000;
-/** Count of characters of an answer to keep. */
+/** Number of characters that are kept of an answer. */
 const MOST_TEXT = 500;
-/** Longest wait that a receiver may ask for, in milliseconds. */
+/** Largest number of milliseconds that a receiver may ask to wait. */
 const MOST_WAIT = 3_600_000;
 
 /** The parts of a host's answer that this sink uses. */
@@ -64,7 +64,7 @@ export class HttpSink implements Sink {
     return Promise.resolve();
   }
 
-  /** Sends the host a config that it asked for. Returns null if the host took it, else the outcome of the packet. */
+  /** Sends a config that the host asked for. Returns null if the host accepted it, else the outcome for the packet. */
   async #sendConfig(hash: string | null, signal: AbortSignal): Promise<Outcome | null> {
     const record = hash === null ? null : this.#findConfig(hash);
     if (!record)
@@ -72,7 +72,7 @@ export class HttpSink implements Sink {
     const headers = { "content-type": "application/json" };
     const answer = await this.#call("PUT", `/v1/configs/${record.hash}`, headers, record.json, signal);
     if (answer.status < 300) return null;
-    // Refuse the packet too, since a host that refuses its config never decodes it.
+    // Refuse the packet too: a host that refuses the config can never decode the packet.
     if (answer.status === 400 || answer.status === 413)
       return { kind: "refused", reason: `config ${record.hash}: ${answer.status} ${answer.text}` };
     return outcomeOf(answer);
@@ -85,7 +85,7 @@ export class HttpSink implements Sink {
     body: Uint8Array | string,
     signal: AbortSignal,
   ): Promise<Answer> {
-    // The timeout covers the body of the answer too.
+    // Apply the timeout to the body of the answer too.
     return runWithin(this.#patience, signal, (both) => this.#request(method, path, headers, body, both));
   }
 
@@ -102,7 +102,7 @@ export class HttpSink implements Sink {
       method,
       headers: { ...headers, ...(token !== null && { authorization: `Bearer ${token}` }) },
       body: body as string | Uint8Array<ArrayBuffer>,
-      // Follow no redirect: packets may only go to the address in the settings.
+      // Follow no redirect, so that packets go only to the address in the settings.
       redirect: "error",
       signal,
     });
@@ -119,21 +119,21 @@ export class HttpSink implements Sink {
 function outcomeOf({ status, retryAfter, isDuplicate, text }: Answer): Outcome {
   if (status >= 200 && status < 300) return { kind: "stored", isDuplicate };
   const reason = `${status} ${text}`.trim();
-  // The packet has another source than the token, so it was made before this device was enrolled.
+  // The packet has another source than the token, so it comes from before this device's enrolment.
   const isForeign = status === 403 && /"reason":"source"/.test(text);
   if (status === 400 || status === 413 || isForeign) return { kind: "refused", reason };
   const asked = askedPause(retryAfter);
-  // Keep the packet on a wrong token or path, since an operator can correct these settings.
+  // Keep the packet after a wrong token or path, since an operator can correct these settings.
   return { kind: "later", reason, ...(asked !== null && { milliseconds: Math.min(asked, MOST_WAIT) }) };
 }
 
-/** Returns the hash of the config that the host lacks, from its answer or else from the packet. */
+/** Returns the hash of the config that the host asks for, from the answer or else from the packet. */
 function hashIn({ text }: Answer, headers: Readonly<Record<string, string>>): string | null {
   try {
     const { config } = JSON.parse(text) as { config?: unknown };
     if (typeof config === "string") return config;
   } catch {
-    // The answer is not JSON.
+    // Ignore the error: the answer is not JSON.
   }
   return headers["ce-config"] ?? null;
 }

@@ -15,22 +15,22 @@ import { Reopened, runWithin, wait } from "../core/wait.ts";
 import type { MqttSettings } from "../settings/types.ts";
 import { type FindConfig, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";
 
-/** Milliseconds in which the broker has to acknowledge a packet. */
+/** Milliseconds within which the broker must acknowledge a packet. */
 const PATIENCE = 30_000;
-/** Reason codes for packets that the broker will never take. */
+/** Reason codes for packets that the broker will never accept. */
 const NEVER: ReadonlySet<number> = new Set([MQTT_CODE.tooLarge, MQTT_CODE.format]);
 /** Reason codes for problems that only an operator can fix. */
 const OPERATOR_CODES: ReadonlySet<number> = new Set([MQTT_CODE.denied, MQTT_CODE.topic]);
 
-/** Advice to the operator if nobody takes the packets. */
+/** Advice to the operator if no host receives the packets. */
 const START_HOST = "start a host whose option mqtt names this broker, and whose mqttTopic is the topic of this sink";
 
-/** A connection, with what was sent over it. */
+/** A connection, with the messages that were sent over it. */
 interface Open {
   readonly connection: MqttConnection;
-  /** Configs by hash. */
+  /** Configs that were published over this connection, by hash. */
   readonly published: Map<string, Promise<void>>;
-  /** Waiting for a host's answer, by correlation data. Called with null if no answer can come any more. */
+  /** Functions that wait for a host's answer, by correlation data. They get null if no answer can come any more. */
   readonly asked: Map<string, (answer: MqttAnswer | null) => void>;
 }
 
@@ -45,8 +45,8 @@ export class MqttSink implements Sink {
   #count = 0;
 
   /**
-   * @param device id of this device, which no other one has
-   * @param patience milliseconds in which the broker has to acknowledge a packet
+   * @param device id of this device, unique among all devices
+   * @param patience milliseconds within which the broker must acknowledge a packet
    */
   constructor(settings: MqttSettings, findConfig: FindConfig, device: string, patience = PATIENCE) {
     this.name = settings.name;
@@ -66,7 +66,8 @@ export class MqttSink implements Sink {
       if (config !== null) {
         const record = this.#findConfig(config);
         if (record) await this.#within(signal, open, () => this.#publishConfig(open, record.hash, record.json));
-        // Refuse: only agents publish configs and this one has lost it, so no host can decode the packet.
+        // Refuse the packet: only agents publish configs, and this agent has lost the config, so no host can decode the
+        // packet.
         else if (kind === "raw")
           return { kind: "refused", reason: `config ${config}: this agent has it no more, so no host could decode` };
       }
@@ -78,7 +79,10 @@ export class MqttSink implements Sink {
     }
   }
 
-  /** Publishes a packet, and waits for the broker and, if the settings ask for it, for a host. */
+  /**
+   * Publishes a packet, and waits for the broker's acknowledgement. If the settings require it, also waits for a host's
+   * answer.
+   */
   async #publish(open: Open, message: MqttMessage, signal: AbortSignal): Promise<Outcome> {
     const { topic, confirmSeconds } = this.#settings;
     const key = String(this.#count++);
@@ -86,15 +90,15 @@ export class MqttSink implements Sink {
     const asking = {
       responseTopic: this.#answers,
       correlationData: Buffer.from(key),
-      // Let the broker drop the message after that time: the agent sends it again, and copies would fill an absent
-      // host's queue.
+      // Let the broker drop the message after this time: the agent sends it again, and copies would otherwise fill the
+      // queue of an absent host.
       expirySeconds: confirmSeconds + 1,
     };
     try {
       const asked = confirmSeconds > 0 ? { ...message, ...asking } : message;
       const code = await this.#within(signal, open, () => open.connection.publish(asked));
       if (code === MQTT_CODE.nobody)
-        // The broker dropped the packet.
+        // Nobody has subscribed, so the broker has dropped the packet.
         return { kind: "later", reason: `nobody has subscribed to ${topic}/packets/# at the broker: ${START_HOST}` };
       if (confirmSeconds === 0) return { kind: "stored" };
       const end = new AbortController();
@@ -112,7 +116,7 @@ export class MqttSink implements Sink {
     }
   }
 
-  /** Topic at which hosts answer this sink. */
+  /** Topic on which hosts answer this sink. */
   get #answers(): string {
     return `${this.#settings.topic}/answers/${this.#clientId}`;
   }
@@ -129,7 +133,7 @@ export class MqttSink implements Sink {
 
   async #connect(lose: () => void): Promise<Open> {
     const asked: Open["asked"] = new Map();
-    // Ask for no session: packets without an acknowledgement are in the spool and are sent again.
+    // Request no session: unacknowledged packets are in the spool and are sent again.
     const connection = await connectMqtt(this.#settings.address, {
       clientId: this.#clientId,
       onMessage: ({ payload, properties }, done) => {
@@ -155,8 +159,8 @@ export class MqttSink implements Sink {
   }
 
   /**
-   * Publishes a config where hosts look for it, once per connection. The broker keeps it for later hosts, but may have
-   * been replaced.
+   * Publishes a config on the topic that hosts subscribe to, once per connection. The broker keeps the config for later
+   * hosts, but may be replaced between two connections.
    */
   #publishConfig({ connection, published }: Open, hash: string, json: string): Promise<void> {
     let publishing = published.get(hash);
@@ -171,7 +175,7 @@ export class MqttSink implements Sink {
     return publishing;
   }
 
-  /** Waits for an acknowledgement. If it is late, cuts the connection, since the broker hangs. */
+  /** Waits for an acknowledgement. If it comes too late, cuts the connection, since the broker hangs. */
   #within<R>(signal: AbortSignal, { connection }: Open, work: () => Promise<R>): Promise<R> {
     return runWithin(this.#patience, signal, (both) => {
       const cut = new Promise<never>((_, reject) => {
@@ -186,7 +190,8 @@ export class MqttSink implements Sink {
 }
 
 /**
- * Returns HTTP headers as MQTT 5 properties. In CloudEvents' MQTT binding, names have no prefix and values no escapes.
+ * Converts HTTP headers to MQTT 5 properties. In CloudEvents' MQTT binding, names have no prefix, and values are not
+ * escaped.
  */
 function propertiesOf(headers: Readonly<Record<string, string>>): {
   readonly contentType?: string;
@@ -202,7 +207,7 @@ function propertiesOf(headers: Readonly<Record<string, string>>): {
   };
 }
 
-/** Parses a host's answer; null for other text. */
+/** Parses a host's answer. Returns null for other text. */
 function answerIn(text: string): MqttAnswer | null {
   try {
     const { refused } = JSON.parse(text) as { refused?: unknown };

@@ -13,18 +13,20 @@ import { type FindConfig, type Outcome, type Preview, type Sink, previewHeaders 
 
 const CONFIGS = "boxwright-configs";
 const STREAM = "BOXWRIGHT";
-/** Milliseconds in which the broker has to acknowledge a packet. */
+/** Milliseconds within which the broker must acknowledge a packet. */
 const PATIENCE = 10_000;
-/** Error codes of a full stream: too many messages, bytes, or messages per subject. A full disk has the first. */
+/**
+ * Error codes of a full stream: too many messages, bytes, or messages per subject. A full disk gives the first code.
+ */
 const FULL = new Set([10077, 10167]);
 
-/** A connection and its clients for stream and configs. */
+/** A connection, with its clients for stream and configs. */
 interface Open {
   readonly connection: NatsConnection;
   readonly stream: JetStreamClient;
-  /** Count of partitions of the stream. */
+  /** Number of partitions of the stream. */
   readonly partitions: number;
-  /** Key-value store of configs, which hosts read; null until it is opened. */
+  /** Key-value store of configs, which hosts read; null until it is open. */
   configs: KV | null;
   /** Hashes of the configs that were stored over this connection. */
   readonly put: Set<string>;
@@ -35,9 +37,7 @@ export class NatsSink implements Sink {
   readonly inFlight: number;
   readonly #settings: NatsSettings;
   readonly #findConfig: FindConfig;
-  /**
-   * The connection. Its client reconnects by itself, so only one that failed at first or was closed is opened again.
-   */
+  /** The connection. Its client reconnects by itself, so it is opened again only if it failed to open or was closed. */
   readonly #broker = new Reopened((lose) => this.#connect(lose));
 
   constructor(settings: NatsSettings, findConfig: FindConfig) {
@@ -103,17 +103,17 @@ export class NatsSink implements Sink {
   }
 
   get #options(): ConnectionOptions {
-    // Limit the handshake, since the client would wait 20 s for a broker that dies during it.
+    // Limit the handshake: the client would wait 20 s for a broker that crashes during it.
     return { ...addressOf(this.#settings), name: "boxwright-agent", timeout: 3000 };
   }
 
-  /** Returns what an operator must do if the broker is there but does not answer. */
+  /** Returns what an operator must do if the broker is reachable but does not answer. */
   async #explain(error: unknown): Promise<unknown> {
     const isStuck = isTimeout(error) && (await isThere(() => connect({ ...this.#options, reconnect: false })));
     return isStuck ? new UserError(STUCK_BROKER) : error;
   }
 
-  /** Stores a config where hosts look for it, once per connection, since the broker may have been replaced. */
+  /** Stores a config in the store that hosts read, once per connection, since the broker may be replaced in between. */
   async #putConfig(open: Open, hash: string): Promise<void> {
     if (open.put.has(hash)) return;
     const record = this.#findConfig(hash);
@@ -122,7 +122,7 @@ export class NatsSink implements Sink {
       open.configs ??= await new Kvm(open.stream).create(CONFIGS);
       await open.configs.put(hash, record.json);
     } catch (error) {
-      // Reopen the store next time: a broker whose disk was full may have lost it.
+      // Reopen the store next time: after a full disk, a broker may have lost it.
       open.configs = null;
       throw error;
     }
@@ -130,15 +130,16 @@ export class NatsSink implements Sink {
   }
 }
 
-/** Returns the subject of a camera's packets. Hosts take packets of a partition in order. */
+/** Returns the subject for a camera's packets. Hosts process the packets of a partition in order. */
 function subjectOf(source: string | null, camera: string | null, partitions: number): string {
   const partition = crc32(`${source ?? ""}\n${camera ?? ""}`) % partitions;
   return `boxwright.packets.${partition}.${tokenOf(camera ?? "")}`;
 }
 
 /**
- * Returns the partition count of the stream, by its subjects, or by the setting if this agent may not ask.
- * @throws UserError if the setting is another count: packets of a partition without a host would stay in the stream
+ * Returns the number of partitions from the stream's subjects, or from the setting if this agent may not read the
+ * stream.
+ * @throws UserError if the setting is another number: packets of a partition without a host would stay in the stream
  */
 async function partitionsOf(connection: NatsConnection, given: number | null): Promise<number> {
   let subjects: readonly string[];
@@ -161,12 +162,12 @@ async function partitionsOf(connection: NatsConnection, given: number | null): P
   return count;
 }
 
-/** True if the broker refused a question that this client may not ask. */
+/** True if the broker refused a request that this client may not send. */
 const isDenied = (error: unknown): boolean => /permission/i.test(connectionProblem(error));
 
 /**
- * Returns the servers and credentials of the settings. The client ignores user, password and tls:// of an address, so
- * they become options.
+ * Returns the servers and credentials of the settings as options. The client ignores user, password and tls:// in an
+ * address.
  */
 export function addressOf({ servers, token }: Pick<NatsSettings, "servers" | "token">): ConnectionOptions {
   const urls = servers.map((server) => new URL(server.includes("://") ? server : `nats://${server}`));
@@ -186,7 +187,7 @@ function messageHeaders(record: Readonly<Record<string, string>>): MsgHdrs {
   return all;
 }
 
-/** Returns the byte length of a message's headers, including an allowance for those that the client adds. */
+/** Returns the number of bytes of a message's headers, with a reserve for headers that the client adds. */
 function sizeOf(all: MsgHdrs): number {
   let size = 200;
   for (const name of all.keys()) size += name.length + all.get(name).length + 4;
@@ -204,7 +205,7 @@ function outcomeOf(error: unknown): Outcome {
     };
   if (error instanceof JetStreamApiError && FULL.has(error.code))
     return { kind: "later", reason: `the stream is full: ${reason}` };
-  // Refuse permanently: the broker's size limit has changed since it was stated.
+  // Refuse permanently: the broker's limit of bytes was lowered after the broker had stated it.
   if (/max_payload|MAX_PAYLOAD/.test(reason) || (error instanceof JetStreamApiError && error.code === 10054))
     return { kind: "refused", reason };
   return { kind: "later", reason: reason || "the broker does not answer" };

@@ -1,20 +1,20 @@
-/** The sink "ndjson": a file with one CloudEvent in JSON on each line. */
+/** The sink "ndjson": a file with one CloudEvent as JSON per line. */
 import { type FileHandle, open } from "node:fs/promises";
 import { fromPacket, packetHeaders } from "boxwright";
 import { messageOf } from "boxwright-service/errors";
 import type { NdjsonSettings } from "../settings/types.ts";
 import type { Outcome, Sink } from "./sink.ts";
 
-/** Block size in bytes when searching backwards for the last line end. */
+/** Number of bytes that are read at a time to find the last line end. */
 const TAIL = 2 ** 20;
 
 export class NdjsonSink implements Sink {
   readonly name: string;
-  /** One at a time, since two writes at one position would mix. */
+  /** Send one packet at a time, since two writes at the same position would mix. */
   readonly inFlight = 1;
   readonly #path: string;
   #file: FileHandle | null = null;
-  /** Byte length of all whole lines. */
+  /** Number of bytes of all complete lines. */
   #bytes = 0;
 
   constructor({ name, path }: NdjsonSettings) {
@@ -39,7 +39,7 @@ export class NdjsonSink implements Sink {
       this.#bytes += line.length;
       return { kind: "stored" };
     } catch (error) {
-      // Leave a half-written line: the next attempt writes to the same position.
+      // Leave a half-written line as it is: the next attempt writes at the same position.
       return { kind: "later", reason: messageOf(error) };
     }
   }
@@ -49,7 +49,7 @@ export class NdjsonSink implements Sink {
     await this.#file?.close();
   }
 
-  /** Opens the file. Cuts off a half-written last line, which a killed process leaves. */
+  /** Opens the file. Cuts off a half-written last line, which a killed process may leave. */
   async #open(): Promise<FileHandle> {
     await (await open(this.#path, "a")).close();
     const file = await open(this.#path, "r+");
@@ -64,7 +64,7 @@ export class NdjsonSink implements Sink {
   }
 }
 
-/** Returns the position after the last line end. */
+/** Returns the position after the file's last line end. */
 async function endOfLines(file: FileHandle): Promise<number> {
   for (let end = (await file.stat()).size; end > 0;) {
     const from = Math.max(0, end - TAIL);
@@ -76,7 +76,7 @@ async function endOfLines(file: FileHandle): Promise<number> {
   return 0;
 }
 
-/** Returns a packet as a structured CloudEvent on one line. Tensors of a raw packet are in base64. */
+/** Returns a packet as a structured CloudEvent on one line. Tensors of a raw packet are encoded in base64. */
 function lineOf(packet: Uint8Array): string {
   const { kind, config, id, source, subject, time, sequence, traceparent } = fromPacket(packet);
   if (kind === "detection") return Buffer.from(packet).toString("utf8").trimEnd();

@@ -7,8 +7,9 @@ import { NdjsonSink } from "./ndjson.ts";
 import { type Bearer, type FindConfig, type Sink, fixedBearer } from "./sink.ts";
 
 /**
+ * Opens a sink.
  * @param id id of this device, unique among all devices
- * @param device the token that the hub signed for this device: a host without a token of its own gets it
+ * @param device token that the hub signed for this device, for hosts without a token in the settings
  */
 export function openSink(settings: SinkSettings, findConfig: FindConfig, id: string, device: Bearer | null): Sink {
   switch (settings.kind) {

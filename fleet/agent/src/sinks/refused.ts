@@ -1,11 +1,11 @@
-/** Stores permanently refused packets up to a cap, so that an operator can look at them. */
+/** Stores permanently refused packets, so that an operator can examine them. The size of all packets is limited. */
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sha256 } from "../core/ids.ts";
 
 /** A refused packet on disk. */
 export interface RefusedFile {
-  /** Name of its files, used by commands. */
+  /** Base name of the files that hold this refused packet. Commands take it as an argument. */
   readonly name: string;
   readonly sink: string;
   readonly reason: string;
@@ -24,10 +24,10 @@ export class RefusedFolder {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
   }
 
-  /** Stores a packet and the reason. Deletes the oldest files above the cap. */
+  /** Stores a packet and the reason for the refusal. Deletes the oldest packets above the limit. */
   store(packet: Uint8Array, sink: string, reason: string): void {
     if (packet.length > this.#maxBytes) return;
-    // Name the file by a hash, since names of sinks and packets come from outside.
+    // Use a hash as the file name, since names of sinks and packets come from outside.
     const path = join(this.#folder, sha256(sink, packet));
     writeFileSync(`${path}.packet`, packet);
     writeFileSync(`${path}.json`, JSON.stringify({ sink, reason, time: new Date().toISOString() }));

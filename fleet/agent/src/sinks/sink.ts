@@ -3,16 +3,16 @@ import type { ConfigRecord } from "../network/plan.ts";
 
 /** Outcome of sending a packet. */
 export type Outcome =
-  /** The receiver has the packet. */
+  /** The receiver has stored the packet. */
   | { readonly kind: "stored"; readonly isDuplicate?: boolean }
-  /** The receiver will never take the packet. */
+  /** The receiver will never accept the packet. */
   | { readonly kind: "refused"; readonly reason: string }
-  /** The receiver is away, busy or full. The packet stays in the spool. */
+  /** The receiver does not answer, is busy or full. The packet stays in the spool. */
   | {
       readonly kind: "later";
       readonly reason: string;
       readonly milliseconds?: number;
-      /** True if waiting does not help: settings do not fit the receiver, or its disk is full. */
+      /** True if only an operator can help: the settings do not fit the receiver, or the receiver's disk is full. */
       readonly needsOperator?: boolean;
     };
 
@@ -23,17 +23,17 @@ export interface Preview {
   readonly subject: string;
   readonly id: string;
   readonly time: string;
-  /** True if the frame comes from a photo or a video file. A page then shows the last pictures, without a latency. */
+  /** True if the frame comes from a photo or a video file. A page then shows several last pictures, but no latency. */
   readonly isRecorded: boolean;
 }
 
 export interface Sink {
   readonly name: string;
-  /** Largest count of packets that are sent and not yet answered. */
+  /** Largest number of packets that are sent and not yet answered. */
   readonly inFlight: number;
   /** Sends one packet. Never rejects: an error becomes an outcome. */
   send(packet: Uint8Array, signal: AbortSignal): Promise<Outcome>;
-  /** Sends a preview picture, once. Absent in sinks whose receiver takes no pictures. */
+  /** Sends a preview picture, once. Missing in sinks whose receiver accepts no pictures. */
   preview?(preview: Preview): Promise<void>;
   close(): Promise<void>;
 }
@@ -42,17 +42,17 @@ export interface Sink {
 export interface Bearer {
   /** Returns the token; null if there is none. */
   token(): string | null;
-  /** Called when a host has refused the token. */
+  /** Called after a host has refused the token. */
   denied(): void;
 }
 
-/** Returns a token that never changes, as settings have it. */
+/** Returns a fixed token from the settings. */
 export const fixedBearer = (token: string | null): Bearer => ({ token: () => token, denied: () => undefined });
 
-/** Function that returns the config with a hash. */
+/** Function that finds a config by its hash. */
 export type FindConfig = (hash: string) => ConfigRecord | null;
 
-/** Returns a preview's CloudEvents attributes as headers, escaped as the HTTP binding says. */
+/** Returns a preview's CloudEvents attributes as headers, escaped as in the HTTP binding. */
 export function previewHeaders({ source, subject, id, time, isRecorded }: Preview): Record<string, string> {
   const about = { source, subject, id, time, ...(isRecorded && { recorded: "true" }) };
   const attributes = { specversion: "1.0", type: "boxwright.preview.v1", ...about };

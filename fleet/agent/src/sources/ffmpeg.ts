@@ -1,31 +1,32 @@
-/** Runs ffmpeg as a child process, which turns a video, an RTSP stream or a V4L2 device into frames on a pipe. */
+/** Runs ffmpeg as a child process. ffmpeg converts a video, an RTSP stream or a V4L2 device to frames on a pipe. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { type Problem, withoutSecrets } from "../core/errors.ts";
 import type { RtspSettings, SourceSettings, V4l2Settings, VideoSettings } from "../settings/types.ts";
 import { type PpmFrame, PpmReader } from "./ppm.ts";
 
-/** Largest frame in pixels: 16K. */
+/** Largest number of pixels of a frame: 16K. */
 const MOST_PIXELS = 140e6;
-/** Milliseconds from the request to end until ffmpeg is killed. */
+/** Milliseconds from the signal to end until ffmpeg is killed. */
 const GRACE = 2000;
 
-/** Returns the arguments of ffmpeg. They go to the process as a list, without a shell. */
+/** Returns the arguments of ffmpeg. The process gets them as a list, without a shell. */
 export function argumentsFor(settings: VideoSettings | RtspSettings | V4l2Settings): string[] {
   const { fps, hwaccel } = settings;
   return [
     ...["-nostdin", "-hide_banner", "-loglevel", "error"],
-    // With hardware decoding, ffmpeg copies the frames back to memory. It decodes itself what the hardware cannot.
+    // With hardware decoding, ffmpeg copies the frames back to memory. It decodes in software what the hardware cannot
+    // decode.
     ...(hwaccel === null ? [] : ["-hwaccel", hwaccel]),
     ...inputFor(settings),
     ...["-map", "0:v:0", "-an", "-sn", "-dn"],
-    // Without a rate, pass each input frame exactly once, since ffmpeg would repeat or drop some.
+    // Without a rate, pass on each input frame exactly once: by default, ffmpeg may repeat or drop frames.
     ...(fps === null ? ["-fps_mode", "passthrough"] : ["-vf", `fps=${fps}`]),
     ...["-f", "image2pipe", "-c:v", "ppm", "-pix_fmt", "rgb24", "pipe:1"],
   ];
 }
 
 function inputFor(settings: VideoSettings | RtspSettings | V4l2Settings): string[] {
-  // Allow only the protocol "file": a playlist may name addresses, which ffmpeg would open.
+  // Allow only the protocol "file": a playlist may contain addresses, which ffmpeg would open.
   if (settings.kind === "video") return ["-protocol_whitelist", "file", "-i", `file:${settings.path}`];
   if (settings.kind === "rtsp")
     return ["-f", "concat", "-safe", "0", "-protocol_whitelist", "pipe,rtsp,rtp,tcp,udp,tls", "-i", "pipe:0"];
@@ -39,8 +40,8 @@ function inputFor(settings: VideoSettings | RtspSettings | V4l2Settings): string
 }
 
 /**
- * Returns the text for ffmpeg's standard input; "" for none. A camera's address contains its password, and every user
- * can read a process' arguments, so a playlist of the "concat" demuxer passes it instead.
+ * Returns the text for ffmpeg's standard input; "" for none. A camera's address contains a password, and every user can
+ * read the arguments of a process. So the address is passed in a playlist of the "concat" demuxer.
  */
 export function playlistFor(settings: VideoSettings | RtspSettings | V4l2Settings): string {
   if (settings.kind !== "rtsp") return "";
@@ -48,7 +49,7 @@ export function playlistFor(settings: VideoSettings | RtspSettings | V4l2Setting
   return `ffconcat version 1.0\nfile '${url}'\noption rtsp_transport tcp\noption timeout 10000000\n`;
 }
 
-/** Checks the methods that decode in hardware against those that this ffmpeg has. */
+/** Returns a problem for each hardware decoding method that this ffmpeg does not have. */
 export function hwaccelProblems(sources: readonly SourceSettings[], command = "ffmpeg"): Problem[] {
   const asked = sources.map((source) => ("hwaccel" in source ? source.hwaccel : null));
   if (asked.every((name) => name === null)) return [];
@@ -71,7 +72,7 @@ export function hwaccelProblems(sources: readonly SourceSettings[], command = "f
 /** Result of a run of ffmpeg. */
 export interface FfmpegEnd {
   readonly code: number | null;
-  /** Last lines of its log, without user and password of addresses. */
+  /** Last lines of ffmpeg's log, without the user and password of addresses. */
   readonly message: string;
 }
 
@@ -86,13 +87,14 @@ export class Ffmpeg {
   #message = "";
 
   /**
+   * Starts ffmpeg.
    * @param onFrame called for each frame; an error that it throws ends the run
    * @param input text for the standard input
    */
   constructor(args: readonly string[], onFrame: (frame: PpmFrame) => void, command = "ffmpeg", input = "") {
-    // Start a process group, so that ffmpeg's children can be ended with it.
+    // Start a process group, so that ffmpeg's child processes can be ended too.
     this.#child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"], detached: true });
-    // Ignore a closed pipe: exit code and log of the process tell the reason.
+    // Ignore a closed pipe, since exit code and log of the process state the reason.
     this.#child.stdin!.on("error", () => undefined).end(input);
     const reader = new PpmReader(MOST_PIXELS, onFrame);
     this.#child.stdout!.on("data", (chunk: Buffer) => {
@@ -114,7 +116,7 @@ export class Ffmpeg {
     });
   }
 
-  /** Stops reading. ffmpeg waits once the pipe is full. */
+  /** Stops reading. ffmpeg then waits as soon as the pipe is full. */
   pause(): void {
     this.#child.stdout!.pause();
   }
@@ -142,7 +144,7 @@ export class Ffmpeg {
     try {
       process.kill(-pid, signal);
     } catch {
-      // It has ended meanwhile.
+      // Ignore the error: the process has ended meanwhile.
     }
   }
 }

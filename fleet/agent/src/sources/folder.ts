@@ -1,4 +1,4 @@
-/** The sources "folder" and "image": photos in order of name. A watched folder waits for new photos. */
+/** The sources "folder" and "image": photos ordered by name. A watched folder waits for new photos. */
 import { type Dirent, type Stats } from "node:fs";
 import { readFile, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { readPicture } from "./picture.ts";
 import { type Source, type SourceFrame, newStats } from "./source.ts";
 
 const PHOTO = /\.(jpe?g|png|webp)$/i;
-/** Largest photo file in bytes. */
+/** Largest number of bytes of a photo file. */
 const MOST_BYTES = 256 * 2 ** 20;
 
 /** The year 10000, in milliseconds. */
@@ -28,7 +28,7 @@ interface Photo {
 
 export interface FolderOptions {
   readonly camera: string;
-  /** A folder, or one photo. */
+  /** Path of a folder, or of one photo. */
   readonly path: string;
   readonly isWatched: boolean;
   /** Milliseconds between two scans of a watched folder. */
@@ -44,10 +44,11 @@ export class FolderSource implements Source {
   readonly #journal: Journal;
   readonly #log: Logger;
   #waiting: Photo[] = [];
-  /** Keys of the photos that this process has passed on or found unreadable. */
+  /** Keys of the photos that this process has processed or found unreadable. */
   readonly #taken = new Set<string>();
   /**
-   * Keys of the last scan. In a watched folder a photo is read once two scans agree, which shows that it is complete.
+   * Keys of the last scan. In a watched folder, a photo is read when two scans find the same key, since the file is
+   * then complete.
    */
   #before = new Set<string>();
   #isListed = false;
@@ -126,7 +127,7 @@ export class FolderSource implements Source {
   }
 }
 
-/** Returns the photos of a folder and its subfolders, or the one photo that the path names. */
+/** Returns the photos in a folder and its subfolders. If the path names a photo, returns only this photo. */
 async function findPhotos({ camera, path }: FolderOptions): Promise<Photo[]> {
   const whole = await stat(path);
   if (whole.isFile()) return [photoOf(camera, path, whole)];
@@ -135,7 +136,7 @@ async function findPhotos({ camera, path }: FolderOptions): Promise<Photo[]> {
   for (const entry of entries) {
     if (!entry.isFile() || !PHOTO.test(entry.name)) continue;
     const file = join(entry.parentPath, entry.name);
-    // Skip a photo that was deleted after it was listed.
+    // Skip a photo that was deleted after the folder was listed.
     const found = await stat(file).catch(() => null);
     if (found) photos.push(photoOf(`${camera}\n${file.slice(path.length)}`, file, found));
   }
@@ -143,7 +144,7 @@ async function findPhotos({ camera, path }: FolderOptions): Promise<Photo[]> {
 }
 
 function photoOf(name: string, path: string, { size, mtimeMs, mtime }: Stats): Photo {
-  // Limit the time to 1970..9999, as packets require: archives set times to 0, and device clocks can be wrong.
+  // Limit the time to 1970..9999, as packets require: archives set times to 0, and clocks of devices can be wrong.
   const time = mtimeMs >= 1 && mtimeMs < LAST_TIME ? mtime : new Date(1);
   return { path, size, key: sha256(`${name}\n${size}\n${mtimeMs}`).slice(0, 32), time };
 }

@@ -1,21 +1,21 @@
-/** Records which recorded frames are in the spool, so that a restart continues after them. */
+/** Records which recorded frames are in the spool, so that a restart continues after these frames. */
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { sha256 } from "../core/ids.ts";
 
-/** A set of names in a file, one per line. A half-written last line is ignored. */
+/** A set of names in a file, one per line. Reading ignores a half-written last line. */
 export class Journal {
   readonly #path: string;
   readonly #names: Set<string>;
   #file: number;
 
-  /** @param camera names the file, by its hash */
+  /** @param camera whose hash becomes the file name */
   constructor(folder: string, camera: string) {
     this.#path = join(folder, "journals", `${sha256(camera).slice(0, 32)}.txt`);
     mkdirSync(dirname(this.#path), { recursive: true });
     this.#file = openSync(this.#path, "a+");
     const lines = readFileSync(this.#path, "utf8").split("\n");
-    // Ignore a half-written last name. End its line, so that the next name starts on a line of its own.
+    // Ignore a half-written last name. End its line, so that the next name starts on its own line.
     if (lines.pop() !== "") writeSync(this.#file, "\n");
     this.#names = new Set(lines);
   }
@@ -29,7 +29,7 @@ export class Journal {
     writeSync(this.#file, `${name}\n`);
   }
 
-  /** Rewrites the file without names that are not in the set, once these are more than half of it. */
+  /** Rewrites the file without the names outside of the set, once they are more than half of all names. */
   removeOthers(names: ReadonlySet<string>): void {
     const kept = [...this.#names].filter((name) => names.has(name));
     if (kept.length >= this.#names.size / 2) return;
@@ -41,7 +41,7 @@ export class Journal {
     this.#file = openSync(this.#path, "a+");
   }
 
-  /** Removes all names. Call it after a complete run, so that the next run reads everything again. */
+  /** Removes all names. Call this after a complete run, so that the next run reads everything again. */
   clear(): void {
     this.#names.clear();
     rmSync(this.#path, { force: true });

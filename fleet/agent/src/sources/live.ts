@@ -1,4 +1,4 @@
-/** The sources "rtsp" and "v4l2": live cameras. If the network is too slow, the oldest frame is dropped. */
+/** The sources "rtsp" and "v4l2": live cameras. If the network is too slow, the oldest waiting frame is dropped. */
 import type { Logger } from "pino";
 import { Backoff } from "boxwright-service/retry";
 import { ulid } from "../core/ids.ts";
@@ -6,19 +6,19 @@ import { Bell, wait } from "../core/wait.ts";
 import { Ffmpeg, endOf } from "./ffmpeg.ts";
 import { type Source, type SourceFrame, newStats } from "./source.ts";
 
-/** Largest count of frames that wait for the network. */
+/** Largest number of frames that wait for the network. */
 const QUEUE = 2;
 
 export interface LiveOptions {
   readonly camera: string;
   readonly args: readonly string[];
-  /** Text for the program's standard input; none by default. */
+  /** Text for the program's standard input. Default: none. */
   readonly input?: string;
-  /** The program; "ffmpeg" by default. */
+  /** Name of the program. Default: "ffmpeg". */
   readonly command?: string;
   /** Milliseconds without a frame after which ffmpeg is restarted. */
   readonly stall?: number;
-  /** Milliseconds to wait after the first failure. */
+  /** Milliseconds of the pause after the first failure. */
   readonly firstWait?: number;
 }
 
@@ -33,7 +33,7 @@ export class LiveSource implements Source {
   readonly #arrived = new Bell();
   readonly #end = new AbortController();
   readonly #running: Promise<void>;
-  /** Part of each frame's id, so that frames of two starts never share one. */
+  /** Part of every frame id of this start, so that ids of two starts differ. */
   readonly #startId = ulid();
   #count = 0;
   #ffmpeg: Ffmpeg | null = null;
@@ -90,7 +90,7 @@ export class LiveSource implements Source {
     }, stall / 4).unref();
   }
 
-  /** Queues a frame. Its time is the arrival of its last byte, since cameras state no reliable time. */
+  /** Queues a frame. The time of the frame is the arrival of its last byte, since cameras state no reliable time. */
   #take({ data, width, height }: { data: Uint8Array; width: number; height: number }): void {
     this.#lastFrame = performance.now();
     this.problem = null;

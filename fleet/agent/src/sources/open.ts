@@ -7,7 +7,7 @@ import { LiveSource } from "./live.ts";
 import type { Source } from "./source.ts";
 import { VideoSource } from "./video.ts";
 
-/** A source. For a recorded one, call `finish` when every packet is delivered. */
+/** A source. Call `finish` of a recorded source once every packet is delivered. */
 export type OpenSource = Source & { finish?(): void };
 
 /** @param state folder in which recorded sources store their progress */

@@ -1,21 +1,21 @@
 /**
- * Cuts a stream of PPM pictures into frames. PPM is rgb24 with its size in front, so a camera that changes its size
- * needs no restart.
+ * Splits a stream of PPM pictures into frames. A PPM picture is rgb24 with its size in a header, so a camera may change
+ * its size without a restart.
  */
 
-/** One frame: rgb24, rows without gaps. */
+/** One frame in rgb24, without gaps between rows. */
 export interface PpmFrame {
   readonly data: Uint8Array;
   readonly width: number;
   readonly height: number;
 }
 
-/** A frame whose bytes are still coming. */
+/** A frame whose bytes have not all arrived. */
 interface Filling extends PpmFrame {
   filled: number;
 }
 
-/** Longest header: "P6\n65535 65535\n255\n". */
+/** Largest number of bytes of a header: "P6\n65535 65535\n255\n". */
 const MOST_HEADER = 24;
 
 export class PpmReader {
@@ -23,7 +23,7 @@ export class PpmReader {
   readonly #onFrame: (frame: PpmFrame) => void;
   #header = Buffer.alloc(0);
   #frame: Filling | null = null;
-  /** Index of the first pixel in the chunk that ended a header. */
+  /** Index of the first pixel byte in the chunk with the end of a header. */
   #bodyAt = 0;
 
   constructor(mostPixels: number, onFrame: (frame: PpmFrame) => void) {
@@ -32,8 +32,8 @@ export class PpmReader {
   }
 
   /**
-   * Takes the next bytes.
-   * @throws Error if they are no PPM, or a frame has too many pixels
+   * Processes the next bytes.
+   * @throws Error if the bytes are not PPM, or a frame has too many pixels
    */
   push(chunk: Buffer): void {
     let at = 0;
@@ -54,7 +54,7 @@ export class PpmReader {
     }
   }
 
-  /** Reads a header, part of which may have come in the last chunk. Returns null if more bytes are needed. */
+  /** Reads a header, whose first part may be in the previous chunk. Returns null if more bytes are needed. */
   #start(chunk: Buffer, at: number): Filling | null {
     const known = this.#header.length;
     const head = Buffer.concat([this.#header, chunk.subarray(at, at + MOST_HEADER)]);

@@ -9,7 +9,7 @@ export interface SourceFrame {
   readonly image: ImageInput;
   /** Time of capture. */
   readonly time: Date;
-  /** Id of the frame within the device. A recorded frame that is read again after a crash keeps its id. */
+  /** Id of the frame, unique within the device. A recorded frame that is read again after a crash keeps its id. */
   readonly id: string;
   /** Records that the frame's packet is in the spool, so that the frame is not read again. */
   done(): void;
@@ -27,12 +27,12 @@ export interface SourceStats {
 
 export interface Source {
   readonly camera: string;
-  /** True if its frames were captured before the agent read them: photos and videos. */
+  /** True if the source's frames were captured before the agent started to read: photos and videos. */
   readonly isRecorded: boolean;
   readonly stats: SourceStats;
-  /** The current problem, such as a camera that does not answer; null if there is none. */
+  /** The present problem, such as a camera that does not answer; null if there is none. */
   readonly problem: string | null;
-  /** Resolves to the next frame, or to null at the end of a recorded source or if the signal aborts. */
+  /** Resolves to the next frame. Resolves to null if a recorded source ends or the signal aborts. */
   next(signal: AbortSignal): Promise<SourceFrame | null>;
   close(): Promise<void>;
 }

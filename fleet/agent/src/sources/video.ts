@@ -1,4 +1,4 @@
-/** The source "video": every frame of a file, in order. If the network is slow, ffmpeg is paused. */
+/** The source "video": every frame of a file, in order. If the network is slow, ffmpeg pauses. */
 import { execFile } from "node:child_process";
 import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -14,11 +14,11 @@ import { Ffmpeg, argumentsFor, endOf } from "./ffmpeg.ts";
 import type { PpmFrame } from "./ppm.ts";
 import { type Source, type SourceFrame, newStats } from "./source.ts";
 
-/** Largest count of frames that are read ahead. */
+/** Largest number of frames that are read in advance. */
 const QUEUE = 2;
 /**
- * Failed runs of ffmpeg in a row after which the file is given up. A failed run that gave new frames counts as the
- * first.
+ * Number of consecutive failed runs of ffmpeg after which the file is given up. A failed run that produced new frames
+ * counts as the first.
  */
 const MOST_TRIES = 3;
 const USUAL_FPS = 25;
@@ -30,10 +30,10 @@ export class VideoSource implements Source {
   problem: string | null = null;
   readonly #settings: VideoSettings;
   readonly #log: Logger;
-  /** Hash of camera, path, size, time and fps, so that a replaced file is read from its start. */
+  /** Hash of camera, path, size, time and fps. It differs for a replaced file, which is then read from its start. */
   readonly #key: string;
   readonly #begin: number;
-  /** Count of frames whose packets are in the spool. */
+  /** Number of frames whose packets are in the spool. */
   readonly #mark: Cursor;
   readonly #queue: SourceFrame[] = [];
   readonly #changed = new Bell();
@@ -41,7 +41,7 @@ export class VideoSource implements Source {
   #running: Promise<void> | null = null;
   #isOver = false;
   #fps = USUAL_FPS;
-  /** Count of frames that were queued. */
+  /** Number of frames that were queued. */
   #queued: number;
   #ffmpeg: Ffmpeg | null = null;
 
@@ -105,7 +105,7 @@ export class VideoSource implements Source {
     this.#changed.ring();
   }
 
-  /** Queues a frame, unless it was queued before ffmpeg restarted or was spooled by an earlier process. */
+  /** Queues a frame, unless the frame was queued before ffmpeg restarted or spooled by an earlier process. */
   #take({ data, width, height }: PpmFrame, index: number): void {
     if (index < this.#queued) return;
     this.#queued = index + 1;
@@ -120,7 +120,7 @@ export class VideoSource implements Source {
   }
 }
 
-/** Returns the frames a second that a file states. */
+/** Returns the frames per second that a file states. */
 async function frameRate(path: string): Promise<number> {
   const args = ["-v", "error", "-select_streams", "v:0", "-show_entries", "stream=avg_frame_rate", "-of", "csv=p=0"];
   try {

@@ -1,17 +1,17 @@
 /**
- * A count on disk that survives crashes: the position of a sink in the spool, or the progress in a video. The file has
- * two places that are written alternately, so a crash damages at most one. Writing in place needs no free disk space,
+ * A number on disk that survives crashes: the position of a sink in the spool, or the progress in a video. The file has
+ * two slots that are written in turn, so that a crash damages at most one slot. Overwriting a slot needs no free space,
  * so a full disk does not stop acknowledgements.
  */
 import { closeSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { type Disk, readAt } from "./disk.ts";
 
-/** Byte size of a place: index u64, count of writes u64, CRC-32 u32, and padding. */
+/** Number of bytes of a slot: index u64, number of writes u64, CRC-32 u32, and padding. */
 const PLACE_BYTES = 32;
 
 export class Cursor {
-  /** Index of the first unacknowledged packet, or of the first frame of a video that is not spooled. */
+  /** Index of the first unacknowledged packet, or of the first video frame that is not spooled. */
   index = 0;
   #writes = 0;
   readonly #file: number;
@@ -29,7 +29,7 @@ export class Cursor {
       this.#writes = writes;
       this.index = Number(place.readBigUInt64LE(0));
     }
-    // Write both places now, so that the file has its final size before the disk can be full.
+    // Write both slots now, so that the file has its final size before the disk can be full.
     if (bytes.length < 2 * PLACE_BYTES) disk.write(this.#file, new Uint8Array(2 * PLACE_BYTES), 0);
   }
 
@@ -44,7 +44,7 @@ export class Cursor {
     try {
       this.#disk.write(this.#file, place, (this.#writes % 2) * PLACE_BYTES);
     } catch {
-      // Ignore the error: a cursor that is behind only sends packets twice after a restart.
+      // Ignore the error: an outdated cursor only means that packets are sent twice after a restart.
     }
   }
 

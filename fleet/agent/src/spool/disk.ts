@@ -1,4 +1,4 @@
-/** File operations of the spool. Tests replace them by a full or broken disk. */
+/** File operations of the spool. Tests replace these with a full or broken disk. */
 import {
   closeSync,
   constants,
@@ -31,11 +31,11 @@ export const realDisk: Disk = {
   },
   truncate: (file, length) => ftruncateSync(file, length),
   sync: (file) => fdatasyncSync(file),
-  // Ignore a file that somebody else has deleted.
+  // Ignore a file that another program has deleted.
   remove: (path) => rmSync(path, { force: true }),
 };
 
-/** Returns `length` bytes at a position, or fewer at the end of the file. */
+/** Returns `length` bytes at a position, or fewer if the file ends earlier. */
 export function readAt(file: number, position: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafeSlow(length);
   let count = 0;
@@ -47,7 +47,7 @@ export function readAt(file: number, position: number, length: number): Buffer {
   return bytes.subarray(0, count);
 }
 
-/** Flushes a folder's list of files, since a new file could otherwise be missing after a power cut. */
+/** Flushes the list of files in a folder: after a power cut, a new file could otherwise be missing. */
 export function syncFolder(path: string): void {
   const folder = openSync(path, "r");
   try {

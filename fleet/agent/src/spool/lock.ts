@@ -11,7 +11,7 @@ export class LockError extends Error {
 /**
  * Locks a folder for this process. Takes over the lock of a process that has ended.
  * @returns a function that unlocks the folder
- * @throws LockError if another process has it
+ * @throws LockError if another running process holds the lock
  */
 export function lockFolder(folder: string): () => void {
   const path = join(folder, "lock");
@@ -33,12 +33,13 @@ export function lockFolder(folder: string): () => void {
   }
 }
 
-/** Returns id and start time of a process, since the system reuses ids alone. */
+/** Returns id and start time of a process. The id alone is not enough, since the system reuses ids. */
 function nameOf(pid: number): string {
   try {
-    // Cut after the program's name, which is in brackets and may contain spaces. The start time is then the 20th field.
+    // Cut off everything up to the program's name, which is in brackets and may contain spaces. The start time is then
+    // the 20th field.
     const [, rest = ""] = /\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
-    // Count a zombie as ended. Its parent may never collect it, as the first process of a container seldom does.
+    // Treat a zombie as ended. Its parent may never collect it: the first process of a container seldom does.
     if (/^[ZX]/.test(rest)) return "";
     return `${pid} ${rest.split(" ")[19]}`;
   } catch {

@@ -11,9 +11,9 @@ export class Reader {
   readonly #collect: () => void;
   /** Index of the packet to read next. */
   #next: number;
-  /** Segment and byte position of that packet; null if unknown. */
+  /** Segment and byte position of the packet `#next`; null if unknown. */
   #place: { readonly segment: Segment; readonly at: number } | null = null;
-  /** Indices of packets that were acknowledged before an earlier one, so that the cursor cannot pass them yet. */
+  /** Indices of acknowledged packets that come after an unacknowledged one, so that the cursor cannot pass them yet. */
   readonly #early = new Set<number>();
 
   constructor(
@@ -41,12 +41,12 @@ export class Reader {
     return null;
   }
 
-  /** True if the cursor is past a packet: it was acknowledged or dropped. */
+  /** True if the cursor is past a packet, which was then acknowledged or dropped. */
   isPast(index: number): boolean {
     return index < this.cursor.index;
   }
 
-  /** Records that the receiver has a packet. Moves the cursor past all acknowledged packets up to the first gap. */
+  /** Records that the receiver has a packet. Moves the cursor to the first unacknowledged packet. */
   acknowledge(index: number): void {
     if (index < this.cursor.index) return;
     this.#early.add(index);
@@ -57,7 +57,7 @@ export class Reader {
     this.#collect();
   }
 
-  /** Moves the cursor past packets that the spool drops. */
+  /** Moves the cursor past packets that the spool has dropped. */
   skipTo(index: number): void {
     if (this.#next < index) {
       this.#next = index;
@@ -81,7 +81,7 @@ export class Reader {
         this.#next = record.index + 1;
         return { index: record.index, bytes: record.bytes };
       }
-      // Acknowledge damaged packets, or the cursor would never pass them.
+      // Acknowledge damaged packets, since the cursor would otherwise never pass them.
       this.#stats.damaged++;
       for (const last = record.index; this.#next <= last;) this.acknowledge(this.#next++);
     }

@@ -4,14 +4,17 @@ import { crc32 } from "node:zlib";
 /** "BXS1" */
 const MAGIC = 0x31535842;
 
-/** Bytes of magic u32, length u32, index u64, CRC-32 of the packet u32, CRC-32 of the header before it u32. */
+/**
+ * Number of bytes of a header: magic u32, length u32, index u64, CRC-32 of the packet u32, CRC-32 of the header so far
+ * u32.
+ */
 export const HEADER_BYTES = 24;
 
 /** The fields of a header that readers need. */
 export interface RecordHeader {
   /** Byte length of the packet. */
   readonly length: number;
-  /** Index of the packet: the count of packets that were spooled before it. */
+  /** Index of the packet: the number of packets that were spooled before. */
   readonly index: number;
   readonly crc: number;
 }
@@ -27,7 +30,7 @@ export function writeHeader(packet: Uint8Array, index: number): Buffer {
   return header;
 }
 
-/** Returns the fields of a header, or null if the bytes are no valid header. */
+/** Returns the fields of a header, or null if the bytes are not a valid header. */
 export function readHeader(bytes: Buffer): RecordHeader | null {
   if (bytes.length < HEADER_BYTES || bytes.readUInt32LE(0) !== MAGIC) return null;
   if (bytes.readUInt32LE(20) !== crc32(bytes.subarray(0, 20))) return null;
@@ -38,6 +41,6 @@ export function readHeader(bytes: Buffer): RecordHeader | null {
   };
 }
 
-/** True if length and checksum of the packet are those in its header. */
+/** True if a packet has the length and checksum that its header states. */
 export const isWhole = (packet: Uint8Array, { length, crc }: RecordHeader): boolean =>
   packet.length === length && crc32(packet) === crc;

@@ -26,9 +26,9 @@ export class Segment {
   /** Index of the first packet. */
   readonly first: number;
   readonly path: string;
-  /** Index after the last packet's. */
+  /** Index after the last packet. */
   next: number;
-  /** Byte length of all whole records. */
+  /** Number of bytes of all complete records. */
   bytes = 0;
   readonly #disk: Disk;
   readonly #file: number;
@@ -46,9 +46,9 @@ export class Segment {
   }
 
   /**
-   * Opens an existing file. Walks its headers up to the first invalid one.
-   * @param isLast true for the last segment: its last record may be half-written, and is cut off
-   * @returns the segment, and the count of bytes after its last whole record
+   * Opens an existing file. Reads its headers up to the first invalid one.
+   * @param isLast true for the last segment, whose last record may be half-written and is then cut off
+   * @returns the segment, and the number of bytes after its last complete record
    */
   static open(folder: string, first: number, isLast: boolean, disk: Disk): { segment: Segment; rest: number } {
     const file = openSync(join(folder, segmentName(first)), "r+");
@@ -80,7 +80,7 @@ export class Segment {
       this.#disk.write(this.#file, writeHeader(packet, this.next), this.bytes);
       this.#disk.write(this.#file, packet, this.bytes + HEADER_BYTES);
     } catch (error) {
-      // Remove a half-written record at once, which frees its bytes.
+      // Remove a half-written record at once, to free its bytes.
       this.#disk.truncate(this.#file, this.bytes);
       throw error;
     }
@@ -88,7 +88,7 @@ export class Segment {
     this.next++;
   }
 
-  /** Reads the record at a position. A record with a damaged header extends to the end of the file. */
+  /** Reads the record at a position. If its header is damaged, the record extends to the end of the file. */
   read(at: number): SpoolRecord {
     const header = readHeader(readAt(this.#file, at, HEADER_BYTES));
     if (!header) return { index: this.next - 1, bytes: null, end: this.bytes };

@@ -14,13 +14,13 @@ import { Reader } from "./reader.ts";
 import { HEADER_BYTES } from "./record.ts";
 import { Segment } from "./segment.ts";
 
-/** Count of segments that the cap holds. `drop-oldest` drops at least one of them. */
+/** Number of segments in a full spool. `drop-oldest` drops at least one segment. */
 const SEGMENTS = 16;
 const MOST_SEGMENT_BYTES = 2 ** 24;
 /** Milliseconds between two attempts to write to a full disk. */
 const RETRY = 1000;
 
-/** Why packets were lost: the cap, a full or broken disk, or a packet larger than the cap. */
+/** Why packets were lost: the size limit, a full or broken disk, or a packet larger than the limit. */
 export type DropReason = "cap" | "disk" | "too large";
 
 /** Counts of a spool. The spool updates the object in place. */
@@ -29,11 +29,11 @@ export interface SpoolStats {
   written: number;
   /** Packets lost, by reason. */
   readonly dropped: Record<DropReason, number>;
-  /** Damaged records: packets or ends of segments whose checksums do not match. */
+  /** Number of damaged records: packets or ends of segments with wrong checksums. */
   damaged: number;
 }
 
-/** Returns device and inode of a file or folder, or an empty text. */
+/** Returns device and inode of a file or folder as text, or an empty text if it is missing. */
 function identityOf(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat === undefined ? "" : `${stat.dev} ${stat.ino}`;
@@ -54,16 +54,16 @@ export class Spool {
   readonly #disk: Disk;
   readonly #segments: Segment[] = [];
   readonly #readers = new Map<string, Reader>();
-  /** Rings when a packet was written. */
+  /** Rings when a packet has been written. */
   readonly #written = new Bell();
-  /** Rings when a packet was acknowledged, or a segment was deleted. */
+  /** Rings when a packet has been acknowledged, or a segment deleted. */
   readonly #freed = new Bell();
   readonly #timer: NodeJS.Timeout;
-  /** Segments with bytes that were not flushed yet. */
+  /** Segments with bytes that are not flushed yet. */
   readonly #unflushed = new Set<Segment>();
   /** Device and inode of the folder. */
   readonly #identity: string;
-  /** True if a segment was created since the folder's list of files was flushed. */
+  /** True if a segment was created after the folder's list of files was last flushed. */
   #isFolderUnflushed = false;
 
   /**
@@ -82,7 +82,7 @@ export class Spool {
       const { first } = this.#segments[0]!;
       const { next } = this.#segments.at(-1)!;
       // Start a new sink at the oldest packet. Move back a cursor that is ahead of the packets: a power cut can lose
-      // unflushed packets and keep the cursor.
+      // unflushed packets but keep the cursor.
       if (cursor.index < first || cursor.index > next) cursor.move(cursor.index > next ? next : first);
       this.#readers.set(name, new Reader(cursor, this.#segments, this.#written, this.stats, () => this.#collect()));
     }
@@ -94,8 +94,8 @@ export class Spool {
   }
 
   /**
-   * Checks that the folder is still the one that was opened. Otherwise packets would be written to files without a
-   * name, which vanish with the process.
+   * Checks that the path still leads to the folder that was opened. Otherwise packets would be written to deleted
+   * files, which vanish with the process.
    */
   look(): void {
     const isThere = identityOf(this.#folder) === this.#identity && identityOf(this.#segments.at(-1)!.path) !== "";
@@ -107,12 +107,12 @@ export class Spool {
     return `the folder ${this.#folder} was deleted or replaced under the running agent; restart the agent`;
   }
 
-  /** Byte length of all segments. */
+  /** Number of bytes of all segments. */
   get bytes(): number {
     return this.#segments.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** Count of packets that at least one sink has not acknowledged. */
+  /** Number of packets that at least one sink has not acknowledged. */
   get waiting(): number {
     return this.#segments.at(-1)!.next - this.#firstNeeded();
   }
@@ -123,8 +123,8 @@ export class Spool {
   }
 
   /**
-   * Writes a packet. Under the policy "block", waits while the spool is at its cap or the disk is full.
-   * @returns true if the packet is on disk, false if it was dropped and counted, or the signal ended the wait
+   * Writes a packet. With the policy "block", waits while the spool is full or the disk is.
+   * @returns true if the packet is on disk; false if it was dropped and counted, or the signal ended the wait
    */
   async append(packet: Uint8Array, signal?: AbortSignal): Promise<boolean> {
     const size = packet.length + HEADER_BYTES;
@@ -140,14 +140,15 @@ export class Spool {
         } else if (this.#tryWrite(packet)) {
           return true;
         } else if (this.#settings.policy === "drop-oldest") {
-          // Without the folder no dropped packet makes room, and waiting ones can still be sent.
+          // Do not drop packets if the folder is gone: this would free no space, and waiting packets can still be sent.
           if (this.diskProblem !== this.#goneProblem && this.#dropOldest("disk")) continue;
           this.#countDrop("disk", 1);
           return false;
         } else {
           this.isBlocked = true;
           await wait(RETRY, signal);
-          // Also close and delete the growing segment if all of it is acknowledged, since its space may be enough.
+          // Also close and delete the growing segment if all of its packets are acknowledged, since its space may be
+          // enough.
           this.#collect(true);
         }
       }
@@ -177,15 +178,15 @@ export class Spool {
     firsts.forEach((first, i) => {
       const { segment, rest } = Segment.open(this.#folder, first, i === firsts.length - 1, this.#disk);
       if (rest > 0) this.stats.damaged++;
-      // Count packets with damaged headers by their missing indices, since the next segment's name states where it
-      // begins.
+      // Count packets with damaged headers by their missing indices: the name of the next segment states its first
+      // index.
       segment.next = firsts[i + 1] ?? segment.next;
       this.#segments.push(segment);
     });
     if (this.#segments.length === 0) this.#createSegment(0);
   }
 
-  /** Frees space for `size` bytes under the cap. Returns false if the policy forbids it. */
+  /** Makes space for `size` bytes below the limit. Returns false if the policy forbids dropping packets. */
   #makeRoom(size: number): boolean {
     if (this.bytes + size > this.#settings.maxBytes) this.#collect(true);
     while (this.bytes + size > this.#settings.maxBytes)
@@ -220,7 +221,7 @@ export class Spool {
     if (isNew) this.onDisk(problem);
   }
 
-  /** Creates the segment that grows from now on. */
+  /** Creates the next growing segment. */
   #createSegment(first: number): Segment {
     const segment = Segment.create(this.#folder, first, this.#disk);
     this.#segments.push(segment);
@@ -246,8 +247,8 @@ export class Spool {
   }
 
   /**
-   * Deletes the segments that the cursor of each sink is past.
-   * @param isLastToo true: closes and deletes the growing segment too, if all of it is acknowledged
+   * Deletes the segments that all cursors have passed.
+   * @param isLastToo true: closes and deletes the growing segment too, if all of its packets are acknowledged
    */
   #collect(isLastToo = false): void {
     const needed = this.#firstNeeded();
@@ -257,7 +258,7 @@ export class Spool {
     this.#freed.ring();
   }
 
-  /** Drops the oldest segment, even if sinks still need it. Returns false if only the growing one is left. */
+  /** Drops the oldest segment, even if sinks still need it. Returns false if only the growing segment is left. */
   #dropOldest(reason: "cap" | "disk"): boolean {
     const oldest = this.#segments[0]!;
     if (this.#segments.length === 1) {
@@ -284,7 +285,7 @@ export class Spool {
   }
 
   /**
-   * Flushes all segments written since the last flush, and the folder if it has a new one.
+   * Flushes all segments written since the last flush, and the folder if there is a new segment.
    * @throws the error of the disk; the next flush then tries again
    */
   #flush(): void {
@@ -297,7 +298,7 @@ export class Spool {
     this.#isFolderUnflushed = false;
   }
 
-  /** Flushes packets and cursors, if a packet was written. Notes an error of the disk instead of throwing. */
+  /** Flushes packets and cursors if a packet was written. An error of the disk is recorded and not thrown. */
   #tryFlush(): void {
     if (this.#unflushed.size === 0) return;
     try {
