@@ -5,7 +5,8 @@
 //   curl --data-binary @street.png http://localhost:8080/detect
 //
 // With Express: app.post("/detect", express.raw({ type: "*/*", limit: "20mb" }), async (req, res) =>
-//   res.json(await enqueue(PNG.sync.read(req.body))));
+//   res.json(await enqueue(req.body)));
+// detect() takes the bytes of a PNG, and with the package jpeg-js of a JPEG. It reads pictures of up to 250 million pixels.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import * as ort from "onnxruntime-node";

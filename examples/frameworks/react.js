@@ -7,8 +7,8 @@
 //   return <video ref={setVideo} src="street.mp4" autoPlay muted />;
 //
 // A camera: video.srcObject = await navigator.mediaDevices.getUserMedia({ video: true }), in an effect that stops the
-// stream's tracks at its end. A network in a worker: ort.env.wasm.proxy = true, or a detector of your own whose
-// `detectAll` asks the worker of examples/web-worker.
+// stream's tracks at its end. A network in a worker: ort.env.wasm.proxy = true, or the detector of worker.js, beside
+// this file, whose preparation and decoding are in the worker too.
 //
 // `detector` is what createDetector gave, or null until it is there. Without a video nothing runs.
 import { useEffect, useState } from "react";

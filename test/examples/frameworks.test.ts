@@ -146,6 +146,51 @@ const mountSvelte: Mount = async (detector, video) => {
   };
 };
 
+/** A worker that answers each picture with its name, and remembers whether two waited at once. */
+class FakeWorker extends EventTarget {
+  waiting = 0;
+  most = 0;
+
+  async postMessage(picture: string): Promise<void> {
+    this.most = Math.max(this.most, ++this.waiting);
+    await settle();
+    this.waiting--;
+    this.say(picture === "dark" ? { error: "no light" } : { detections: [picture] });
+  }
+
+  say(data: object): void {
+    this.dispatchEvent(new MessageEvent("message", { data }));
+  }
+}
+
+test("worker.js finds in a worker, one picture at a time, and ends with its signal", async () => {
+  vi.stubGlobal("createImageBitmap", async (video: { name: string }) => video.name);
+  const { openInWorker } = (await import(exampleUrl("frameworks/worker.js").href)) as {
+    openInWorker: (worker: unknown) => Promise<Pick<FakeDetector, "detectAll">>;
+  };
+  const worker = new FakeWorker();
+  const video = (name: string) => ({ name, ended: false, requestVideoFrameCallback: setImmediate });
+  const opening = openInWorker(worker);
+  worker.say({ ready: true });
+  const detector = await opening;
+  const end = new AbortController();
+  const loops = ["cat", "dog"].map((name) => detector.detectAll(video(name), { signal: end.signal }));
+  expect(await Promise.all(loops.map((loop) => loop.next()))).toMatchObject([
+    { value: ["cat"] },
+    { value: ["dog"] },
+  ]);
+  expect(worker.most).toBe(1);
+  const dark = detector.detectAll(video("dark"), { signal: end.signal });
+  await expect(dark.next()).rejects.toThrow("no light");
+  end.abort();
+  expect(await loops[0].next()).toMatchObject({ done: true });
+
+  const failed = openInWorker(worker);
+  worker.dispatchEvent(Object.assign(new Event("error"), { message: "got no model" }));
+  await expect(failed).rejects.toThrow("got no model");
+  vi.unstubAllGlobals();
+});
+
 const FRAMEWORKS: readonly (readonly [runtime: string, mount: Mount])[] = [
   ["react18", mountReact("react18")],
   ["react19", mountReact("react19")],
