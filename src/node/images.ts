@@ -1,9 +1,9 @@
-/** Reads the pixels of photos, and writes JPEG, with optional packages of Node. */
+/** Reads the pixels of photos, and writes JPEG. Uses optional packages of Node. */
 import { createRequire } from "node:module";
 import { DrawError } from "../picture/drawn.ts";
 import { type ImageInfo, imageInfo } from "../picture/image-info.ts";
 
-/** Pixels of an upright photo, 4 bytes each: red, green, blue, alpha. */
+/** Pixels of an upright photo, 4 bytes per pixel: red, green, blue, alpha. */
 export interface Pixels {
   readonly data: Uint8Array;
   readonly width: number;
@@ -18,14 +18,14 @@ export class MissingPackage extends DrawError {
   }
 }
 
-/** Returns the optional packages needed to read a photo of this name, and to draw on it. */
+/** Returns the optional packages that are needed to read a photo with this name, and to draw on it. */
 export function packagesFor(path: string, isDrawn: boolean): string[] {
   const drawing = isDrawn ? ["@resvg/resvg-js"] : [];
   if (/\.png$/i.test(path)) return ["pngjs", ...drawing];
   return /\.jpe?g$/i.test(path) ? ["jpeg-js", ...drawing] : drawing;
 }
 
-/** Throws a MissingPackage that names all of these packages that are not installed. */
+/** Throws a MissingPackage error that names all packages in the list that are not installed. */
 export function checkPackages(names: readonly string[]): void {
   const { resolve } = createRequire(import.meta.url);
   const missing = [...new Set(names)].filter((name) => {
@@ -38,14 +38,14 @@ export function checkPackages(names: readonly string[]): void {
   if (missing.length > 0) throw new MissingPackage("the command", ...missing);
 }
 
-/** Largest photo to read, in megapixels. Turning it upright holds its pixels three times. */
+/** Largest photo to read, in megapixels. While a photo is turned upright, memory holds its pixels three times. */
 const MOST_MEGAPIXELS = 250;
 const MOST_MEGABYTES = 4096;
 const JPEG_QUALITY = 92;
 
 /**
- * Reads a PNG or JPEG by the optional package for it: pngjs, jpeg-js. A camera's photo may lie on its side: the pixels
- * stand upright.
+ * Reads a PNG or JPEG with the optional package for the format: pngjs or jpeg-js. A camera's photo may lie on its side.
+ * The returned pixels are upright.
  * @example
  * import { readFileSync } from "node:fs";
  * import { readImage } from "boxwright/node";
@@ -94,7 +94,7 @@ function jpegReader(): Reader {
   return (bytes) => jpeg.decode(bytes, { useTArray: true, formatAsRGBA: true, ...limits });
 }
 
-/** The members of jpeg-js that are used here. */
+/** The members of jpeg-js that this file uses. */
 interface Jpeg {
   decode(bytes: Uint8Array, options: object): Pixels;
   encode(pixels: Pixels, quality: number): { readonly data: Uint8Array };
@@ -102,7 +102,7 @@ interface Jpeg {
 
 const loadJpeg = (): Jpeg => load<Jpeg>("JPEG", "jpeg-js");
 
-/** Loads an optional package. Avoids `import`: bundlers would fail where it is not installed. */
+/** Loads an optional package. Does not use `import`: bundlers would fail if the package is not installed. */
 function load<T>(format: string, name: string): T {
   try {
     return createRequire(import.meta.url)(name) as T;
@@ -111,7 +111,7 @@ function load<T>(format: string, name: string): T {
   }
 }
 
-/** Returns the pixels turned upright, by an EXIF orientation. */
+/** Returns the pixels after turning them upright by an EXIF orientation. */
 export function upright(stored: Pixels, orientation: number): Pixels {
   if (orientation === 1) return stored;
   const { data, width: w, height: h } = stored;

@@ -1,4 +1,4 @@
-/** Inspects a model file: what it states, and what a decoder makes of it. */
+/** Inspects a model file: what the file states, and how a decoder reads the network. */
 import { isModel, isStated, scalesOf } from "../config/model-config.ts";
 import type { Model, ModelTensor } from "../config/model/types.ts";
 import type { DecoderOptions } from "../config/types.ts";
@@ -13,13 +13,15 @@ export interface ModelInspection {
   readonly json: {
     readonly kind: "model";
     readonly model: Model;
-    /** The plan, or all that the shapes can be if no family is known. `null` if no decoder can read the network. */
+    /**
+     * The plan. If no family is known, all readings that the shapes allow. `null` if no decoder can read the network.
+     */
     readonly decoder: Inspection["json"] | null;
   };
 }
 
 /**
- * Describes a model, with options over what the file says.
+ * Describes a model. Options override what the file says.
  * @param specs shapes that replace those of the file; if empty, the file's own are used
  * @param name of the file: it may contain the name of a family
  * @throws ConfigError, TensorError as `createDecoder` would, but not for what the file leaves open
@@ -49,10 +51,10 @@ export function inspectModel(
   return { text: lines.join("\n"), json: { kind: "model", model, decoder: inspection?.json ?? null } };
 }
 
-/** Options without which `inspect` lists what the shapes can be. */
+/** If one of these options is missing, `inspect` lists the readings that the shapes allow. */
 const OPEN_PATHS = ["family", "classes", "keypoints", "inputSize"];
 
-/** Returns those options of the file that narrow down the readings. */
+/** Returns those options in the file that reduce the possible readings. */
 const stated = ({ inputSize, options: { family, task } }: Model): DecoderOptions => ({
   ...(inputSize && { inputSize }),
   ...(family && { family }),
@@ -65,7 +67,7 @@ function openOutputs(model: Model): OpenSpec[] {
     const { name, dims, type } = output;
     if (dims === null) return [];
     const sizes = dims.map((d) => (typeof d === "number" ? d : null));
-    // Class ids may have a type that no decoder reads.
+    // Use i32 for a type that no decoder reads: class ids may have such a type.
     const known = elementType(type) ?? "i32";
     const { scale = null, zeroPoint = 0 } = scalesOf(output.quantisation);
     return [
@@ -81,7 +83,7 @@ function openOutputs(model: Model): OpenSpec[] {
   });
 }
 
-/** Returns the model if a config describes one, else `null`. */
+/** Returns the model if a config describes one. Else returns `null`. */
 export function modelIn(config: unknown): Model | null {
   const json: unknown = typeof config === "string" ? JSON.parse(config) : config;
   return isRecord(json) && isModel(json) ? (json as unknown as Model) : null;

@@ -1,5 +1,5 @@
 /**
- * Inspects a list of tensors. With a config it describes the plan. Without one it lists every family that fits, with
+ * Inspects a list of tensors. With a config, describes the plan. Without a config, lists every family that fits, with
  * the config to write.
  */
 import { possibilitiesFor } from "./possibilities.ts";
@@ -34,14 +34,14 @@ export interface Inspection {
   readonly json: ConfigDescription | PlanDescription | PossibilityList;
 }
 
-/** Everything that given shapes can be. */
+/** All readings that the given shapes allow. */
 export interface PossibilityList {
   readonly kind: "possibilities";
-  /** The tensors. Open dimensions are `null`. */
+  /** The tensors. Unknown dimensions are `null`. */
   readonly tensors: readonly OpenSpec[];
-  /** The possibilities, the likeliest first. */
+  /** The possible readings, the likeliest first. */
   readonly possibilities: readonly Possibility[];
-  /** Kind of network that the shapes resemble if no family fits. Absent otherwise. */
+  /** Kind of network that the shapes resemble. Only if no family fits. */
   readonly looksLike?: string;
 }
 
@@ -74,7 +74,7 @@ export function inspect(
   return inspectShapes(tensors, options ?? {}, valuesOf);
 }
 
-/** Describes the plan of a config and tensors, or the config alone if no shapes are known. */
+/** Describes the plan for a config and tensors. Describes only the config if no shapes are known. */
 function inspectConfig(
   config: Config,
   given: readonly TensorSpec[],
@@ -87,7 +87,7 @@ function inspectConfig(
   const { awaits } = interpreted;
   const notes: string[] = [];
   if (awaits !== null) {
-    // Look at the count only: a plan does not depend on the values of priors.
+    // Check only the count: a plan does not depend on the values of priors.
     const at = specs.findIndex(({ name }) => name === awaits.name);
     const zeros = new Float32Array(volume(awaits.dims));
     interpreted = interpretConfig(config, specs, ALL_TASKS, (i) => (i === at ? zeros : values(i)));
@@ -98,7 +98,7 @@ function inspectConfig(
 }
 
 /**
- * Lists the likely readings of shapes, or says what they resemble if no family fits.
+ * Lists the likely readings of shapes. If no family fits, says what the shapes resemble.
  * @param facts of the file that states the tensors, and its name
  */
 export function inspectShapes(

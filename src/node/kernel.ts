@@ -1,4 +1,7 @@
-/** Reads files that the build places beside the command, or in build/ and dist/ when running from the sources. */
+/**
+ * Reads files that the build writes beside the command. When running from the sources, reads them from build/ and
+ * dist/.
+ */
 import { readFileSync } from "node:fs";
 
 /** Returns the first file that exists. */
@@ -22,7 +25,7 @@ export const readScalarKernel = (): Uint8Array<ArrayBuffer> =>
   readFirst("./scalar.wasm", "../../build/scalar.wasm");
 
 /**
- * Reads the module that `compile` puts a plan into.
+ * Reads the module into which `compile` puts a plan.
  * @throws Error if it is not there
  */
 export const readTemplate = (engine: "simd" | "ts"): string =>

@@ -1,4 +1,7 @@
-/** The last line of `boxwright inspect FILE`: the command that runs the network, with the options that it needs. */
+/**
+ * The last line of `boxwright inspect FILE`: the command that runs the network, with the options that the command
+ * needs.
+ */
 import { basename } from "node:path";
 import type { Model } from "../config/model/types.ts";
 import type { DecoderOptions } from "../config/types.ts";
@@ -9,34 +12,34 @@ import type { OtherName } from "../core/other-names.ts";
 import type { ModelInspection } from "./inspect-model.ts";
 import { offsetVariances, type Possibility } from "./possibility.ts";
 
-/** Count of COCO's classes. Networks with as many classes and no names are usually trained on COCO. */
+/** COCO's class count. Networks with this class count and without names are usually trained on COCO. */
 const COCO_CLASSES = 80;
 
-/** Most families to name if several fit. */
+/** Largest number of families to name if several fit. */
 const MOST_FAMILIES = 3;
 
-/** Returns the likeliest possibilities of a network without a family. */
+/** Returns the likeliest readings of a network without a family. */
 export function likeliest({ decoder }: ModelInspection["json"]): Possibility[] {
   if (decoder?.kind !== "possibilities") return [];
   const best = Math.max(...decoder.possibilities.map(({ likelihood }) => likelihood));
   return decoder.possibilities.filter(({ likelihood }) => likelihood === best);
 }
 
-/** True if some possibility is of this family. */
+/** True if one of the possible readings belongs to this family. */
 export const isAmong = (name: Family, possibilities: readonly Possibility[]): boolean =>
   possibilities.some(
     ({ options, families }) => options.family === name || families.join().includes(titleOf(name)),
   );
 
-/** Returns the option `--variances` of boxes that are probably offsets from priors, else `null`. */
+/** Returns the option `--variances` if boxes are probably offsets from priors. Else returns `null`. */
 function varianceWords(family: Family | undefined, model: Model): string | null {
   const variances = offsetVariances(family, model);
   return variances && `--variances ${variances.join(",")}`;
 }
 
 /**
- * Returns the option `--family` of the command line, with the families to choose from, and the task that all of them
- * have. `null` if nothing fits.
+ * Returns the option `--family` of the command line with the families to choose from, and the task if all of them have
+ * the same. Returns `null` if nothing fits.
  * @param path of the file. A family in its name comes first
  */
 export function familyWords(
@@ -81,7 +84,7 @@ export function nextStep(path: string, { json }: ModelInspection, options: Decod
   return `next: npx boxwright ${["run", file, "photo.jpg", ...words, "--draw", "boxes"].join(" ")}`;
 }
 
-/** Returns the option `--labels`, if neither the file nor the family has names. */
+/** Returns the option `--labels` if neither the file nor the family has names. */
 function labelWords(model: Model, possibilities: readonly Possibility[], options: DecoderOptions): string[] {
   if (model.names !== null || options.labels !== undefined) return [];
   const families = new Set(possibilities.map((one) => one.options.family));
@@ -96,6 +99,6 @@ function labelWords(model: Model, possibilities: readonly Possibility[], options
 const classesOf = ({ options: { classes, family } }: Model): number | "in shapes" | null =>
   classes ?? (family && TRAITS[family].classes) ?? null;
 
-/** Says which family reads a network of another name. */
+/** Returns a text that says which family reads a network with another name. */
 export const otherNameText = ({ name, family, options, why }: OtherName): string =>
   `the name says ${name}, which ${why}: family "${family}"${options === undefined ? "" : `, ${options}`}`;

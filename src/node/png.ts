@@ -1,11 +1,11 @@
-/** Writes PNG files of grey values, and of the pixels that a detector takes. */
+/** Writes PNG files of grey values, and PNG files of the pixels that a detector gets. */
 import { deflateSync } from "node:zlib";
 import { crc32 } from "../core/crc32.ts";
 import type { ImageInput } from "../decode/prepare.ts";
 import { DrawError } from "../picture/drawn.ts";
 import { checkImage } from "../picture/prepare/rule.ts";
 
-/** Largest grey value of 8 bits. Larger ones need 16. */
+/** Largest grey value with 8 bits. Larger values need 16 bits. */
 const MOST_GREY = 255;
 
 /** Returns a PNG of grey pixels, with 8 bits if all values fit, else 16. */
@@ -28,7 +28,7 @@ const COLOURS = {
 } as const;
 
 /**
- * Returns a PNG of pixels as they are stored.
+ * Returns a PNG of pixels without changing them.
  * @throws RangeError if they are no image, DrawError if they are planes of a camera
  */
 export function pixelsPng(image: ImageInput): Uint8Array {
@@ -53,7 +53,7 @@ function pngOf(
   pixels: Uint8Array,
 ): Uint8Array {
   const row = pixels.length / height;
-  // Begin each line with its filter: 0, none.
+  // Each line begins with the number of its filter: 0, none.
   const lines = new Uint8Array((row + 1) * height);
   for (let y = 0; y < height; y++) lines.set(pixels.subarray(y * row, (y + 1) * row), y * (row + 1) + 1);
   const header = Buffer.alloc(13);

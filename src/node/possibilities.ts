@@ -1,4 +1,4 @@
-/** Turns the proposals for shapes into possibilities: those of which a decoder can be made. */
+/** Turns the proposals for shapes into possible readings: those for which a decoder can be made. */
 import type { DecoderOptions } from "../config/types.ts";
 import { TRAITS, titleOf } from "../core/families.ts";
 import type { Family } from "../core/family.ts";
@@ -23,12 +23,12 @@ import {
   statedClasses,
 } from "./possibility.ts";
 
-/** Most proposals to follow. */
+/** Largest number of proposals that are tried. */
 const MOST = 6;
 
 type OpenDims = Inspected["tensors"][number]["dims"];
 
-/** What shapes can be, the likeliest first, or what they resemble if no family fits. */
+/** The readings that shapes allow, the likeliest first. If no family fits, what the shapes resemble. */
 export interface Possibilities {
   readonly possibilities: readonly Possibility[];
   readonly looksLike: string | null;
@@ -56,7 +56,7 @@ export function possibilitiesFor(inspected: Inspected): Possibilities {
   };
 }
 
-/** Returns the possibility of a proposal, `null` if no decoder can be made of it. */
+/** Returns the reading for a proposal. Returns `null` if no decoder can be made for it. */
 function follow(proposal: Proposal, { tensors, options, valuesOf, model }: Inspected): Possibility | null {
   const { match, families, classes, points } = proposal;
   const inputSize = options.inputSize ?? sizeOf(proposal);
@@ -107,8 +107,8 @@ function follow(proposal: Proposal, { tensors, options, valuesOf, model }: Inspe
 }
 
 /**
- * Returns the tensors with placeholders for open dims, and for scales that boxes and scores need. A packed buffer is
- * replaced by the rows that a decoder unpacks from it.
+ * Returns the tensors with placeholders for unknown dims, and for missing scales of boxes and scores. Replaces a packed
+ * buffer by the rows that a decoder unpacks from it.
  */
 function specsOf(
   proposal: Proposal,
@@ -158,7 +158,7 @@ const STAND_IN = 1 / 256;
 /** True if the family needs the class count even if a column holds class ids. */
 const needsCount = ({ options: { family } }: Proposal): boolean => TRAITS[family].classes === undefined;
 
-/** Returns the options that the user still has to write, as text. */
+/** Returns the options that the user must still write, as text. */
 function missingOf(
   { anchors, options: { family, classes }, match: { form } }: Proposal,
   readings: readonly Interpretation[],
@@ -169,21 +169,21 @@ function missingOf(
   const [{ name, awaits }] = readings;
   const needsPriors = READINGS[name].priors === true && !TRAITS[family].buildPriors;
   return [
-    // HailoRT's buffer has a part for each class, so its size depends on their count.
+    // HailoRT's buffer has a part for each class, so its size depends on the class count.
     ...(classes === undefined && TRAITS[family].packed ? ["classes"] : []),
     ...(inputSize ? [] : [NO_SIZE]),
     ...(anchors && READINGS[name].anchors ? [`anchors: ${anchors.join(" + ")} pairs`] : []),
     ...(form.kind === "masks alone" ? ["outputs: these and the prototypes of masks, [1,32,h,w]"] : []),
     ...(needsPriors && table === undefined ? ["priors"] : []),
     ...(needsPriors && !holdsVariances(table, specs) ? ["scales or variances"] : []),
-    // No option is needed if values will settle it in the first frame.
+    // No option is needed if the values of the first frame will decide.
     ...(readings.length > 1 && awaits === undefined
       ? [settlingOptions(readings, specs).hints[0].option]
       : []),
   ];
 }
 
-/** Returns placeholders for options that a family needs. Only their counts matter for shapes. */
+/** Returns placeholders for options that a family needs. The shapes depend only on how many values an option has. */
 function standIns(
   { anchors, options: { family }, match }: Proposal,
   specs: readonly TensorSpec[],
@@ -198,11 +198,11 @@ function standIns(
   return { scales: [10, 10, 5, 5], ...(table ? {} : { priors: new Float32Array(4 * (match.n ?? 0)) }) };
 }
 
-/** True if the priors come as an output, with variances of the same length after them. */
+/** True if the priors are an output in which variances of the same length follow. */
 const holdsVariances = (table: TensorSpec | undefined, specs: readonly TensorSpec[]): boolean =>
   table !== undefined && specs.some(({ dims }) => volume(dims) * 2 === volume(table.dims));
 
-/** Returns the input size that the shapes show, else the usual one. */
+/** Returns the input size that the shapes show. Else returns the usual input size. */
 function sizeOf({ match, options: { family } }: Proposal): readonly [number, number] {
   const { views, form, n } = match;
   const { prototypes, masks, maps, x, y, map, heat } = views;
@@ -238,8 +238,8 @@ const strideOf = (family: Family, levels: number): number =>
   (TRAITS[family].peaks || levels > 2 ? 8 : levels > 1 ? 16 : TRAITS[family].oneMap ? 32 : 16);
 
 /**
- * Returns the dims with placeholders for open ones. An open first dim is a batch, unless the boxes have none: then it
- * counts detections.
+ * Returns the dims with placeholders for unknown ones. An unknown first dim is the batch. If the boxes have no batch,
+ * the dim is the count of detections.
  */
 function closed(
   tensor: number,

@@ -1,4 +1,4 @@
-/** Types of the readings that shapes allow, and a function that tries a config on them. */
+/** Types of the readings that shapes allow, and a function that tries a config on shapes. */
 import { readConfig } from "../config/config.ts";
 import type { Model } from "../config/model/types.ts";
 import type { DecoderOptions } from "../config/types.ts";
@@ -12,15 +12,15 @@ import { interpretConfig, planOf } from "../plan/make.ts";
 import { explain } from "../plan/explain.ts";
 import { ALL_TASKS } from "../whole/tasks.ts";
 
-/** A tensor with `null` for open dims. */
+/** A tensor with `null` for unknown dims. */
 export type OpenSpec = Omit<TensorSpec, "dims"> & { readonly dims: readonly (number | null)[] };
 
-/** The shapes to inspect, with what else is known. */
+/** The shapes to inspect, and further known facts. */
 export interface Inspected {
   readonly tensors: readonly OpenSpec[];
-  /** Facts from the file of the tensors. */
+  /** Facts from the file that states the tensors. */
   readonly model?: Pick<Model, "inputs" | "description" | "names" | "keypoints" | "hasExponentials">;
-  /** Names of the network, such as that of its file. */
+  /** Names of the network, such as the name of its file. */
   readonly names?: readonly string[];
   readonly options: DecoderOptions;
   readonly valuesOf: (name: string) => TensorData | null;
@@ -28,25 +28,25 @@ export interface Inspected {
 
 /** One possible reading of the shapes. */
 export interface Possibility {
-  /** The config to write, with what the shapes show. */
+  /** The config to write, with all facts that the shapes show. */
   readonly options: DecoderOptions & { readonly family: Family };
-  /** Options still to be written, as text: "anchors: 3 + 3 pairs". Empty: `options` are complete. */
+  /** Options that the user must still write, as text: "anchors: 3 + 3 pairs". Empty if `options` are complete. */
   readonly missing: readonly string[];
   /** Names of the families with this reading. */
   readonly families: readonly string[];
-  /** Class count. `null` if a column holds class ids, since the shape then does not tell. */
+  /** Class count. `null` if a column holds class ids: the shape does not show the count. */
   readonly classes: number | null;
   readonly reading: ReadingName;
-  /** Text for people about the contents of each tensor. */
+  /** Description of each tensor's contents, for people. */
   readonly about: string;
   /**
-   * Likelihood for sorting. Raised by usual names, by using all tensors, by as many rows as an input has cells, and by
-   * a usual class count.
+   * Likelihood for sorting. Usual names, using all tensors, as many rows as an input has cells, and a usual class count
+   * raise it.
    */
   readonly likelihood: number;
-  /** Input size that the shapes show, else the most common one. */
+  /** Input size that the shapes show. If they show none, the most common one. */
   readonly likelySize: readonly [number, number];
-  /** Names of tensors that this reading ignores. Absent: it reads all. */
+  /** Names of tensors that this reading ignores. Absent if it reads all tensors. */
   readonly unread?: readonly string[];
 }
 
@@ -59,7 +59,7 @@ export function configText({ options, missing }: Possibility): string {
   return `{ ${[...fieldsOf(options), ...missing].join(", ")} }${other}`;
 }
 
-/** Returns plain data as JavaScript. */
+/** Returns plain data as JavaScript source. */
 export const objectText = (object: object): string => `{ ${fieldsOf(object).join(", ")} }`;
 
 const fieldsOf = (object: object): string[] =>
@@ -72,18 +72,18 @@ function textOf(value: unknown): string {
     : JSON.stringify(value);
 }
 
-/** Variances of the networks that have priors and probabilities. */
+/** Usual variances of networks that have priors and probabilities. */
 const VARIANCES = [0.1, 0.1, 0.2, 0.2] as const;
 
 /**
- * Returns the option `variances` if boxes are probably offsets from the family's priors: decoding them takes
- * exponentials, and the graph has none. `null` otherwise.
+ * Returns the option `variances` if boxes are probably offsets from the family's priors. This is so if the graph has no
+ * exponential, because decoding offsets needs one. Else returns `null`.
  */
 export function offsetVariances(
   family: Family | undefined,
   model: Pick<Model, "hasExponentials"> | undefined,
 ): typeof VARIANCES | null {
-  // Skip finished scores, which come with boxes of either kind.
+  // Skip finished scores: their boxes may be of either kind.
   const isOpen = family && TRAITS[family].buildPriors && TRAITS[family].raw === "probabilities";
   return isOpen && model?.hasExponentials === false ? VARIANCES : null;
 }
@@ -93,8 +93,8 @@ export const statedClasses = ({ classes, labels }: DecoderOptions): number | und
   classes ?? (labels && Object.keys(labels).length);
 
 /**
- * Returns all interpretations under a config, none if the tensors do not fit. A single interpretation is returned only
- * if a plan can be made of it.
+ * Returns all interpretations under a config. Returns none if the tensors do not fit. A single interpretation is
+ * returned only if a plan can be made from it.
  * @param values returns the values of a tensor by its index; `null` if they are not at hand
  */
 export function interpretationsUnder(

@@ -1,7 +1,7 @@
-/** Common preparations of a photo to try, as changes of one rule. */
+/** Common preparations of a photo that are worth trying. Each is a change of one rule. */
 import type { PartialRule } from "../core/prepare-rule.ts";
 
-/** A change of a rule, with its text for people. */
+/** A change of a rule, with a text for people. */
 export interface Preparation {
   readonly about: string;
   readonly rule: PartialRule;
@@ -11,8 +11,8 @@ export interface Preparation {
 const IMAGENET = { mean: [123.675, 116.28, 103.53], std: [58.395, 57.12, 57.375] } as const;
 
 /**
- * Returns the preparations to try: the rule itself, and known changes of it. Leaves the scale of networks with byte
- * inputs as it is.
+ * Returns the preparations to try: the rule itself, and known changes of it. Does not change the scale of networks with
+ * byte inputs.
  */
 export function preparationsOf({
   order = "RGB",

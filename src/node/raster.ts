@@ -1,4 +1,4 @@
-/** Turns a drawing into a PNG, with optional packages of Node. */
+/** Turns a drawing into a PNG. Uses optional packages of Node. */
 import type { ImageInput } from "../decode/prepare.ts";
 import type { DetectionList } from "../decode/rows.ts";
 import { createRequire } from "node:module";
@@ -12,9 +12,9 @@ import { pixelsPng } from "./png.ts";
 
 /** Options of `rasterise` and `drawPng`. */
 export interface RasterOptions {
-  /** Path of a .ttf or .otf font. Default: DejaVu Sans of the package dejavu-fonts-ttf, or else the system's fonts. */
+  /** Path of a .ttf or .otf font. Default: DejaVu Sans from the package dejavu-fonts-ttf, else the system's fonts. */
   readonly font?: string;
-  /** Width of the picture in pixels. Default: that of the SVG. */
+  /** Width of the picture in pixels. Default: the width of the SVG. */
   readonly width?: number;
 }
 
@@ -25,7 +25,7 @@ interface ResvgOptions {
   readonly fitTo?: { readonly mode: "original" } | { readonly mode: "width"; readonly value: number };
 }
 
-/** The members of @resvg/resvg-js that are used here. */
+/** The members of @resvg/resvg-js that this file uses. */
 type Resvg = new (svg: string, options: ResvgOptions) => { render(): Rendered; getBBox(): unknown };
 
 interface Rendered {
@@ -36,7 +36,7 @@ interface Rendered {
 }
 
 /**
- * Returns the PNG of an SVG that `drawSvg` made. Needs the optional package @resvg/resvg-js.
+ * Returns a PNG of an SVG that `drawSvg` made. Needs the optional package @resvg/resvg-js.
  * @throws DrawError if the package is missing, the font cannot be used, the picture is too large, or the photo in the
  * SVG cannot be decoded
  * @example
@@ -52,7 +52,7 @@ export async function rasterise(svg: string, options: RasterOptions = {}): Promi
   return (await render(svg, options)).asPng();
 }
 
-/** Returns the pixels of an SVG that `drawSvg` made, red, green, blue, alpha. Throws as `rasterise` does. */
+/** Returns the pixels of an SVG that `drawSvg` made: red, green, blue, alpha. Throws the same errors as `rasterise`. */
 export async function rasterPixels(svg: string, options: RasterOptions = {}): Promise<Pixels> {
   const { pixels, width, height } = await render(svg, options);
   return { data: pixels, width, height };
@@ -109,14 +109,15 @@ async function loadResvg(): Promise<Resvg> {
   return library.Resvg ?? library.default!.Resvg;
 }
 
-/** Returns the fonts to draw with. Throws if the picture has text and no font has Latin letters. */
+/** Returns the fonts to draw with. Throws if the picture contains text, but no font has Latin letters. */
 async function fontFor(svg: string, named: string | undefined, Resvg: Resvg): Promise<ResvgOptions["font"]> {
   if (named !== undefined && !(await load(named).catch(nullIfAbsent)))
     throw new DrawError(`${named}: got no file that can be read, expected a .ttf or .otf font`);
   const file = named ?? packagedFont();
   const font = {
     fontFiles: file === null ? [] : [file],
-    // DejaVu has no Chinese, Japanese or Korean. Searching the system's fonts is slow, so search only if needed.
+    // DejaVu has no Chinese, Japanese or Korean characters. Searching the system's fonts is slow, so do so only if
+    // needed.
     loadSystemFonts: file === null || /[\u2e80-\u{3ffff}]/u.test(svg),
   };
   if (svg.includes("</text>") && !hasLetters(font, Resvg))
@@ -137,7 +138,7 @@ function packagedFont(): string | null {
   }
 }
 
-/** True if a letter has an extent. Without a font the library silently leaves text out. */
+/** True if the font draws a letter. Without a font, the library omits text without an error. */
 function hasLetters(font: ResvgOptions["font"], Resvg: Resvg): boolean {
   const probe =
     '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text y="8" font-family="DejaVu ' +
@@ -146,11 +147,11 @@ function hasLetters(font: ResvgOptions["font"], Resvg: Resvg): boolean {
 }
 
 /**
- * Largest picture in pixels. The library holds it several times with 4 bytes per pixel, and does not check its memory.
+ * Largest picture in pixels. The library stores several copies with 4 bytes per pixel, and does not check the memory.
  */
 const MOST_PIXELS = 2 ** 28;
 
-/** Throws if the photo or the picture has too many pixels, or none. The photo's size is read from its header. */
+/** Throws if the photo or the picture has too many pixels, or none. Reads the photo's size from its header. */
 function checkSize(svg: string, wanted: number | undefined): void {
   const [, w, h] = /^<svg [^>]*? width="(\d+)" height="(\d+)"/.exec(svg) ?? [];
   if (w === undefined) return;
@@ -168,7 +169,7 @@ function checkSize(svg: string, wanted: number | undefined): void {
       throw new DrawError(`got a ${what} of ${x} x ${y} pixels, expected at most ${MOST_PIXELS} for a PNG`);
 }
 
-/** Throws if the photo could not be decoded. The library silently leaves such a photo out. */
+/** Throws if the photo could not be decoded. The library omits such a photo without an error. */
 function checkPhoto(svg: string, pixels: Uint8Array): void {
   const opacity = photoOpacity(svg);
   if (opacity === "truncated" || (opacity === "opaque" && isMostlyClear(pixels)))
@@ -178,17 +179,18 @@ function checkPhoto(svg: string, pixels: Uint8Array): void {
     );
 }
 
-/** Returns if the photo in an SVG is opaque, may have transparent pixels, or is cut off. */
+/** Returns whether the photo in an SVG is opaque, may have transparent pixels, or is cut off. */
 function photoOpacity(svg: string): "opaque" | "transparent" | "truncated" {
   const [, type, base64] = /<image [^>]*href="data:image\/(jpeg|png);base64,([^"]*)"/.exec(svg) ?? [];
   if (type !== "png") return type === "jpeg" ? "opaque" : "transparent";
   const photo = Buffer.from(base64, "base64");
   if (!photo.includes("IEND")) return "truncated";
-  // The header's colour type: 0 grey, 2 colour, 3 palette. tRNS declares colours of these types transparent.
+  // Colour types in the header: 0 grey, 2 colour, 3 palette. With a tRNS chunk, colours of these types may be
+  // transparent.
   return [0, 2, 3].includes(photo[25]) && !photo.includes("tRNS") ? "opaque" : "transparent";
 }
 
-/** True if more than half of the pixels let the background through. Boxes and tags cover the rest. */
+/** True if more than half of the pixels are transparent. Boxes and tags cover the others. */
 function isMostlyClear(rgba: Uint8Array): boolean {
   let clear = 0;
   for (let i = 3; i < rgba.length; i += 4) if (rgba[i] < 255) clear++;

@@ -1,4 +1,4 @@
-/** Finds the runtime for a model file in Node. Each format has one, as an optional package. */
+/** Finds the runtime for a model file in Node. Each format has one runtime, which is an optional package. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { ModelFormat } from "../config/model/types.ts";
@@ -26,11 +26,11 @@ export function runtimePackage(format: ModelFormat, path: string): string {
   return name;
 }
 
-/** Returns the runtime of a format. Throws a MissingPackage if its package is not installed. */
+/** Returns the runtime for a format. Throws a MissingPackage error if its package is not installed. */
 export async function runtimeOf(format: ModelFormat, path: string): Promise<Runtime<Uint8Array>> {
   const name = runtimePackage(format, path);
   if (name === PACKAGES.tflite) return tflite(interpreter());
-  // Turn telemetry off: onnxruntime-node would report to Microsoft, and leave a log in the temporary folder.
+  // Turn telemetry off: otherwise onnxruntime-node would report to Microsoft, and leave a log in the temporary folder.
   process.env["ORT_DISABLE_TELEMETRY"] ??= "1";
   const ort = await import("onnxruntime-node").catch(() => {
     throw new MissingPackage("a network", name);
@@ -44,7 +44,7 @@ interface Vector {
   get(i: number): TfliteTensor;
 }
 
-/** The WebAssembly interpreter inside @tensorflow/tfjs-tflite, with the members that are used here. */
+/** The WebAssembly interpreter in @tensorflow/tfjs-tflite, with the members that this file uses. */
 interface Build {
   readonly HEAPU8: Uint8Array;
   _malloc(size: number): number;
@@ -72,7 +72,7 @@ const OPTIONS = {
 const listOf = (vector: Vector): TfliteTensor[] =>
   Array.from({ length: vector.size() }, (_, i) => vector.get(i));
 
-/** Returns TensorFlow Lite by its WebAssembly interpreter. The package's own entry works only in a page. */
+/** Returns TensorFlow Lite, run by its WebAssembly interpreter. The package's own entry works only in a page. */
 function interpreter(): Tflite {
   const require = createRequire(import.meta.url);
   return {
@@ -98,7 +98,7 @@ function interpreter(): Tflite {
   };
 }
 
-/** Loads the interpreter. Its messages about a network are added to `said`. */
+/** Loads the interpreter. Appends the interpreter's messages about a network to `said`. */
 async function loadBuild(require: NodeJS.Require, said: string[]): Promise<Build> {
   let make: (options: object) => Promise<Build>;
   let wasmBinary: Buffer;

@@ -2,12 +2,12 @@
 import type { Drawn } from "../picture/drawn.ts";
 import { drawSvg } from "../picture/svg.ts";
 
-/** One reading with one preparation, and its result. */
+/** The result of one reading with one preparation. */
 export interface Trial {
   /** Text for people: the contents of the tensors, and the preparation. */
   readonly reading: string;
   readonly preparation: string;
-  /** True if the photo was prepared as the network's file and family state. */
+  /** True if the photo was prepared in the way that the network's file and family state. */
   readonly isStated: boolean;
   /** Lines that repeat this trial: the command, if it has all options, and the call. */
   readonly lines: readonly string[];
@@ -17,12 +17,12 @@ export interface Trial {
   readonly notes: readonly string[];
 }
 
-/** Count of the highest confidences that decide the order of trials. */
+/** Count of the highest confidences by which trials are sorted. */
 const LEADING = 3;
 
 /**
- * Returns the trials, the likeliest first: those with the fewest notes, then the stated preparation if it found
- * something, then those with the highest confidences.
+ * Returns the trials, the likeliest first. Trials with the fewest notes come first, then the stated preparation if it
+ * found something, then trials with the highest confidences.
  */
 export function ranked(trials: readonly Trial[]): Trial[] {
   const sureness = ({ found }: Trial): number =>
@@ -36,13 +36,13 @@ export function ranked(trials: readonly Trial[]): Trial[] {
   });
 }
 
-/** Returns in words what a trial found. */
+/** Returns a text that says what a trial found. */
 export function foundText({ found }: Trial): string {
   if (found === null) return "refused";
   if (found.length === 0) return "nothing found";
   const [{ confidence, label: stated }] = found;
   const label = stated ?? undefined;
-  // The label of a class without a name is its id.
+  // A class without a name has its id as label.
   const name = label === undefined || /^\d+$/.test(label) ? `class ${label ?? "?"}` : label;
   const best = confidence === undefined ? "" : `, best ${name} ${Math.round(confidence * 100)} %`;
   return `${found.length} found${best}`;
@@ -58,7 +58,7 @@ svg { width: 100%; height: auto }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; user-select: all; background: color-mix(in srgb, CanvasText 8%, Canvas); padding: .5rem }
 `;
 
-/** Returns the page as HTML without links to other files. It contains the photo once. */
+/** Returns the page as HTML without links to other files. The page contains the photo once. */
 export function tryPage(name: string, photo: Uint8Array, trials: readonly Trial[]): string {
   const image = /<image [^>]*\/>/;
   const [embedded] = image.exec(drawSvg(photo, [])) as RegExpExecArray;

@@ -1,6 +1,6 @@
 /**
- * `boxwright compile`: a config and the shapes of its outputs to a plan file, for `boxwright/plan` and for C, or to a
- * module that decodes by itself.
+ * `boxwright compile`: makes a plan file from a config and the shapes of its outputs, for `boxwright/plan` and for C.
+ * Can also make a module that decodes by itself.
  */
 import { shape } from "../../core/tensor.ts";
 import { PAGE } from "../../kernels/kernel.ts";
@@ -22,7 +22,7 @@ import { mostBytes, textOf, textsOf, wrongValue } from "./values.ts";
 export async function compile({ positionals, values }: Parsed, io: Io): Promise<void> {
   const name = textOf(values, "c");
   if (name !== undefined && !isIdentifier(name)) throw wrongValue("c", name, "a name that C allows");
-  // Only the scalar kernel will run from C source: no JavaScript engine loads it.
+  // The scalar kernel then runs only as C source: no JavaScript engine loads it.
   const scalarOnly = name !== undefined;
   const out = textOf(values, "out");
   const engine = engineOfModule(values, out);
@@ -52,7 +52,7 @@ export async function compile({ positionals, values }: Parsed, io: Io): Promise<
   io.err(summaryOf(compiled));
 }
 
-/** Returns the engine of the module that `--out` names; null if it names no module. */
+/** Returns the engine for the module that `--out` names. Returns null if `--out` names no module. */
 function engineOfModule(values: Values, out: string | undefined): "simd" | "ts" | null {
   const wanted = textOf(values, "engine") ?? "simd";
   const isModule = out !== undefined && /\.m?js$/i.test(out);
@@ -72,7 +72,7 @@ function engineOfModule(values: Values, out: string | undefined): "simd" | "ts" 
   return isModule ? wanted : null;
 }
 
-/** Compiles the plan of the config among the files. Shapes come from --outputs, tensor files, or the config. */
+/** Compiles the plan of the config among the files. The shapes come from --outputs, tensor files, or the config. */
 async function compileFiles(
   paths: readonly string[],
   values: Values,
@@ -93,8 +93,8 @@ async function compileFiles(
 }
 
 /**
- * Returns a summary of what the plan needs on a device. Printed to standard error, since the plan may go to standard
- * output.
+ * Returns a summary of what the plan needs on a device. The caller prints it to standard error, because the plan may go
+ * to standard output.
  */
 function summaryOf({ bytes, plan, layout }: CompiledPlan): string {
   const batch = plan.batch === 1 ? "" : `, batch of ${plan.batch}`;

@@ -13,7 +13,10 @@ export function completionOf(word: string, command: CommandName): string {
     : `${command} has no option like it.`;
 }
 
-/** Returns options of a command that resemble a word, by the strongest kind of likeness that any of them has. */
+/**
+ * Returns the options of a command that resemble a word. Kinds of likeness are tried from the strongest to the weakest,
+ * and the first kind that fits an option is used.
+ */
 function similarOptions(word: string, command: CommandName): string[] {
   const wanted = plain(word);
   const options = Object.entries(optionsOf(command)).map(([name, { sets, aliases }]) => ({
@@ -41,7 +44,7 @@ function similarOptions(word: string, command: CommandName): string[] {
   return [];
 }
 
-/** Returns how many letters have to be changed, added or dropped to make one word of the other. */
+/** Returns how many letters must be changed, added or dropped to turn one word into the other. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 0; i < a.length; i++) {

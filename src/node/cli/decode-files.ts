@@ -21,17 +21,17 @@ import { setupOf } from "./setup.ts";
 import { mostBytes, textOf } from "./values.ts";
 
 export interface Decoded {
-  /** Detections of each image of the batch. */
+  /** Detections in each image of the batch. */
   readonly images: readonly Detection[][];
   readonly engine: string;
-  /** Photo that the detections are relative to. Undefined: relative to the network's input. */
+  /** Photo to which the coordinates refer. Undefined: they refer to the network's input. */
   readonly frame: Frame | undefined;
   /** Lines for the user about the network, the photo and dropped candidates. */
   readonly notes: readonly string[];
   readonly milliseconds: number;
 }
 
-/** Returns the rows. Skeleton edges and masks are attached for drawing, and JSON leaves them out. */
+/** Returns the rows. Skeleton edges and masks are attached for drawing, but JSON omits them. */
 function rowsOf(detections: Detections, values: Values): Detection[] {
   if (wantsLabelMaps(values))
     throw new UsageError("--masks png is of boxwright run with --draw FOLDER. Here: --masks rle.");
@@ -52,7 +52,7 @@ export async function decodeFiles(paths: readonly string[], values: Values): Pro
 /** A network that decodes frames one by one. */
 export class Network {
   readonly decoder: Decoder;
-  /** Files that belong to every frame. */
+  /** Files that apply to every frame. */
   readonly #shared: readonly Input[];
 
   private constructor(decoder: Decoder, shared: readonly Input[]) {
@@ -60,7 +60,7 @@ export class Network {
     this.#shared = shared;
   }
 
-  /** Reads the config among the files, and tensors that belong to every frame. */
+  /** Reads the config among the files, and the tensors that apply to every frame. */
   static async open(paths: readonly string[], values: Values): Promise<Network> {
     const shared = await Promise.all(paths.map(readInputUpTo(mostBytes(values))));
     const config = configAmong(shared);
@@ -71,7 +71,7 @@ export class Network {
     return new Network(await createDecoder(setup.config, options), shared);
   }
 
-  /** Decodes the tensors of these files and of the shared ones. The options name the photo. */
+  /** Decodes the tensors of the given files and of the shared files. The options name the photo. */
   async decode(paths: readonly string[], values: Values): Promise<Decoded> {
     const { decoder } = this;
     const inputs = [...this.#shared, ...(await Promise.all(paths.map(readInputUpTo(mostBytes(values)))))];
@@ -94,15 +94,15 @@ export class Network {
   }
 }
 
-/** A frame of a folder, decoded. */
+/** One decoded frame of a folder. */
 export interface FolderResult {
   readonly name: string;
   readonly decoded: Decoded;
-  /** Path of its photo, if there is one. */
+  /** Path of the frame's photo, if there is one. */
   readonly photo: string | undefined;
 }
 
-/** The command that decodes folders, with its options. Notes use its option names. */
+/** The command that decodes folders, with its options. Notes use the command's option names. */
 interface FolderCommand {
   readonly command: CommandName;
   readonly values: Values;
@@ -110,7 +110,7 @@ interface FolderCommand {
 }
 
 /**
- * Decodes every frame of folders. A frame that fails is reported, and the next one follows.
+ * Decodes every frame of folders. Reports a frame that fails, and continues with the next frame.
  * @param folders folders, and files that belong to every frame
  * @param each called with every result
  * @throws TensorError at the end, if some frame failed
@@ -133,7 +133,7 @@ export async function decodeFolders(
       const photo = photoOf(name);
       const decoded = await network.decode(paths, photo === undefined ? values : { ...values, photo });
       progress.clear();
-      // Print a note once, since repetition for each frame would bury the results.
+      // Print each note once: repeating it for each frame would bury the results.
       for (const note of decoded.notes.filter((text) => !seen.has(text))) io.err(noteLine(note, command));
       decoded.notes.forEach((note) => seen.add(note));
       await each({ name, decoded, photo }, network, names);
@@ -148,7 +148,10 @@ export async function decodeFolders(
   if (failed > 0) throw new TensorError(`${failed} of ${frames.length} frames failed.`);
 }
 
-/** Returns a function that finds a frame's photo: the only one, or the one of its name in the folder of --photo. */
+/**
+ * Returns a function that finds a frame's photo: the only photo, or the photo with the frame's name in the folder of
+ * --photo.
+ */
 async function photosOf(values: Values): Promise<(name: string) => string | undefined> {
   const photos = textOf(values, "photo");
   if (photos === undefined || !(await isFolder(photos))) return () => photos;
@@ -176,7 +179,7 @@ function notesOf(decoder: Decoder, frame: Frame | undefined, values: Values): st
 function stretchNotes(json: Description["json"], { width, height }: Frame): string[] {
   const input = json.kind === "plan" ? json.inputSize : null;
   if (input === null) return [];
-  // Allow a pixel for rounding.
+  // Allow one pixel for rounding.
   const isSimilar = Math.abs(width * input[1] - height * input[0]) <= Math.max(width, height);
   return isSimilar
     ? []
@@ -186,9 +189,9 @@ function stretchNotes(json: Description["json"], { width, height }: Frame): stri
       ];
 }
 
-/** Returns a line about candidates that the decoder dropped, or none. */
+/** Returns a line about candidates that the decoder dropped. Returns no line if it dropped none. */
 function droppedNotes({ dropped: { capped } }: Stats): string[] {
-  // Values that are not finite have a note of the decoder.
+  // The decoder itself adds a note about values that are not finite.
   return capped > 0
     ? [`${capped} candidates were left out: more than the limit of candidates or detections (--max)`]
     : [];

@@ -1,4 +1,4 @@
-/** `boxwright decode`: tensors to detections, as a table or as JSON. */
+/** `boxwright decode`: turns tensors into detections, and prints them as a table or as JSON. */
 import { type Decoded, type Network, decodeFiles, decodeFolders } from "./decode-files.ts";
 import { type Folders, splitFolders } from "./frames.ts";
 import { noteLine } from "./hints.ts";
@@ -55,7 +55,7 @@ async function decodeAll(split: Folders, values: Values, io: Io): Promise<void> 
   }
 }
 
-/** Returns one object for one image, and a list for a batch. */
+/** Returns JSON: one object for one image, a list for a batch. */
 function jsonText({ images }: Decoded): string {
   const results = images.map((detections) => ({ output_format: "detection", detections }));
   return `${JSON.stringify(results.length === 1 ? results[0] : results, null, 2)}\n`;
@@ -75,5 +75,5 @@ function tableText({ images, engine, frame, milliseconds }: Decoded): string {
   );
 }
 
-/** Returns a count of detections in words. */
+/** Returns a text that states a count of detections. */
 export const countText = (count: number): string => `${count} ${count === 1 ? "detection" : "detections"}`;

@@ -1,4 +1,4 @@
-/** `boxwright draw`: detections on their photo, as SVG or PNG. */
+/** `boxwright draw`: draws detections on their photo, as SVG or PNG. */
 import { basename, extname, join } from "node:path";
 import { TensorError } from "../../core/errors.ts";
 import { isRecord, showJson } from "../../core/json.ts";
@@ -25,7 +25,7 @@ export async function draw({ positionals, values }: Parsed, io: Io): Promise<voi
     const frames = (await Promise.all(split.folders.map(framesIn))).flat();
     const isOne = frames.length === 1 && photoPath !== undefined && !(await isFolder(photoPath));
     if (!isOne) return drawAll(split, values, io);
-    // A folder that holds one frame is read as the tensors in it.
+    // Treat a folder that holds one frame as the tensors in it.
     return draw({ positionals: [...split.shared, ...frames[0].paths], values }, io);
   }
   if (photoPath === undefined) throw new UsageError("--photo is missing. Name the PNG or JPEG to draw on.");
@@ -36,7 +36,7 @@ export async function draw({ positionals, values }: Parsed, io: Io): Promise<voi
     [photoPath, ...read, ...positionals],
   );
   const photo = await readNamed("photo", photoPath, mostBytes(values));
-  // Check the photo before decoding, which takes longer.
+  // Check the photo first: decoding takes longer.
   imageInfo(photo, photoPath);
 
   const detections = await detectionsToDraw(positionals, values, io);
@@ -49,7 +49,7 @@ export async function draw({ positionals, values }: Parsed, io: Io): Promise<voi
   }
 }
 
-/** Draws the frames of folders on their photos, which have the same names. */
+/** Draws the frames of folders on photos with the same names. */
 async function drawAll(split: Folders, values: Values, io: Io): Promise<void> {
   const photos = textOf(values, "photo");
   if (photos === undefined || !(await isFolder(photos)))
@@ -74,7 +74,7 @@ async function drawAll(split: Folders, values: Values, io: Io): Promise<void> {
   });
 }
 
-/** Returns a path for pictures: a name in which "*" stands for the frame's name, or a folder. */
+/** Returns a path for pictures from --out: a folder, or a name in which "*" stands for the name of the frame. */
 function outPattern(out: string): string {
   if (/\*[^/]*\.(svg|png)$/i.test(out)) return out;
   if (/\.(svg|png)$/i.test(out))
@@ -86,7 +86,7 @@ function outPattern(out: string): string {
   return join(out, "*.boxes.svg");
 }
 
-/** Returns the pictures to write. Default: an SVG named after the photo, in the current folder. */
+/** Returns the paths of the pictures to write. Default: an SVG with the photo's name, in the current folder. */
 function outPaths(values: Values, photoPath: string): readonly string[] {
   const outs = textsOf(values, "out") ?? [`${basename(photoPath, extname(photoPath))}.boxes.svg`];
   const wrong = outs.find((out) => !/\.(svg|png)$/i.test(out));
@@ -119,10 +119,10 @@ async function detectionsToDraw(
   return images[index];
 }
 
-/** Options about drawing. All other options of `draw` are about decoding. */
+/** Options that affect drawing. All other options of `draw` affect decoding. */
 const DRAWING = ["out", "detections", "index", "font", "width", "photo"];
 
-/** Throws if tensors or options of decoding are given beside --detections. */
+/** Throws if the user combines --detections with tensors or with options for decoding. */
 function checkDrawnAsTheyAre(positionals: readonly string[], values: Values): void {
   if (positionals.length > 0)
     throw new UsageError(
@@ -137,7 +137,7 @@ function checkDrawnAsTheyAre(positionals: readonly string[], values: Values): vo
     );
 }
 
-/** Reads the output of `decode --json`, or a bare list of detections. Returns the detections of each image. */
+/** Reads the output of `decode --json`, or a plain list of detections. Returns the detections of each image. */
 async function readDetections(file: string, most: number): Promise<Drawn[][]> {
   const json = await readJson(file, most);
   const single = detectionsIn(json);

@@ -6,12 +6,12 @@ import { isImagePath } from "./image-files.ts";
 
 /** The tensor files of one frame. */
 export interface TensorFrame {
-  /** Name of its file or folder, without ending. */
+  /** Name of the frame's file or folder, without the ending. */
   readonly name: string;
   readonly paths: readonly string[];
 }
 
-/** Name of the JSON that lists the tensors of a frame. */
+/** Name of the JSON file that lists the tensors of a frame. */
 const LIST = "meta.json";
 const TENSORS = /\.(npy|npz|safetensors)(\.gz)?$/i;
 
@@ -21,7 +21,7 @@ export const isFolder = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Folders of frames, and files for every frame. */
+/** Folders of frames, and files that apply to every frame. */
 export interface Folders {
   readonly folders: readonly string[];
   readonly shared: readonly string[];
@@ -39,7 +39,7 @@ export async function splitFolders(words: readonly string[]): Promise<Folders | 
 
 /**
  * Returns the frames of a folder, sorted. Each .npy, .npz and .safetensors file is a frame, and so is each folder with
- * a meta.json. If the folder itself has a meta.json, it is one frame.
+ * a meta.json. A folder that itself has a meta.json is a single frame.
  * @throws UsageError if there is none
  */
 export async function framesIn(folder: string): Promise<TensorFrame[]> {
@@ -58,7 +58,7 @@ export async function framesIn(folder: string): Promise<TensorFrame[]> {
   return frames;
 }
 
-/** Finds the photo of a frame by its name. `photos` is a folder. */
+/** Returns a function that finds the photo of a frame by the frame's name. `photos` is a folder. */
 export async function photoFinder(photos: string): Promise<(name: string) => string | undefined> {
   const files = (await readdir(photos)).filter(isImagePath);
   return (name) => {

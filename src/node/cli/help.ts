@@ -2,7 +2,7 @@
 import { COMMANDS, type CommandName, type Option, UsageError, isCommand } from "./options.ts";
 import { showJson } from "../../core/json.ts";
 
-/** Column at which option descriptions begin. */
+/** Column of the help in which the descriptions of options begin. */
 const DESCRIPTION_COLUMN = 27;
 const LINE_WIDTH = 120;
 
@@ -127,7 +127,7 @@ export function helpText(command?: string): string {
   return `${parts.join("\n\n")}\n`;
 }
 
-/** Returns the lines of an option: its name, then its description in a column of its own. */
+/** Returns the lines of an option: the name, then the description in a separate column. */
 function optionText([name, { value, help }]: [string, Option]): string {
   const left = `  --${name}${value === undefined ? "" : ` ${value}`}`;
   const [first, ...rest] = wrap(help, LINE_WIDTH - DESCRIPTION_COLUMN);

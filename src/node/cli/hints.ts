@@ -1,10 +1,10 @@
-/** Translates option names of the library, in errors and notes, to those of the command line. */
+/** Translates the library's option names, in errors and notes, to option names of the command line. */
 import { ConfigError, type OptionHint, TensorError } from "../../core/errors.ts";
 import { type CommandName, optionsOf } from "./options.ts";
 
 /**
- * Returns a message with the options of this command that would settle the error. Options that the user gave are left
- * out: the message names them already.
+ * Returns a message with those options of this command that would resolve the error. Omits options that the user has
+ * already given: the message names them.
  */
 export function withHints(error: Error, command: CommandName, words: readonly string[]): string {
   const isGiven = (name: string): boolean =>
@@ -22,7 +22,7 @@ export function withHints(error: Error, command: CommandName, words: readonly st
   return hints.length === 0 ? error.message : `${error.message}\nIn this command: ${hints.join(", ")}`;
 }
 
-/** Returns a note of the library as a line of this command: `labels: "coco80"` becomes `--labels coco80`. */
+/** Returns a note of the library as a line for this command: `labels: "coco80"` becomes `--labels coco80`. */
 export function noteLine(note: string, command: CommandName): string {
   const options = Object.entries(optionsOf(command));
   const text = note.replace(/\b(\w+): "([\w-]+)"|(?<=\bthe option )(\w+)/g, (whole, option, value, alone) => {

@@ -11,23 +11,24 @@ import { UsageError } from "./options.ts";
 export interface ImageFile {
   /** Path of the image, as shown in results. */
   readonly path: string;
-  /** Path below the named folder. Output files get the same path. */
+  /** Path relative to the named folder. Output files get the same relative path. */
   readonly place: string;
   read(): Promise<Uint8Array>;
   /**
-   * Returns the file's size and time of change as text, which differ if the file is replaced. Null if it cannot be
-   * found.
+   * Returns the file's size and time of change as text. The text changes if the file is replaced. Returns null if the
+   * file cannot be found.
    */
   stamp(): Promise<string | null>;
 }
 
 const ENDINGS = [".png", ".jpg", ".jpeg"];
 
-/** True for a file that counts as a photo inside a folder. */
+/** True for a file that is treated as a photo if it lies in a folder. */
 export const isImagePath = (path: string): boolean => ENDINGS.includes(extname(path).toLowerCase());
 
 /**
- * Returns the photos that words mean, sorted within each word. "-" is standard input: one photo, or one path per line.
+ * Returns the photos that the words name, sorted within each word. "-" is standard input, which holds one photo, or one
+ * path per line.
  * @param stdin reads standard input to its end
  * @throws UsageError if a word means no photo
  */
@@ -66,7 +67,7 @@ async function fromStdin(stdin: () => Promise<Uint8Array>): Promise<ImageFile[]>
 async function filesOf(word: string): Promise<ImageFile[]> {
   const stats = await stat(word).catch(() => null);
   if (stats?.isDirectory()) return nonEmpty(await imagesBelow(word, word), word, "a folder");
-  // Read a word that is no path as a file too, so that its error explains it.
+  // Treat a word that is no path as a file anyway, so that an error explains it.
   if (stats || !isPattern(word)) return [fileAt(word, basename(word))];
   const base = baseOf(word);
   const isMatch = matcherOf(word);
@@ -98,7 +99,7 @@ function nonEmpty(files: ImageFile[], word: string, kind: string): ImageFile[] {
 const imagesBelow = async (folder: string, base: string): Promise<ImageFile[]> =>
   (await pathsBelow(folder)).filter(isImagePath).map((path) => fileAt(path, relative(base, path)));
 
-/** Returns the files of a folder and of the folders in it, sorted. Hidden ones are left out. */
+/** Returns the files of a folder and of its subfolders, sorted. Omits hidden ones. */
 async function pathsBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const paths: string[] = [];
@@ -114,11 +115,12 @@ async function pathsBelow(folder: string): Promise<string[]> {
 const slashed = (path: string): string => path.split(sep).join("/");
 
 /**
- * True for a path with `*`, `?`, `[...]` or `{...}`. A shell leaves such patterns if they match nothing or are quoted.
+ * True for a path with `*`, `?`, `[...]` or `{...}`. A shell does not expand such a pattern if it matches nothing or is
+ * quoted.
  */
 const isPattern = (word: string): boolean => /[*?[{]/.test(word);
 
-/** Returns the folder before the first part with a pattern. */
+/** Returns the folder before the first part that contains a pattern. */
 function baseOf(pattern: string): string {
   const parts = slashed(pattern).split("/");
   const fixed = parts.slice(0, Math.min(parts.findIndex(isPattern), parts.length - 1));
@@ -126,7 +128,7 @@ function baseOf(pattern: string): string {
 }
 
 /**
- * Returns a test for paths. `**` stands for any folders, `*` and `?` stay within a name.
+ * Returns a test for paths. `**` matches any folders. `*` and `?` match within one name.
  * @throws UsageError for a pattern that is none
  */
 export function matcherOf(pattern: string): (path: string) => boolean {
@@ -141,14 +143,14 @@ export function matcherOf(pattern: string): (path: string) => boolean {
   }
 }
 
-/** Returns a pattern as the source of a regular expression. */
+/** Converts a pattern to the source of a regular expression. */
 function sourceOf(pattern: string): string {
   if (/\{[^}]*\{/.test(pattern))
     throw new UsageError(`got the pattern ${showJson(pattern)}, expected no braces within braces.`);
   return pattern.replace(/\*\*\/|\*\*|\*|\?|\[!?[^\]]*\]|\{[^}]*\}|[^*?[{]+|[[{]/g, expressionOf);
 }
 
-/** Returns a part of a pattern as a regular expression. */
+/** Converts one part of a pattern to a regular expression. */
 function expressionOf(part: string): string {
   const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
   if (part === "**/") return "(?:[^/]+/)*";

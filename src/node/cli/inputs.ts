@@ -1,4 +1,4 @@
-/** Finds config and tensors among the files of a command. */
+/** Finds the config and the tensors among the files of a command. */
 import { TensorError } from "../../core/errors.ts";
 import { TYPES, isFloat } from "../../core/tensor.ts";
 import { type Input, mergeTensors } from "../files/read.ts";
@@ -7,7 +7,7 @@ import { UsageError, type Values } from "./options.ts";
 import { parseQuantised } from "./shapes.ts";
 import { listOf, textsOf, wrongValue } from "./values.ts";
 
-/** Returns the one config among the files. Its text is JSON. */
+/** Returns the only config among the files. The text of the config is JSON. */
 export function configAmong(inputs: readonly Input[]): { path: string; text: string } | undefined {
   const configs = inputs.filter((input) => input.kind === "config");
   if (configs.length > 1)
@@ -37,12 +37,12 @@ export function checkHasNetwork(config: unknown, values: Values): void {
 
 const QUANTISED_TYPES: readonly string[] = TYPES.filter((type) => !isFloat({ type }));
 
-/** Returns all tensors of the files, with the scales of --quantised, which files of NumPy cannot state. */
+/** Returns all tensors of the files. Adds the scales of --quantised, because NumPy files cannot state scales. */
 export function tensorsAmong(inputs: readonly Input[], values: Values): NamedTensor[] {
   return (textsOf(values, "quantised") ?? []).reduce(withScale, mergeTensors(inputs));
 }
 
-/** Applies one word of --quantised. It needs no name if exactly one tensor lacks a scale. */
+/** Applies one word of --quantised. The word needs no name if exactly one tensor lacks a scale. */
 function withScale(tensors: NamedTensor[], word: string): NamedTensor[] {
   const parsed = parseQuantised(word);
   if (parsed === null)
@@ -60,7 +60,7 @@ function withScale(tensors: NamedTensor[], word: string): NamedTensor[] {
   return tensors.map((t) => (t === matches[0] ? { ...t, ...parsed.scale } : t));
 }
 
-/** Returns the tensors that --only names, in its order, or all. */
+/** Returns the tensors that --only names, in the order of --only. Returns all tensors without --only. */
 export function selectOnly<T extends { name: string }>(tensors: T[], values: Values): T[] {
   const names = listOf(values, "only");
   if (names === undefined) return tensors;
@@ -74,7 +74,10 @@ export function selectOnly<T extends { name: string }>(tensors: T[], values: Val
 /** Returns a tensor without its data. */
 export const headOf = ({ data: _, ...head }: NamedTensor): TensorHead => head;
 
-/** Returns a function that gives the data of a tensor by its name, or null. */
+/**
+ * Returns a function that returns the data of a tensor by its name. The function returns null if there is no such
+ * tensor.
+ */
 export const dataIn =
   (tensors: readonly NamedTensor[]) =>
   (name: string): NamedTensor["data"] | null =>

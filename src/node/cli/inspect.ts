@@ -1,4 +1,4 @@
-/** `boxwright inspect`: how a config, an archive, tensor files or shapes would be read. */
+/** `boxwright inspect`: shows how a config, an archive, tensor files or shapes would be read. */
 import { basename, extname } from "node:path";
 import { otherNameOf } from "../../core/other-names.ts";
 import { specOf } from "../../core/tensor.ts";
@@ -69,13 +69,13 @@ function print(
   io.out(values["json"] ? `${JSON.stringify(json, null, 2)}\n` : text.replace(/\n*$/, "\n"));
 }
 
-/** Returns the tensor with `null` for open dims. */
+/** Returns the tensor with `null` for unknown dims. */
 const openSpecOf = (head: OpenHead): OpenSpec => ({
   ...specOf(head.name, { ...head, dims: head.dims.map((d) => d ?? 1) }),
   dims: head.dims,
 });
 
-/** Returns the files of the first frame of a folder, as `decode` takes it. Other words stay as they are. */
+/** Returns the files of a folder's first frame, in the form that `decode` takes. Returns other words unchanged. */
 async function firstFrameOf(word: string, io: Io): Promise<readonly string[]> {
   if (!(await isFolder(word))) return [word];
   const [{ name, paths }, ...others] = await framesIn(word);
@@ -86,7 +86,9 @@ async function firstFrameOf(word: string, io: Io): Promise<readonly string[]> {
   return paths;
 }
 
-/** Reads each word as a shape, or else as a path. `all` also contains shapes with open sizes. */
+/**
+ * Reads each word as a shape. If it is none, reads the word as a path. `all` also contains shapes with unknown sizes.
+ */
 async function readWords(
   words: readonly string[],
   read: (path: string) => Promise<Input>,
@@ -104,7 +106,7 @@ async function readWords(
   return { shapes, all, inputs };
 }
 
-/** Throws a file's error. If there is no such file, explains how shapes are written. */
+/** Throws the error about a file. If there is no such file, the error explains how shapes are written. */
 function refuseWord(word: string, e: Error): never {
   const isMissing = (e.cause as NodeJS.ErrnoException | undefined)?.code === "ENOENT";
   if (isMissing && e.message.startsWith(`${word} `)) e.message += " A shape is written NAME:1x84x8400.";

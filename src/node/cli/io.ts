@@ -1,16 +1,16 @@
-/** Streams of a command. */
+/** The streams of a command. */
 export interface Io {
   /** Writes to standard output. Bytes come only from `compile`. */
   out(text: string | Uint8Array): void;
   /** Writes to standard error. */
   err(text: string): void;
-  /** Reads standard input to its end. Default: it is empty. */
+  /** Reads standard input to its end. If absent, standard input counts as empty. */
   stdin?(): Promise<Uint8Array>;
   /**
-   * Calls `tell` when the user presses Ctrl-C, before the process exits. Returns a function that stops listening. If
-   * absent, the command does not listen.
+   * Calls `tell` when the user presses Ctrl-C, before the process exits. Returns a function that stops this. If absent,
+   * the command is not told about Ctrl-C.
    */
   onInterrupt?(tell: () => void): () => void;
-  /** True if standard error is a terminal, whose current line can be rewritten. Default false. */
+  /** True if standard error is a terminal, whose current line can be overwritten. Default false. */
   readonly isTerminal?: boolean;
 }

@@ -1,19 +1,19 @@
-/** A journal keeps the results of a run on their way to a file, so that a stopped run can go on where it was. */
+/** A journal stores the results of a run in a file while the run continues, so that a stopped run can be resumed. */
 import { appendFile, readFile, rm, writeFile } from "node:fs/promises";
 import { TensorError, mismatch } from "../../core/errors.ts";
 import { isRecord } from "../../core/json.ts";
 import { systemReason } from "../files/load.ts";
 import { type Format, type ImageResult, formatter } from "./results.ts";
 
-/** All settings that affect the results of a run, as text by name. */
+/** All settings that affect the results of a run, by name, as text. */
 export type Settings = Readonly<Record<string, string | null>>;
 
-/** A line of the journal: an image's result, and its file's stamp when it was read. */
+/** A line of the journal: the result of an image, and the stamp of the image's file when it was read. */
 type Entry = ImageResult & { readonly stamp?: string | null };
 
 /**
- * Writes results to a file beside the output, one line each. `finish` makes the output from them. Only whole lines
- * count, so a run may stop at any time.
+ * Writes results to a file beside the output, one line each. `finish` makes the output from this file. Only complete
+ * lines count, so a run may be stopped at any time.
  */
 export class Journal {
   readonly #out: string;
@@ -28,20 +28,20 @@ export class Journal {
   }
 
   /**
-   * Begins a run, or goes on with the one that was stopped.
+   * Begins a run, or resumes the run that was stopped.
    * @throws TensorError if that one had other settings, and for results that a run without --resume would overwrite
    */
   static async open(out: string, settings: Settings, resumes: boolean): Promise<Journal> {
     const journal = new Journal(out, settings);
     if (resumes) await journal.#read();
     else await journal.#checkEmpty();
-    // Rewrite the journal: its last line may be cut. This also shows that it can be written.
+    // Rewrite the journal: the last line may be incomplete. This also checks that the file can be written.
     const lines = [lineOf({ settings }), ...[...journal.#results.values()].map(lineOf)];
     await journal.#guard(writeFile(journal.#partial, lines.join("")));
     return journal;
   }
 
-  /** Throws if there are results of a run that was stopped. */
+  /** Throws if there are results of a stopped run. */
   async #checkEmpty(): Promise<void> {
     const text = await readFile(this.#partial, "utf8").catch(() => "");
     const count = text.split("\n").map(parse).filter(isResult).length;
@@ -52,14 +52,14 @@ export class Journal {
       );
   }
 
-  /** Reads the settings from the first line, and a result from each other line. Ignores a last line without an end. */
+  /** Reads the settings from the first line, and one result from each further line. Ignores an incomplete last line. */
   async #read(): Promise<void> {
     const text = await readFile(this.#partial, "utf8").catch(() => "");
     const [first, ...lines] = text.split("\n").slice(0, -1).map(parse);
     if (first === undefined) return;
     this.#checkSettings(first);
     for (const line of lines) {
-      // Skip a damaged line, from a full disk for instance. Its photo is run again.
+      // Skip a damaged line, for instance from a full disk. The photo of that line is run again.
       if (line === undefined) continue;
       if (!isResult(line)) throw this.#refusal("a line that is no result", "what a run of this command left");
       this.#results.set(line.image, line);
@@ -87,7 +87,7 @@ export class Journal {
   }
 
   /**
-   * Forgets the result of an image whose file was replaced. Returns true if there was one.
+   * Forgets the result of an image if the image's file was replaced. Returns true if there was such a result.
    * @param stamp of the file now; null if the file is gone: then its result stays
    */
   forgetReplaced(image: string, stamp: string | null): boolean {
@@ -119,7 +119,7 @@ export class Journal {
 
 const lineOf = (value: object): string => `${JSON.stringify(value)}\n`;
 
-/** Returns the parsed JSON of a line, or undefined if it is none. */
+/** Parses a line as JSON. Returns undefined if the line is not JSON. */
 function parse(line: string): unknown {
   try {
     return JSON.parse(line);

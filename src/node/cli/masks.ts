@@ -1,4 +1,4 @@
-/** The option `--masks`: "rle" adds masks to the JSON of results, "png" writes label maps beside drawings. */
+/** The option `--masks`: "rle" adds masks to results in JSON, "png" writes label maps beside drawings. */
 import { type Detection, type Detections, taskFunctionsOf } from "../../decode/detections.ts";
 import type { MaskRle } from "../../decode/mask.ts";
 import { labelMap } from "../../tasks/masks/labels.ts";
@@ -6,7 +6,7 @@ import { greyPng } from "../png.ts";
 import { UsageError, type Values } from "./options.ts";
 import { textOf, wrongValue } from "./values.ts";
 
-/** A detection with its mask as run lengths, over the photo, or over the network's input if there is none. */
+/** A detection with its mask as run lengths. The mask covers the photo, or the network's input if there is no photo. */
 export interface MaskedDetection extends Detection {
   readonly mask?: MaskRle;
 }
@@ -32,7 +32,7 @@ function checkHasMasks(detections: Detections, values: Values): void {
     );
 }
 
-/** Returns the rows of detections, with their masks if the option asks for them. */
+/** Returns the rows of detections. Adds their masks if the option asks for masks. */
 export function withMasks(detections: Detections, values: Values): MaskedDetection[] {
   const rows: MaskedDetection[] = detections.toArray();
   if (wantsMasks(values)) checkHasMasks(detections, values);
@@ -40,7 +40,10 @@ export function withMasks(detections: Detections, values: Values): MaskedDetecti
   return rows.map((row, i) => Object.assign(row, { mask: detections.mask(i).toRle() }));
 }
 
-/** Returns the label map of a photo as a grey PNG: 0 for no detection, else its row, counted from 1. */
+/**
+ * Returns the label map of a photo as a grey PNG. A pixel is 0 for no detection, else the detection's row, counted from
+ * 1.
+ */
 export function labelPng(detections: Detections): Uint8Array {
   const { width, height, data } = labelMap(detections, { size: "frame" });
   return greyPng(

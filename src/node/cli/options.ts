@@ -1,28 +1,28 @@
 /**
- * Table of all options of the command line. Help, parsing, the completion of misspelt names and the options that an
- * error suggests come from this table.
+ * Table of all options of the command line. It is used for the help, for parsing, for suggestions after a misspelt
+ * name, and for the options that an error suggests.
  */
 import type { OptionHint } from "../../core/errors.ts";
 import { ROLE_NAMES } from "../../config/readers.ts";
 import { suggestedFamilies } from "../../core/families.ts";
 
-/** Error about wrong usage. Exit code 2. */
+/** Error about wrong usage. The exit code is 2. */
 export class UsageError extends Error {
   static override readonly name = "UsageError";
   override readonly name = "UsageError";
 }
 
 export interface Option {
-  /** Placeholder for the value in the help. A flag has none, since it takes no value. */
+  /** Placeholder for the value in the help. A flag takes no value and has no placeholder. */
   readonly value?: string;
-  /** Text in the help. */
+  /** Text about the option in the help. */
   readonly help: string;
   readonly isRepeatable?: true;
   /** Option of the library that this option sets. */
   readonly sets?: OptionHint["option"];
-  /** Value to suggest if an error asks for the option. */
+  /** Value that is suggested if an error asks for the option. */
   readonly example?: string;
-  /** Names of this option in other programs, in lower case without dashes. `core/names.ts` has more. */
+  /** Names of this option in other programs, in lower case without dashes. `core/names.ts` has further names. */
   readonly aliases?: readonly string[];
 }
 
@@ -34,12 +34,12 @@ export interface Group {
   readonly options: Options;
 }
 
-/** Values of the given options, by name. */
+/** Values of the options that the user gave, by option name. */
 export type Values = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 /**
- * Returns options by their command line names. The keys are the library's names: `inputSize` becomes --input-size,
- * unless the row states a `flag`.
+ * Returns options by their command line names. The keys of `rows` are the library's names: `inputSize` becomes
+ * --input-size, unless the row states a `flag`.
  */
 const flags = (rows: {
   readonly [N in OptionHint["option"]]?: Option & { readonly flag?: string };
@@ -219,7 +219,7 @@ const FILES: Options = {
   },
 };
 
-/** Kept separate: `inspect` runs no engine, and a plan runs where it is loaded. */
+/** Separate, because `inspect` runs no engine, and a plan runs where it is loaded. */
 const ENGINE: Options = { engine: { value: "NAME", help: "auto (default), simd, scalar or ts" } };
 
 export const FRAME: Options = {

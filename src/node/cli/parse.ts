@@ -1,4 +1,4 @@
-/** Parses the words after a command. */
+/** Parses the words that follow the name of a command. */
 import { parseArgs } from "node:util";
 import { showJson } from "../../core/json.ts";
 import { completionOf } from "./complete.ts";
@@ -10,7 +10,7 @@ export interface Parsed {
 }
 
 /**
- * Parses words into options and positionals.
+ * Separates words into options and positionals.
  * @throws UsageError for an unknown option, and for a value that is missing or that a flag does not take
  */
 export function parseWords(command: CommandName, words: readonly string[]): Parsed {
@@ -24,7 +24,7 @@ export function parseWords(command: CommandName, words: readonly string[]): Pars
       help: { type: "boolean", short: "h" },
     },
     allowPositionals: true,
-    // Do not let Node check: its messages suggest positionals, not the option that was meant.
+    // Do not let Node check the words: its messages suggest positionals instead of the option that was meant.
     strict: false,
     tokens: true,
   });

@@ -7,7 +7,10 @@ import { mostBytes, sizeOf, textOf, wrongValue } from "./values.ts";
 
 export const RESIZES: readonly Frame["resize"][] = ["stretch", "letterbox", "letterbox-topleft", "crop"];
 
-/** Returns size and fitting of the photo, from --photo or --image-size; undefined if neither is given. */
+/**
+ * Returns the photo's size and how it was fitted to the input, from --photo or --image-size. Returns undefined without
+ * these options.
+ */
 export async function frameOf(values: Values): Promise<Frame | undefined> {
   const size = await photoSize(values);
   if (size === undefined) {

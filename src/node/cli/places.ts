@@ -31,7 +31,7 @@ function refuseToWrite(option: string, path: string, e: NodeJS.ErrnoException): 
 }
 
 /**
- * Throws if a file to write is also read, or is written by another option.
+ * Throws if a file to write is also read, or is also written by another option.
  * @param outs options and the paths that they name
  * @param read paths of the files that are read. Values that are not given are skipped
  */
@@ -51,8 +51,8 @@ export async function checkPlaces(
 }
 
 /**
- * Returns an identity of a file that is the same for all spellings and links. Null for a device, to which several
- * results may go.
+ * Returns an identity that is the same for all spellings of a path and all links to the file. Returns null for a
+ * device, because several results may go to a device.
  */
 const identityOf = (path: string): Promise<string | null> =>
   stat(path, { bigint: true }).then(

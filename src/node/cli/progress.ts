@@ -1,4 +1,4 @@
-/** Shows a command's progress, on a terminal only. */
+/** Shows a command's progress, only on a terminal. */
 import type { Io } from "./io.ts";
 import { printable } from "./table.ts";
 
@@ -16,7 +16,7 @@ export class Progress {
     this.#total = total;
   }
 
-  /** Shows the item that comes next. */
+  /** Shows the item that is next. */
   show(name: string): void {
     if (!this.#io.isTerminal || this.#total < 2) return;
     const filled = Math.round((BAR * this.#done) / this.#total);
@@ -38,7 +38,7 @@ export class Progress {
   }
 }
 
-/** Clears a terminal's line, where progress may be shown. */
+/** Clears the current line of a terminal, which may show progress. */
 export function clearLine(io: Io): void {
   if (io.isTerminal) io.err("\r\u001b[K");
 }

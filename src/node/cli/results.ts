@@ -8,18 +8,18 @@ import { UsageError } from "./options.ts";
 import { detectionTable } from "./table.ts";
 import { wrongValue } from "./values.ts";
 
-/** The result of one image, which is a line of NDJSON. */
+/** The result of one image. One line of NDJSON. */
 export interface ImageResult {
   /** Path of the image. */
   readonly image: string;
-  /** Width of the image in pixels; `null` if unknown. Boxes are then relative to the network's input. */
+  /** Width of the image in pixels; `null` if unknown. Boxes then refer to the network's input. */
   readonly width: number | null;
   readonly height: number | null;
   readonly output_format: "detection";
   readonly detections: readonly DetectionFields[];
 }
 
-/** Line that tells that a table's boxes are relative to the network's input. */
+/** Line that says that the boxes in a table refer to the network's input. */
 export const OF_INPUT =
   "coordinates are 0..1 of the network's input: --photo or --image-size (and --resize) make them the photo's";
 
@@ -34,10 +34,12 @@ export function formatOf(value: string | undefined, usual: Format): Format {
   return format;
 }
 
-/** Text before the results, for each one, and after them. Results can so be printed as they come. */
+/**
+ * Returns the text before the results, for each result, and after the results. So each result can be printed at once.
+ */
 export interface Formatter {
   readonly begin: string;
-  /** `index` counts the results from 0. */
+  /** Returns the text of one result. `index` counts the results from 0. */
   of(result: ImageResult, index: number): string;
   readonly end: string;
 }
@@ -90,7 +92,7 @@ function tableOf({ image, width, height, detections }: ImageResult): string {
   return detections.length === 0 ? head : head + detectionTable(detections, size);
 }
 
-/** Returns an image's id by its file name, since files of COCO are named by id. */
+/** Returns an image's id from its file name, because COCO names files by id. */
 function stemOf(image: string): string | number {
   const stem = image.replace(/^.*[/\\]/, "").replace(/\.\w+$/, "");
   return /^\d+$/.test(stem) && Number.isSafeInteger(Number(stem)) ? Number(stem) : stem;
@@ -112,17 +114,17 @@ function cocoList(
   return list((result) => {
     const { image } = result;
     const stem = stemOf(image);
-    // Avoid a number and a text of the same digits, which most readers take for one id.
+    // Do not use a number and a text with the same digits: most readers treat both as one id.
     const ways = [...((counts.get(String(stem)) ?? 0) > 1 ? [] : [stem]), image.replace(/\.\w+$/, ""), image];
     let id = ways.find((way) => !taken.has(String(way)));
-    // Number the ids of frames with the same name in two folders.
+    // Add a number to the id if frames in two folders have the same name.
     for (let n = 2; id === undefined; n++) if (!taken.has(`${image}#${n}`)) id = `${image}#${n}`;
     taken.add(String(id));
     return cocoOf(result, id, isCoco);
   });
 }
 
-/** Returns COCO results: boxes are x, y, width, height in pixels. */
+/** Returns COCO results. Boxes are x, y, width, height in pixels. */
 function cocoOf(
   { width, height, detections }: ImageResult,
   image_id: string | number,
@@ -136,7 +138,7 @@ function cocoOf(
       return JSON.stringify({
         image_id,
         category_id: categoryOf(d, isCoco),
-        // Give the upright box, the only kind that COCO has.
+        // Use the upright box: COCO has no other kind.
         bbox: [x_min, y_min, x_max - x_min, y_max - y_min].map(rounded),
         ...(keypoints && {
           keypoints: keypoints.flatMap((p) => [rounded(p.x), rounded(p.y), rounded(p.confidence)]),
@@ -148,10 +150,10 @@ function cocoOf(
     .join(",\n");
 }
 
-/** Class counts of COCO networks whose class ids differ from COCO's category ids. `null`: count unknown. */
+/** Class counts of networks trained on COCO whose class ids differ from COCO's category ids. `null`: unknown count. */
 const COCO_COUNTS = [null, 80, 90];
 
-/** Throws if nothing tells whether class ids are COCO's category ids. */
+/** Throws if nothing shows that class ids are COCO's category ids. */
 export function checkCocoNames(
   format: Format,
   { labels, classes }: Pick<Config, "labels" | "classes">,

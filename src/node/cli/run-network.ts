@@ -67,7 +67,7 @@ export async function runNetwork({ positionals, values }: Parsed, io: Io): Promi
   }
 }
 
-/** Returns the settings that affect the results. `--resume` refuses a journal with others. */
+/** Returns the settings that affect the results. `--resume` refuses a journal with other settings. */
 async function settingsOf({ decoder }: Detector, modelPath: string, values: Values): Promise<Settings> {
   const model = createHash("sha256").update(await loadUnpacked(modelPath, mostBytes(values)));
   return {
@@ -79,7 +79,7 @@ async function settingsOf({ decoder }: Detector, modelPath: string, values: Valu
   };
 }
 
-/** Returns the drawing's path for each photo's path. */
+/** Returns the path of the drawing for each photo. */
 function drawingsOf(folder: string | undefined, files: readonly ImageFile[]): Map<string, string> {
   const drawings = new Map<string, string>();
   if (folder === undefined) return drawings;
@@ -101,12 +101,12 @@ function drawingsOf(folder: string | undefined, files: readonly ImageFile[]): Ma
 /** An opened network. */
 interface Network {
   readonly detector: Detector;
-  /** Adds the family that the network's shapes resemble to an error. */
+  /** Adds to an error the family that the network's shapes resemble. */
   readonly advise: (error: Error) => Error;
 }
 
 /**
- * Opens the network with the runtime of its format.
+ * Opens the network with the runtime for its format.
  * @param packages needed for the photos. All missing packages are listed before the network runs, which may take long
  */
 async function openNetwork(
@@ -139,7 +139,7 @@ async function openNetwork(
   };
 }
 
-/** Returns a function that adds the likeliest family to an error about a missing, or probably wrong, family. */
+/** Returns a function that adds the likeliest family to an error about a missing or probably wrong family. */
 function adviserOf(model: Model, path: string, { family, ...options }: DecoderOptions): Network["advise"] {
   return (error) => {
     if (!(error instanceof ConfigError || error instanceof TensorError)) return error;
@@ -188,7 +188,7 @@ function prepareOf(values: Values): PartialRule {
 interface Task {
   readonly files: readonly ImageFile[];
   readonly drawings: ReadonlyMap<string, string>;
-  /** Journal of the results; `null`: they are printed. */
+  /** Journal for the results; `null`: results are printed. */
   readonly journal: Journal | null;
   readonly format: Format;
   readonly io: Io;
@@ -199,7 +199,7 @@ interface Task {
 const GO_ON = "The same command with --resume goes on from there.";
 const KEEP = "With --out FILE a run that is stopped can go on.";
 
-/** Runs every photo. One that fails is reported, and the next one follows. */
+/** Runs the network on every photo. Reports a photo that fails, and continues with the next photo. */
 async function runAll(
   detector: Detector,
   { files, drawings, journal, format, io, values, advise }: Task,
@@ -223,7 +223,7 @@ async function runAll(
   for (const file of todo) {
     progress.show(file.path);
     try {
-      // Take the stamp before reading, so that a file replaced meanwhile is run again.
+      // Take the stamp before reading: a file that is replaced meanwhile is then run again.
       const stamp = journal ? await file.stamp() : null;
       const result = await runOne(detector, file, drawings.get(file.path), values);
       progress.clear();
@@ -231,7 +231,7 @@ async function runAll(
       else io.out(printer.of(result, printed++));
     } catch (error) {
       progress.clear();
-      // Stop: without the package no other image can be read.
+      // Stop here: without the package, no other image can be read either.
       if (error instanceof MissingPackage) throw error;
       failed++;
       const given = Object.keys(values).map((name) => `--${name}`);
@@ -249,7 +249,7 @@ async function runAll(
     );
 }
 
-/** Returns the photos without a result, or whose file was replaced. Reports how many are done. */
+/** Returns the photos that have no result yet, or whose file was replaced. Reports how many photos are done. */
 async function todoOf(journal: Journal, files: readonly ImageFile[], io: Io): Promise<readonly ImageFile[]> {
   let replaced = 0;
   for (const { path, stamp } of files)
@@ -283,7 +283,7 @@ async function runOne(
   return { image: file.path, width, height, output_format: "detection", detections };
 }
 
-/** Draws on a photo, in the photo's own format. */
+/** Draws on a photo. The drawing has the photo's format. */
 async function drawTo(path: string, photo: Uint8Array, detections: Iterable<Drawn>): Promise<void> {
   const svg = drawSvg(photo, detections);
   const isPng = extname(path).toLowerCase() === ".png";

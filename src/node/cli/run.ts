@@ -1,4 +1,4 @@
-/** Runs a command of `boxwright` without a process: words in, text out, exit code back. */
+/** Runs a command of `boxwright` without a process: takes words, writes text, and returns the exit code. */
 import { readFile } from "node:fs/promises";
 import { isRefusal } from "../../core/errors.ts";
 import { isRecord, showJson } from "../../core/json.ts";
@@ -56,14 +56,14 @@ function report(error: Error & { code?: string }, name: string, words: readonly 
     io.err(`boxwright: ${error.message}\nTry: boxwright ${isCommand(name) ? `${name} ` : ""}--help\n`);
     return USAGE;
   }
-  // Refusals of the library and the system get one line. Any other error is a bug: print its stack.
+  // Print one line for refusals of the library and the system. Any other error is a bug, so print its stack.
   const isRefused = isRefusal(error) || error instanceof DrawError || typeof error.code === "string";
   if (!isRefused) io.err(`boxwright: ${error.stack ?? String(error)}\n`);
   else io.err(`boxwright: ${isCommand(name) ? withHints(error, name, words) : error.message}\n`);
   return REFUSED;
 }
 
-/** Reads the version from package.json: one folder above the bundle, three above this source. */
+/** Reads the version from package.json, which lies one folder above the bundle, or three above this source. */
 async function version(): Promise<string> {
   for (const path of ["../package.json", "../../../package.json"]) {
     const json: unknown = JSON.parse(

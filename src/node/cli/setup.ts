@@ -23,7 +23,7 @@ import {
 
 /** Arguments for `createDecoder` and `inspect`. */
 export interface Setup {
-  /** Text of a config file, typed options, or undefined if neither is given. */
+  /** Text of a config file, or typed options. Undefined if there is neither. */
   readonly config: unknown;
   readonly options: DecoderOptions;
 }
@@ -34,7 +34,7 @@ export async function setupOf(values: Values, file: string | undefined): Promise
   if (file !== undefined) return { config: file, options };
   const { family } = options;
   if (family === undefined) checkAnchorOptions(values);
-  // An empty config is not the same: typed options have other defaults.
+  // Do not return an empty config: typed options have other defaults.
   return { config: family && { family }, options };
 }
 
@@ -45,7 +45,7 @@ function checkAnchorOptions(values: Values): void {
     throw new UsageError(`--${given} describes a network without a family. Add --family.`);
 }
 
-/** Readers of options whose values are more than text. */
+/** Readers for options whose values are not plain text. */
 const READERS: {
   readonly [N in OptionHint["option"]]?: (values: Values, flag: string) => unknown;
 } = {
@@ -69,7 +69,7 @@ const READERS: {
   iouThreshold: (values, flag) => numberOf(values, flag, 0, 1),
   maxDetections: (values, flag) => wholeOf(values, flag, 1),
   keep: (values, flag) => listOf(values, flag)?.map((word) => (/^\d+$/.test(word) ? Number(word) : word)),
-  // Left out here: the reader of tensors handles it.
+  // The reader of tensors handles this option.
   quantisation: () => undefined,
 };
 
@@ -78,7 +78,7 @@ async function decoderOptions(values: Values, hasFile: boolean): Promise<Decoder
   const options: Record<string, unknown> = { engine: values["engine"] };
   for (const [flag, { sets }] of Object.entries(DECODER_OPTIONS))
     if (sets) options[sets] = await (READERS[sets] ?? textOf)(values, flag);
-  // Set the class count by the labels, one per class.
+  // The labels state the class count: one label per class.
   if (!hasFile) options.classes ??= (options.labels as readonly string[] | undefined)?.length;
   return defined(options) as DecoderOptions;
 }
@@ -86,10 +86,7 @@ async function decoderOptions(values: Values, hasFile: boolean): Promise<Decoder
 const defined = (object: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 
-/**
- * Reads labels from a file. If there is no such file, the value is the name of a known list, or itself a list of
- * labels.
- */
+/** Reads labels from a file. If there is no such file, the value is the name of a known list, or a list of labels. */
 async function labelsIn(values: Values): Promise<readonly string[] | undefined> {
   const value = textOf(values, "labels");
   if (value === undefined) return undefined;
@@ -104,7 +101,7 @@ async function labelsIn(values: Values): Promise<readonly string[] | undefined> 
     );
   const labels =
     file === null ? value.split(",").map((label) => label.trim()) : [...labelsOfFile(file, value)];
-  // Drop empty labels at the end. One in between is a class without a name.
+  // Drop empty labels at the end. An empty label before others is a class without a name.
   while (labels[labels.length - 1] === "") labels.pop();
   if (labels.length === 0) throw wrongValue("labels", value, "one name or more");
   return labels;
@@ -127,7 +124,7 @@ function keypointsOf(values: Values): [number, number] | undefined {
   return [Number(match[1]), Number(match[2])];
 }
 
-/** Reads --role. A role that is given twice has several tensors. */
+/** Reads --role. If the user gives a role twice, two tensors have the role. */
 function rolesOf(values: Values): Record<string, string | string[]> | undefined {
   const words = textsOf(values, "role");
   if (!words) return undefined;

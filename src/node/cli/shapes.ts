@@ -1,4 +1,4 @@
-/** Reads shapes and scales as they are written on the command line. */
+/** Reads shapes and scales in the form that the command line uses. */
 import { showJson } from "../../core/json.ts";
 import { elementType } from "../files/bin.ts";
 import { ELEMENT_TYPES, type TensorHead } from "../files/tensor.ts";
@@ -22,7 +22,7 @@ function scaleOf(scale: string, zeroPoint = "0"): Scale | null {
     : null;
 }
 
-/** Parses `[NAME=]SCALE[,ZERO]`. Returns null if the word is written otherwise, or the scale is not positive. */
+/** Parses `[NAME=]SCALE[,ZERO]`. Returns null if the word has another form, or if the scale is not positive. */
 export function parseQuantised(word: string): { name: string | undefined; scale: Scale } | null {
   const [, name, number = "", zeroPoint] = QUANTISED.exec(word) ?? [];
   const scale = scaleOf(number, zeroPoint);
@@ -30,7 +30,7 @@ export function parseQuantised(word: string): { name: string | undefined; scale:
 }
 
 /**
- * Parses `name:1x84x8400:f32:0.004,128`. Everything but the shape is optional.
+ * Parses `name:1x84x8400:f32:0.004,128`. All parts except the shape are optional.
  * @param index place of the tensor, for a name if none is given
  * @returns null if the word is no shape: it is a path then
  * @throws UsageError if a type, a size or a scale is not valid
@@ -53,12 +53,12 @@ export function parseShape(word: string, index: number): TensorHead | null {
   return { name, dims, type, ...quantised };
 }
 
-/** A shape with `null` for open dims. */
+/** A shape with `null` for unknown dims. */
 export type OpenHead = Omit<TensorHead, "dims"> & { readonly dims: readonly (number | null)[] };
 
-/** Pattern of a dim: a size, or a sign or word for an open one. */
+/** Pattern of a dim: a size, or a sign or word for an unknown size. */
 const DIM = /^(?:\d+|-1|\?|[a-z_]\w*)$/i;
-/** Pattern of an open dim that may be the only one in a shape. A longer word is more likely part of a path. */
+/** Pattern of an unknown dim in a shape without other unknown dims. A longer word is more likely part of a path. */
 const LONE_OPEN = /^(?:-1|\?|[a-z])$/i;
 
 /** Parses `boxes:Nx5:f32`, `a:?x84x8400` or `a:batchx84x-1`. Returns null for other words. */
@@ -81,7 +81,7 @@ export function parseOpenShape(word: string): OpenHead | null {
 /** Splits shapes at commas, except at the comma before a zero point. */
 const splitShapes = (list: string): string[] => list.split(/,(?!-?\d+(?:\.\d+)?(?:,|$))/);
 
-/** Returns the shapes in a word, or the whole word if a part is no shape: a path may contain commas. */
+/** Returns the shapes in a word. Returns the whole word if one of its parts is no shape: a path may contain commas. */
 export function shapesIn(word: string): readonly string[] {
   const parts = splitShapes(word).map((part) => part.trim());
   return parts.every((part) => parseShape(part, 0) ?? parseOpenShape(part)) ? parts : [word];
@@ -98,7 +98,7 @@ export function parseShapes(lists: readonly string[]): TensorHead[] {
   });
 }
 
-/** Throws if two tensors have the same name. Shapes and files may name a tensor twice. */
+/** Throws if two tensors have the same name, as when both a shape and a file name it. */
 export function checkNamesDiffer(heads: readonly Pick<TensorHead, "name">[]): void {
   const seen = new Set<string>();
   for (const { name } of heads) {

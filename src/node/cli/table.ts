@@ -2,7 +2,7 @@
 import type { DetectionFields } from "../../decode/detections.ts";
 import { toPixels } from "../../decode/pixels.ts";
 
-/** Returns rows as text in aligned columns: numbers to the right, others to the left. */
+/** Returns rows as text in aligned columns: numbers are aligned at the right, texts at the left. */
 export function table(head: readonly string[], lines: readonly (readonly string[])[]): string {
   const rows = lines.map((cells) => cells.map(printable));
   const widths = head.map((h, i) => Math.max(...[h, ...rows.map((r) => r[i])].map(widthOf)));
@@ -22,16 +22,16 @@ export function table(head: readonly string[], lines: readonly (readonly string[
 export const printable = (text: string): string =>
   text.replace(/\p{Cc}|\p{Bidi_Control}|[\u2028\u2029]/gu, "\ufffd");
 
-/** East Asian wide characters, which take two columns of a terminal. */
+/** Matches East Asian wide characters, which take two columns of a terminal. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{3fffd}]/u;
 
-/** Returns how many columns of a terminal a text takes. */
+/** Returns how many columns of a terminal a text needs. */
 const widthOf = (text: string): number => [...text].reduce((n, c) => n + (WIDE.test(c) ? 2 : 1), 0);
 
 const HEAD = ["label", "class", "confidence", "x_min", "y_min", "x_max", "y_max"];
 
-/** Returns detections as a table, in pixels too if the size of the image is known. */
+/** Returns detections as a table. Adds columns in pixels if the size of the image is known. */
 export function detectionTable(
   detections: readonly DetectionFields[],
   frame: { readonly width: number; readonly height: number } | undefined,

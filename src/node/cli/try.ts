@@ -22,16 +22,16 @@ import { checkPlaces, writeNamed } from "./places.ts";
 import { Progress } from "./progress.ts";
 import { mostBytes, textOf } from "./values.ts";
 
-/** Most readings to try, the likeliest first. */
+/** Largest number of readings to try, the likeliest first. */
 const MOST_READINGS = 4;
 
-/** A reading to try: options over what the file states. */
+/** A reading to try: options that override what the file states. */
 interface Reading {
   readonly about: string;
   readonly options: DecoderOptions;
 }
 
-/** The network to try, with what is known about it. */
+/** The network to try, with the known facts about it. */
 export interface Tried {
   readonly path: string;
   readonly inspection: ModelInspection;
@@ -85,13 +85,13 @@ export function trialLines(trials: readonly Trial[], values: Values, path: strin
   ];
 }
 
-/** Most notes to show in the terminal. The page has them all, beside the trial that each is about. */
+/** Largest number of notes to show in the terminal. The page shows all notes, each beside its trial. */
 const MOST_NOTES = 3;
 
-/** Most characters of a note in the terminal. */
+/** Largest length of a note in the terminal, in characters. */
 const MOST_CHARACTERS = 200;
 
-/** Returns the beginning of a note, on one line. */
+/** Returns the beginning of a note as one line. */
 function briefly(note: string): string {
   const line = note.replace(/\s+/g, " ");
   return line.length > MOST_CHARACTERS ? `${line.slice(0, MOST_CHARACTERS)}...` : line;
@@ -159,7 +159,7 @@ async function runTrials(tried: Tried, { session, readings, pixels, photoPath, i
   return trials;
 }
 
-/** Opens a detector on the session. Closing the detector leaves the session open. */
+/** Opens a detector for the session. Closing the detector does not close the session. */
 const open = (
   { config }: Tried,
   { options }: Reading,
@@ -198,7 +198,7 @@ async function runOne(
   }
 }
 
-/** Returns lines that run the network this way: the command, if it has all options, and the call. */
+/** Returns lines that run the network in this way: the command, if it has all options, and the call. */
 function linesFor(
   { path }: Tried,
   options: DecoderOptions,
@@ -221,7 +221,7 @@ function linesFor(
   ];
 }
 
-/** Returns options as words of the command line, `null` if one has none. */
+/** Returns options as words of the command line. Returns `null` if the command line lacks one of them. */
 function wordsFor(options: object): string[] | null {
   const table = Object.entries(optionsOf("run"));
   const words = Object.entries(options).map(([name, value]) => {

@@ -1,19 +1,21 @@
-/** Reads option values. Checks only their form. The library checks their meaning. */
+/** Reads option values and checks their form. The library checks their meaning. */
 import { showJson } from "../../core/json.ts";
 import { LARGEST as LARGEST_FILE } from "../files/tensor.ts";
 import { UsageError, type Values } from "./options.ts";
 
-/** Largest whole number that an option takes. */
+/** Largest whole number that an option accepts. */
 const LARGEST = 999_999_999;
 
-/** Largest file in MiB without --max-file. A frame's tensors have some MiB, networks some hundred. */
+/**
+ * Largest file size in MiB without --max-file. The tensors of a frame have some MiB, networks have some hundred MiB.
+ */
 const DEFAULT_MIB = 512;
 
 /** Returns the error about a wrong value of an option. */
 export const wrongValue = (option: string, value: unknown, expected: string): UsageError =>
   new UsageError(`--${option}: got ${showJson(value)}, expected ${expected}`);
 
-/** Returns the value of an option that takes one. */
+/** Returns the value of an option that takes a value. */
 export const textOf = (values: Values, option: string): string | undefined =>
   values[option] as string | undefined;
 
@@ -36,7 +38,7 @@ export function numberOf(
   return number;
 }
 
-/** Reads a whole number from `low` up. */
+/** Reads a whole number of at least `low`. */
 export function wholeOf(values: Values, option: string, low: number): number | undefined {
   const number = numberOf(values, option, low, LARGEST);
   if (number !== undefined && !Number.isInteger(number))
@@ -44,7 +46,7 @@ export function wholeOf(values: Values, option: string, low: number): number | u
   return number;
 }
 
-/** Returns the largest file size to read, in bytes. */
+/** Returns the largest allowed file size in bytes. */
 export const mostBytes = (values: Values): number =>
   Math.min(LARGEST_FILE, (wholeOf(values, "max-file", 1) ?? DEFAULT_MIB) * 2 ** 20);
 

@@ -1,6 +1,6 @@
 /**
  * Reads the config of an NN Archive: a tar, plain or packed with gzip or xz, that contains `config.json` and the
- * network. Unpacks all of it in chunks, so that the checksum at the end is verified.
+ * network. Unpacks the whole archive in chunks, so that the checksum at its end is verified.
  */
 import { ConfigError, mismatch } from "../../core/errors.ts";
 import { showJson } from "../../core/json.ts";
@@ -16,14 +16,14 @@ import { gunzip, unpackChunks } from "../../config/model/inflate.ts";
 import { checkBytes } from "./tensor.ts";
 import { utf8 } from "./text.ts";
 
-/** Largest `config.json` in bytes. A larger one is refused before it is read. */
+/** Largest allowed size of `config.json` in bytes. A larger file is refused before it is read. */
 const LARGEST_CONFIG = 64 << 20;
 const LIMITS = { config: LARGEST_CONFIG, name: LARGEST_CONFIG, files: Infinity };
 
 export type { Packing };
 
 /**
- * Returns how an archive is packed, by its first 512 bytes, or null if the bytes are no archive.
+ * Returns how an archive is packed, given its first 512 bytes. Returns null if the bytes are not an archive.
  * @throws TensorError if `bytes` are not bytes
  * @example
  * import { readFileSync } from "node:fs";
@@ -38,8 +38,8 @@ export function packingOf(bytes: Uint8Array): Packing | null {
 }
 
 /**
- * Returns the text of the first `config.json` at the root of an NN Archive, or in a folder there.
- * `.tar.xz` needs the optional package `xz-decompress`.
+ * Returns the text of the first `config.json` at the root of an NN Archive, or in a folder at the root. `.tar.xz` needs
+ * the optional package `xz-decompress`.
  * @param where name of the file in error messages
  * @throws ConfigError if the bytes are no archive, are damaged, or hold no `config.json`
  * @example
@@ -67,7 +67,7 @@ export async function readArchiveConfig(bytes: Uint8Array, where: string): Promi
   }
 }
 
-/** Returns the error of this file, with the archive's name as path. */
+/** Returns an error about this file, with the archive's name as path. */
 const refusal = (where: string, got: string, expected: string): ConfigError =>
   new ConfigError([{ path: where, message: mismatch(got, expected) }]);
 
@@ -80,7 +80,7 @@ interface XzLibrary {
   XzReadableStream: new (stream: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array>;
 }
 
-/** Returns the function of the optional package that unpacks xz. */
+/** Returns the function that unpacks xz, from the optional package. */
 async function unxzFor(where: string): Promise<Unxz> {
   let library: XzLibrary & { default?: XzLibrary };
   try {

@@ -1,6 +1,7 @@
 /**
- * Raw little-endian tensors, described by a JSON: a list of tensors, or an object whose `outputs` or `tensors` is that
- * list. The spellings of several tools are read: shape and dims; float32, fp32 and f32; zeroPoint and zero_point.
+ * Raw little-endian tensors, described by a JSON. The JSON is a list of tensors, or an object with such a list in
+ * `outputs` or `tensors`. The spellings of several tools are accepted: shape and dims; float32, fp32 and f32; zeroPoint
+ * and zero_point.
  */
 import { isRecord, showJson } from "../../core/json.ts";
 import { ELEMENTS, elementType as slotType } from "../../core/tensor.ts";
@@ -17,14 +18,15 @@ import {
 } from "./tensor.ts";
 
 /**
- * Returns the element type for a spelling such as "float32", or null.
+ * Returns the element type for a spelling such as "float32". Returns null for an unknown spelling.
  *
- * A decoder's slot takes wider elements narrowed, so the names of a slot type include those of wider types: f32 lists
- * "f64 fp64 ..." after its own names. A file's type is the last name of the form f32 or u8 up to the spelling.
+ * A decoder's slot narrows wider elements, so the names of a slot type include those of wider types: f32 lists "f64
+ * fp64 ..." after its own names. The file's type is the last name before the spelling, or the spelling itself, that has
+ * the form f32 or u8.
  */
 export function elementType(spelling: unknown): FileElementType | null {
   const word = typeof spelling === "string" ? spelling.toLowerCase() : "";
-  // Handle u16 first: no slot has it, since a slot's Uint16Array holds f16.
+  // Handle u16 first: no slot type has this name, because a slot's Uint16Array holds f16.
   if (word === "u16" || word === "uint16") return "u16";
   const slot = slotType(word);
   if (!slot) return null;
@@ -34,12 +36,12 @@ export function elementType(spelling: unknown): FileElementType | null {
   return ELEMENT_TYPES.find((type) => type === types[types.length - 1]) ?? null;
 }
 
-/** A tensor of a list, and the name of its file. */
+/** A tensor in a list, and the name of the tensor's file. */
 export interface BinSpec extends TensorHead {
   file: string;
 }
 
-/** True if a parsed JSON is a list of tensors. One entry with a file is enough, since another entry may be wrong. */
+/** True if a parsed JSON is a list of tensors. One entry with a file is enough: another entry may be invalid. */
 export function isTensorList(json: unknown): boolean {
   const list = listOf(json);
   return list !== null && list.some((t) => isRecord(t) && typeof t["file"] === "string");
@@ -70,7 +72,7 @@ export function parseTensorList(json: unknown, where: string): BinSpec[] {
 }
 
 /**
- * Checks one entry. An entry without a name is named after its file.
+ * Checks one entry. An entry without a name gets the name of its file.
  * @param beside name of the file that the entry stands beside, used if the entry names none
  */
 export function parseTensorSpec(entry: unknown, where: string, beside?: string): BinSpec {
@@ -87,7 +89,7 @@ export function parseTensorSpec(entry: unknown, where: string, beside?: string):
   return { name, file, type, dims: [...(dims as number[])], ...quantisation(entry, here) };
 }
 
-/** Throws unless a file is in the list's own folder or below: a list from elsewhere must not open other files. */
+/** Throws unless a file lies in the list's own folder or below it: a list from elsewhere must not open other files. */
 function checkFileName(file: unknown, where: string): string {
   if (typeof file !== "string" || file === "")
     throw refusal(where, `file ${showJson(file)}`, "the name of a file");
@@ -102,7 +104,7 @@ const stemOf = (file: string): string =>
     .replace(/\.gz$/i, "")
     .replace(/\.(bin|raw)$/i, "");
 
-/** Returns the tensor of an entry. The data are a view of `bytes` if alignment allows it. */
+/** Returns the tensor for an entry. The data are a view of `bytes` if they are aligned, else a copy. */
 export function parseBin(bytes: Uint8Array, spec: BinSpec): NamedTensor {
   const { file, ...head } = spec;
   const expected = elementCount(head.dims, head.name) * bytesPerElement(head.type);

@@ -1,4 +1,4 @@
-/** Reads whole files from disk: regular files and standard input, up to a size. */
+/** Reads whole files from disk up to a size: regular files, and standard input. */
 import { readFile, stat } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
@@ -7,11 +7,11 @@ import { packingOf } from "./archive.ts";
 import { LARGEST, refusal } from "./tensor.ts";
 
 const unzipped = promisify(gunzip);
-/** Paths that mean standard input. */
+/** Paths that stand for standard input. */
 const STANDARD_INPUT = ["-", "/dev/stdin"];
 
 /**
- * Reads a regular file, or standard input for the path `-`. A pipe or a device may have no end, so it is refused.
+ * Reads a regular file, or standard input for the path `-`. Refuses a pipe or a device, which may have no end.
  * @param most largest size in bytes
  * @throws TensorError if there is no such file, or if it is too large. `cause` is the system's error
  */
@@ -25,7 +25,7 @@ export async function load(path: string, most = LARGEST): Promise<Uint8Array> {
       );
     if (stats.size > most) throw tooLarge(path, `${stats.size} bytes`, most);
     const bytes = await readFile(path);
-    // Check again: some systems state no size for virtual files such as those of /proc.
+    // Check the size again: some systems state no size for virtual files such as those in /proc.
     if (bytes.length > most) throw tooLarge(path, `${bytes.length} bytes`, most);
     return bytes;
   } catch (e) {
@@ -36,7 +36,7 @@ export async function load(path: string, most = LARGEST): Promise<Uint8Array> {
   }
 }
 
-/** Collects a stream, up to a size. */
+/** Collects the bytes of a stream, up to a size. */
 async function collect(stream: AsyncIterable<Uint8Array>, path: string, most: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let size = 0;
@@ -51,7 +51,7 @@ async function collect(stream: AsyncIterable<Uint8Array>, path: string, most: nu
 const tooLarge = (path: string, got: string, most: number): TensorError =>
   refusal(path, got, `at most ${most}. The option --max-file N of the command allows N MiB`);
 
-/** Text for common error codes of the system. */
+/** Texts for common error codes of the system. */
 const SYSTEM_REASONS: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file or folder",
   EISDIR: "it is a folder",
@@ -66,23 +66,23 @@ const SYSTEM_REASONS: Readonly<Record<string, string>> = {
   EMFILE: "too many files are open",
 };
 
-/** Returns why the system refused a path, in words if the code is known. */
+/** Returns why the system refused a path, as a text if the code is known. */
 export function systemReason(e: NodeJS.ErrnoException): string {
   return SYSTEM_REASONS[e.code ?? ""] ?? e.code ?? e.message;
 }
 
-/** Returns null for an error about a missing file. Throws other errors. */
+/** Returns null if the error is about a missing file. Throws all other errors. */
 export function nullIfAbsent(e: Error): null {
   if (e.cause === undefined) throw e;
   return null;
 }
 
-/** Reads `path.gz`. If that is missing too, the error names `path`. */
+/** Reads `path.gz`. If it is missing too, the error names `path`. */
 const loadGz = async (path: string, most: number): Promise<Uint8Array> =>
   (path.endsWith(".gz") ? null : await load(`${path}.gz`, most).catch(nullIfAbsent)) ?? load(path, most);
 
 /**
- * Reads a file, and unpacks gzip. Archives stay packed. If `x` is missing, `x.gz` is read in its place.
+ * Reads a file. Unpacks gzip, but not archives. If `x` is missing, reads `x.gz` instead.
  * @param most largest size in bytes, also of what is unpacked
  */
 export async function loadUnpacked(path: string, most = LARGEST): Promise<Uint8Array> {

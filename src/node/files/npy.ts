@@ -15,7 +15,7 @@ import {
   typedData,
 } from "./tensor.ts";
 
-/** Element types by NumPy's name for them, without the byte order. */
+/** Element types by NumPy's names, without the byte order. */
 const DTYPES: Record<string, FileElementType> = {
   f4: "f32",
   f2: "f16",
@@ -29,7 +29,10 @@ const DTYPES: Record<string, FileElementType> = {
   i8: "i64",
 };
 
-/** Longest header in bytes. NumPy writes headers below 64 KiB, and a longer text would keep the patterns busy. */
+/**
+ * Largest allowed length of a header in bytes. NumPy writes headers below 64 KiB. Matching the patterns in a longer
+ * text would take long.
+ */
 const LONGEST_HEADER = 1 << 20;
 
 /** True if a file begins with `\x93NUMPY`. */
@@ -37,7 +40,7 @@ export const isNpy = (bytes: Uint8Array): boolean =>
   bytes[0] === 0x93 && "NUMPY".split("").every((c, i) => bytes[i + 1] === c.charCodeAt(0));
 
 /**
- * Returns the tensor of a `.npy` file. Fortran order becomes C order, and big-endian data become little-endian.
+ * Returns the tensor in a `.npy` file. Converts Fortran order to C order, and big-endian data to little-endian.
  * @param bytes the whole file. The tensor's data may be a view of it
  * @param name name of the tensor
  * @param where name of the file in error messages
@@ -66,7 +69,7 @@ export function parseNpy(bytes: Uint8Array, name: string, where = name): NamedTe
   return { name, data: isFortran ? toRowMajor(values, dims) : values, dims, type };
 }
 
-/** Returns the text of the header, and the bytes after the header. */
+/** Returns the text of the header, and the bytes that follow it. */
 function splitFile(bytes: Uint8Array, where: string): { header: string; data: Uint8Array } {
   checkBytes(bytes, where);
   if (!isNpy(bytes)) throw refusal(where, "a file that begins otherwise", "\\x93NUMPY, as a .npy file");
@@ -107,7 +110,7 @@ function typeOf(descr: string, where: string): FileElementType {
   return DTYPES[name];
 }
 
-/** Returns the sizes in a tuple, without its parentheses. Python 2 wrote `2L`. */
+/** Returns the sizes in a tuple that has no parentheses. Python 2 wrote `2L`. */
 const sizesOf = (tuple: string): number[] =>
   tuple
     .split(",")
@@ -125,7 +128,10 @@ function swapBytes(data: Uint8Array, size: number): Uint8Array {
   return out;
 }
 
-/** Returns column-major elements in row-major order. Walks the output, and moves the input index by strides. */
+/**
+ * Converts column-major elements to row-major order. Goes through the output in order, and moves the input index by
+ * strides.
+ */
 function toRowMajor<T extends FileTensorData>(values: T, dims: readonly number[]): T {
   const out = values.slice() as T;
   const strides: number[] = [];

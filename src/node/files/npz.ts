@@ -8,15 +8,15 @@ import { crc32 } from "../../core/crc32.ts";
 import { parseNpy } from "./npy.ts";
 import { LARGEST, type NamedTensor, checkBytes, refusal } from "./tensor.ts";
 
-/** Largest ratio of deflate. A larger declared size is false. */
+/** Largest possible ratio of deflate. A file that declares a larger size is forged. */
 const DEFLATE_RATIO = 1032;
 
-/** True if a file begins as a zip does: with a local header, or with the end record of an empty zip. */
+/** True if a file begins like a zip: with a local header, or with the end record of an empty zip. */
 export const isZip = (bytes: Uint8Array): boolean =>
   bytes[0] === 0x50 && bytes[1] === 0x4b && (bytes[2] === 3 || bytes[2] === 5) && bytes.length >= 4;
 
 /**
- * Returns the arrays of a `.npz` file, named as in the file. Other files in it are skipped.
+ * Returns the arrays of a `.npz` file, with the names in the file. Skips files of other types.
  * @param where name of the file in error messages
  * @throws TensorError if the bytes have another format, or are damaged
  * @example
@@ -42,7 +42,7 @@ export function parseNpz(bytes: Uint8Array, where: string): NamedTensor[] {
     });
 }
 
-/** Returns the unpacked bytes of a file. */
+/** Returns the unpacked bytes of a file in the zip. */
 function contentOf(bytes: Uint8Array, entry: ZipEntry, where: string, refuse: RefuseZip): Uint8Array {
   const { name, crc, size } = entry;
   const data = dataOf(bytes, entry, refuse);

@@ -8,7 +8,7 @@ import type { PacketTensor, WireType } from "../../packet/wire.ts";
 import { readSafetensors, writeSafetensors } from "./safetensors.ts";
 import type { FileElementType, NamedTensor } from "./tensor.ts";
 
-/** File type for each element type of packets. Files have no uint64. */
+/** Type in files for each element type of packets. Files have no uint64. */
 const FILE_TYPES: { readonly [T in Exclude<WireType, "uint64">]: FileElementType } = {
   fp32: "f32",
   fp16: "f16",
@@ -23,7 +23,7 @@ const FILE_TYPES: { readonly [T in Exclude<WireType, "uint64">]: FileElementType
 const WIRE_TYPES = Object.entries(FILE_TYPES) as [WireType, FileElementType][];
 
 /**
- * Writes a raw packet as a safetensors file. The metadata hold the attributes under the names of their headers, and the
+ * Writes a raw packet as a safetensors file. The metadata hold the packet's attributes, named as its headers, and the
  * frame as JSON.
  * @throws RangeError for a detection packet, whose bytes are JSON: keep those. TensorError for uint64
  * @example
@@ -68,7 +68,7 @@ export function writePacketFile(packet: Packet): Uint8Array {
 }
 
 /**
- * Reads a safetensors file as a packet. Files of other programs are packets without attributes.
+ * Reads a safetensors file as a packet. Files of other programs give packets without attributes.
  * @throws TensorError if the file is damaged; PacketError if its metadata are those of no packet
  * @example
  * import { readPacketFile, writeSafetensors } from "boxwright/node";

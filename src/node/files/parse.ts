@@ -1,5 +1,6 @@
 /**
- * Detects the format of a tensor file by its bytes. The site uses this file in pages, with a replacement for node:zlib.
+ * Detects the format of a tensor file from its bytes. The site uses this file in pages, with a replacement for
+ * node:zlib.
  */
 import { TensorError } from "../../core/errors.ts";
 import { PLAN_MAGIC } from "../../planfile/format.ts";
@@ -8,11 +9,11 @@ import { isZip, parseNpz } from "./npz.ts";
 import { readSafetensors } from "./safetensors.ts";
 import { type NamedTensor, checkBytes, refusal } from "./tensor.ts";
 
-/** The brace that begins the header of safetensors, after the 8 bytes of its length. */
+/** The brace with which the header of safetensors begins, after the 8 bytes of the header's length. */
 const BRACE = 0x7b;
 
 /**
- * Returns the tensors of a `.npy`, `.npz` or `.safetensors` file. The format is told by the bytes.
+ * Returns the tensors in a `.npy`, `.npz` or `.safetensors` file. The bytes show the format.
  * @param name name of the file: it stands in error messages, and names the one tensor of a `.npy` file
  * @throws TensorError if the bytes have another format, or are damaged. A `.bin` file needs its JSON: use `readTensors`
  * @example
@@ -27,7 +28,7 @@ export function parseTensors(bytes: Uint8Array, name: string): NamedTensor[] {
   checkNotPlan(bytes, name);
   if (isNpy(bytes)) return [parseNpy(bytes, tensorName(name), name)];
   if (isZip(bytes)) return parseZip(bytes, name);
-  // Check for the brace, or the first 8 bytes of another format would be reported as an absurd header length.
+  // Check for the brace. Else the first 8 bytes of another format would be reported as an absurd header length.
   if (bytes[LENGTH_BYTES] !== BRACE && !/\.safetensors$/i.test(name))
     throw refusal(name, beginningOf(bytes), ".npy, .npz, .safetensors, or .bin with a JSON beside it");
   return readSafetensors(bytes, name).tensors;
@@ -36,8 +37,8 @@ export function parseTensors(bytes: Uint8Array, name: string): NamedTensor[] {
 const LENGTH_BYTES = 8;
 
 /**
- * Throws if the file is a plan. A plan ends in `.bin` like raw tensors, so its shape would be asked for. It is also
- * easily passed as a config.
+ * Throws if the file is a plan. The name of a plan ends with `.bin`, like that of a raw tensor, so a reader would ask
+ * for its shape. A user may also pass a plan as a config by mistake.
  */
 export function checkNotPlan(bytes: Uint8Array, path: string): void {
   if (bytes.length < 4 || new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true) !== PLAN_MAGIC)
@@ -48,7 +49,7 @@ export function checkNotPlan(bytes: Uint8Array, path: string): void {
   );
 }
 
-/** Reads the arrays of a zip. Refuses other zips, such as PyTorch checkpoints. */
+/** Reads the arrays in a zip. Refuses other zips, such as PyTorch checkpoints. */
 function parseZip(bytes: Uint8Array, name: string): NamedTensor[] {
   const tensors = parseNpz(bytes, name);
   if (tensors.length === 0) throw refusal(name, "a zip without a .npy file in it", "an .npz file");

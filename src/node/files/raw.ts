@@ -9,13 +9,13 @@ import { checkNotPlan } from "./parse.ts";
 import { type NamedTensor, refusal } from "./tensor.ts";
 import { utf8 } from "./text.ts";
 
-/** Names of JSON files that may list the raw files of their folder. */
+/** Names of JSON files that may list the raw files in their folder. */
 const LISTS = ["tensors.json", "meta.json", "fixture.json"];
 
-/** True if a path, without `.gz`, ends as a raw tensor does. */
+/** True if a path, without `.gz`, has the ending of a raw tensor. */
 export const isRaw = (path: string): boolean => /\.(bin|raw)$/i.test(path);
 
-/** Reads the tensors of a list, each from its file beside the list. */
+/** Reads the tensors of a list. Each tensor has its own file beside the list. */
 export async function readList(json: unknown, path: string, most?: number): Promise<NamedTensor[]> {
   const specs = parseTensorList(json, path);
   return Promise.all(
@@ -23,7 +23,9 @@ export async function readList(json: unknown, path: string, most?: number): Prom
   );
 }
 
-/** Reads a raw tensor, described by `x.bin.json` or `x.json`, or by a list in its folder that names the file. */
+/**
+ * Reads a raw tensor. Its description is in `x.bin.json` or `x.json`, or in a list in its folder that names the file.
+ */
 export async function readRaw(path: string, most?: number): Promise<NamedTensor> {
   const data = await loadUnpacked(path, most);
   checkNotPlan(data, path);
@@ -51,7 +53,7 @@ export async function readRaw(path: string, most?: number): Promise<NamedTensor>
   );
 }
 
-/** Returns the entry for `file` in a JSON. `isOwn`: the JSON is named after this one file. */
+/** Returns the entry for `file` in a JSON. `isOwn`: the name of the JSON comes from this file. */
 function findSpec(bytes: Uint8Array, path: string, file: string, isOwn: boolean): BinSpec | null {
   let json: unknown;
   try {
@@ -78,8 +80,8 @@ const isThere = (path: string): Promise<boolean> =>
   );
 
 /**
- * Returns the raw file that a JSON describes, tried under the names of `readRaw`. If none exists, returns the usual
- * name.
+ * Returns the raw file that a JSON describes. Tries the names that `readRaw` accepts. If no such file exists, returns
+ * the usual name.
  */
 export async function rawFileOf(path: string): Promise<string> {
   const stem = path.replace(/\.json$/i, "");

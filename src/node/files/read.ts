@@ -11,13 +11,13 @@ import { parseTensors } from "./parse.ts";
 import { decodeText, isRaw, rawFileOf, readList, readRaw } from "./raw.ts";
 import { LARGEST, type NamedTensor, refusal } from "./tensor.ts";
 
-/** Contents of a file: the text of a network's config, or tensors. */
+/** Content of a file: the text of a network's config, or tensors. */
 export type Input =
   { kind: "config"; path: string; text: string } | { kind: "tensors"; path: string; tensors: NamedTensor[] };
 
 /**
- * Reads a config, an NN Archive, a network's own file (ONNX, TFLite), or tensors. The format is told by the bytes, and
- * by the file name's ending if the bytes cannot tell. Files may be gzipped.
+ * Reads a config, an NN Archive, a network's own file (ONNX, TFLite), or tensors. The bytes show the format. If they
+ * cannot, the ending of the file name decides. Files may be gzipped.
  * @throws TensorError if the file cannot be read, or is damaged; ConfigError if an archive holds no config, or a
  * network's own file is damaged
  * @example
@@ -31,7 +31,7 @@ export async function readInput(path: string): Promise<Input> {
   return readInputUpTo(LARGEST)(path);
 }
 
-/** Returns a function like `readInput` for files of at most `most` bytes. */
+/** Returns a function like `readInput` that refuses files of more than `most` bytes. */
 export const readInputUpTo =
   (most: number) =>
   async (path: string): Promise<Input> => {
@@ -47,7 +47,7 @@ export const readInputUpTo =
     return { kind: "tensors", path, tensors: parseTensors(bytes, path) };
   };
 
-/** Reads a JSON as a list of tensors, or else as a config. */
+/** Reads a JSON as a list of tensors. If it is no such list, reads it as a config. */
 async function readJson(bytes: Uint8Array, path: string, most: number): Promise<Input> {
   const text = decodeText(bytes, path);
   let json: unknown;
@@ -77,7 +77,7 @@ export async function readTensors(...paths: string[]): Promise<NamedTensor[]> {
   return tensorsOf(await Promise.all(paths.map(readInput)));
 }
 
-/** Returns the tensors of inputs, and throws if one of them is a config. */
+/** Returns the tensors of inputs. Throws if one of the inputs is a config. */
 export function tensorsOf(inputs: readonly Input[]): NamedTensor[] {
   const config = inputs.find((i) => i.kind === "config");
   if (config) throw new TensorError(`${config.path}: got a network's config, expected tensors`);
@@ -85,7 +85,7 @@ export function tensorsOf(inputs: readonly Input[]): NamedTensor[] {
 }
 
 /**
- * Returns the tensors of several inputs as one list, in order. Configs are skipped.
+ * Returns the tensors of several inputs as one list, in order. Skips configs.
  * @throws TensorError if two inputs hold a tensor of the same name: tensors are told apart by name
  * @example
  * import { mergeTensors, readInput } from "boxwright/node";
@@ -117,7 +117,10 @@ export function mergeTensors(inputs: readonly Input[]): NamedTensor[] {
 const isTar = (plain: string, bytes: Uint8Array): boolean =>
   /\.(tar|tgz|txz|tar\.xz|nnarchive)$/i.test(plain) || packingOf(bytes) !== null;
 
-/** True if a file begins like JSON. A safetensors file does not: its first bytes, the header length, include zeros. */
+/**
+ * True if a file begins like JSON. A safetensors file does not: its first bytes are the header length, and include
+ * zeros.
+ */
 const isJson = (bytes: Uint8Array): boolean =>
   /^(\ufeff)?\s*[[{]/.test(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, 64))) &&
   !bytes.subarray(0, 8).includes(0);

@@ -22,16 +22,16 @@ import {
   typedData,
 } from "./tensor.ts";
 
-/** Bytes of the header's length. */
+/** Count of bytes that store the header's length. */
 const LENGTH_BYTES = 8;
-/** Header key of the metadata. */
+/** Key of the metadata in the header. */
 const METADATA = "__metadata__";
 /** Metadata key for scale, zero point and storage order. safetensors has no fields for them. */
 const EXTRAS = "boxwright.tensors";
 
 type Metadata = Record<string, string>;
 
-/** A tensor's header entry, and its bytes. */
+/** A tensor's entry in the header, and the tensor's bytes. */
 interface Part {
   readonly head: TensorHead;
   readonly begin: number;
@@ -73,7 +73,7 @@ export function readSafetensors(
   return { tensors, metadata };
 }
 
-/** Returns the parsed header of a file, and the bytes after the header. */
+/** Returns the parsed header of a file, and the bytes that follow it. */
 function splitFile(bytes: Uint8Array, where: string): { header: Record<string, unknown>; data: Uint8Array } {
   checkBytes(bytes, where);
   if (bytes.length < LENGTH_BYTES)
@@ -115,8 +115,8 @@ function parseHeader(bytes: Uint8Array, where: string): Record<string, unknown> 
 }
 
 /**
- * Returns the first key that occurs twice in the outermost object, or null. JSON.parse silently keeps the last. `text`
- * is valid JSON.
+ * Returns the first key that occurs twice in the outermost object, or null. JSON.parse keeps the last of two equal keys
+ * without a warning. `text` must be valid JSON.
  */
 function repeatedKey(text: string): string | null {
   const seen = new Set<string>();
@@ -146,7 +146,7 @@ function readMetadata(value: unknown, where: string): Metadata {
   return { ...(value as Metadata) };
 }
 
-/** Removes the entry EXTRAS from the metadata, and returns its fields for each tensor. */
+/** Removes the entry EXTRAS from the metadata, and returns the entry's fields for each tensor. */
 function takeExtras(metadata: Metadata, where: string): Map<string, Quantisation> {
   const text = metadata[EXTRAS];
   if (text === undefined) return new Map();
@@ -165,7 +165,7 @@ function takeExtras(metadata: Metadata, where: string): Map<string, Quantisation
 
 const isOffset = (n: unknown): n is number => Number.isSafeInteger(n) && (n as number) >= 0;
 
-/** Reads a tensor's header entry. `room`: count of data bytes in the file. */
+/** Reads a tensor's entry in the header. `room`: count of data bytes in the file. */
 function readEntry(name: string, entry: unknown, room: number, where: string): Part {
   if (!isRecord(entry)) throw refusal(where, showJson(entry), '{"dtype", "shape", "data_offsets"}');
   const { dtype, shape, data_offsets: offsets } = entry;
@@ -188,7 +188,7 @@ function readEntry(name: string, entry: unknown, room: number, where: string): P
 
 /** Throws if the tensors leave a gap in the data, overlap, or end too early. */
 function checkCoverage(parts: readonly Part[], length: number, where: string): void {
-  // Sort by offset: each tensor must begin where the last one ended.
+  // Sort by offset: each tensor must begin where the previous tensor ended.
   let reached = 0;
   for (const { head, begin, end } of [...parts].sort((a, b) => a.begin - b.begin || a.end - b.end)) {
     if (begin !== reached)
@@ -203,7 +203,7 @@ function checkCoverage(parts: readonly Part[], length: number, where: string): v
 }
 
 /**
- * Writes tensors as a safetensors file. Data are copied. Every tensor begins at a multiple of its element size.
+ * Writes tensors as a safetensors file. Copies the data. Every tensor begins at a multiple of its element size.
  * @param metadata texts by key, which `readSafetensors` returns
  * @throws TensorError if `readSafetensors` would refuse the file, or read it as something else
  * @example
@@ -221,7 +221,7 @@ export function writeSafetensors(
   if (!Array.isArray(tensors))
     throw new TensorError(`got tensors ${showJson(tensors)}, expected a list of {name, data, dims, type}`);
   checkTensors(tensors);
-  // Write wide elements first, so that every tensor is aligned for its own type, and a reader need not copy.
+  // Write wide elements first. Every tensor is then aligned for its own type, and a reader need not copy it.
   const placed = [...tensors].sort((a, b) => bytesPerElement(b.type) - bytesPerElement(a.type));
   const header = headerOf(placed, metadataWithExtras(placed, metadata));
 
@@ -236,7 +236,7 @@ export function writeSafetensors(
   return bytes;
 }
 
-/** Throws if a tensor is incomplete or a name occurs twice. Plain JavaScript may pass a runtime's tensors. */
+/** Throws if a tensor is incomplete, or if a name occurs twice. Plain JavaScript may pass a runtime's tensors. */
 function checkTensors(tensors: readonly Readonly<NamedTensor>[]): void {
   const seen = new Set<string>([METADATA]);
   for (const tensor of tensors) {
@@ -259,7 +259,7 @@ function checkTensors(tensors: readonly Readonly<NamedTensor>[]): void {
   }
 }
 
-/** Returns the metadata with the entry EXTRAS, if a tensor needs one. */
+/** Returns the metadata. Adds the entry EXTRAS if a tensor needs it. */
 function metadataWithExtras(tensors: readonly Readonly<NamedTensor>[], given: unknown): Metadata {
   const metadata = readMetadata(given ?? {}, "metadata");
   if (metadata[EXTRAS] !== undefined)
@@ -284,10 +284,10 @@ function headerOf(placed: readonly Readonly<NamedTensor>[], metadata: Metadata):
   return json.padEnd(Math.ceil(json.length / 8) * 8);
 }
 
-/** Returns a JSON object as text. A JavaScript object would reorder names such as "758" and lose "__proto__". */
+/** Returns a JSON object as text. A JavaScript object would reorder names such as "758", and lose "__proto__". */
 const jsonObject = (entries: readonly (readonly [string, unknown])[]): string =>
   `{${entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join()}}`;
 
-/** Escapes the characters of JSON that are not ASCII. QuickJS and Hermes have no TextEncoder to write them. */
+/** Escapes all characters of JSON that are not ASCII. QuickJS and Hermes have no TextEncoder that could write them. */
 const ascii = (json: string): string =>
   json.replace(/[\u007f-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);

@@ -1,12 +1,12 @@
 /**
- * Tensors in files: their types, and checks that all readers share. Imports nothing of Node, since devices also use
+ * Tensors in files: their types, and checks that all readers share. Imports nothing from Node, because devices also use
  * safetensors to send raw tensors.
  */
 import { TensorError } from "../../core/errors.ts";
 import { isRecord, showJson } from "../../core/json.ts";
 import { type StorageOrder, isBytes, kindOf } from "../../core/tensor.ts";
 
-/** Element type of a tensor in a file. f16 is held as raw bits. */
+/** Element type of a tensor in a file. f16 is stored as raw bits. */
 export type FileElementType = "f32" | "f16" | "u8" | "i8" | "i16" | "u16" | "i32" | "u32" | "i64" | "f64";
 
 /** Elements of a tensor in a file: one typed array per element type. A Uint16Array holds u16, or the bits of f16. */
@@ -21,7 +21,7 @@ export type FileTensorData =
   | Int32Array
   | BigInt64Array;
 
-/** A tensor of a file. A list of tensors can be passed to `decode` as it is. */
+/** A tensor from a file. A list of tensors may be passed to `decode` unchanged. */
 export interface NamedTensor {
   name: string;
   data: FileTensorData;
@@ -31,7 +31,7 @@ export interface NamedTensor {
   scale?: number;
   /** Zero point of quantised data, in raw units. */
   zeroPoint?: number;
-  /** Storage order if the file states one, for example "NCHW" or "NHWC". */
+  /** Storage order, if the file states it, for example "NCHW" or "NHWC". */
   order?: StorageOrder;
 }
 
@@ -56,7 +56,7 @@ const ARRAYS: Record<FileElementType, ArrayType> = {
   f64: Float64Array,
 };
 
-/** Largest typed array of the smallest supported runtime, in bytes. Larger files are not read. */
+/** Largest byte length of a typed array in the smallest supported runtime. Larger files are not read. */
 export const LARGEST = 2 ** 31 - 1;
 
 export const ELEMENT_TYPES = Object.keys(ARRAYS) as FileElementType[];
@@ -67,28 +67,33 @@ export const bytesPerElement = (type: FileElementType): number => ARRAYS[type].B
 export const refusal = (where: string, got: string, expected: string): TensorError =>
   new TensorError(`${where}: got ${got}, expected ${expected}`);
 
-/** Returns a value that should be an object or bytes, for an error message. */
+/** Returns a text for an error about a value that should be an object or bytes. */
 const kindOrValue = (value: unknown): string =>
   typeof value === "object" && value !== null ? kindOf(value) : showJson(value);
 
-/** Throws if a name is no text, as when plain JavaScript leaves it out. */
+/** Throws if a name is not text. Plain JavaScript may omit the name. */
 export function checkName(name: unknown, of: string): void {
   if (typeof name !== "string") throw refusal(`name of the ${of}`, showJson(name), "text");
 }
 
-/** Throws if `bytes` are not bytes, or `where` is no file name. Plain JavaScript may pass an ArrayBuffer or a path. */
+/**
+ * Throws if `bytes` are not bytes, or if `where` is not a file name. Plain JavaScript may pass an ArrayBuffer or a
+ * path.
+ */
 export function checkBytes(bytes: unknown, where: string): void {
   checkName(where, "file");
   if (!isBytes(bytes)) throw refusal(where, kindOrValue(bytes), "the bytes of the file, a Uint8Array");
 }
 
-/** Throws if `data` is not the typed array that holds elements of `type`. A Buffer counts as a Uint8Array. */
+/** Throws if `data` is not the typed array for elements of `type`. A Buffer counts as a Uint8Array. */
 export function checkDataType(data: unknown, type: FileElementType, where: string): void {
   const kind = ARRAYS[type].name;
   if (kindOf(data) !== kind) throw refusal(where, `data in ${kindOrValue(data)}`, `${kind} for ${type}`);
 }
 
-/** Returns the count of elements. Throws if `dims` is not a list of whole sizes, or their product exceeds 2^53 - 1. */
+/**
+ * Returns the count of elements. Throws if `dims` is not a list of whole sizes, or if their product exceeds 2^53 - 1.
+ */
 export function elementCount(dims: unknown, where: string): number {
   const shape = `shape ${showJson(dims)}`;
   if (!Array.isArray(dims)) throw refusal(where, shape, "a list of sizes");
@@ -97,7 +102,7 @@ export function elementCount(dims: unknown, where: string): number {
   for (const d of dims as unknown[]) {
     if (typeof d !== "number" || !Number.isSafeInteger(d) || d < 0)
       throw refusal(where, shape, "whole sizes of 0 or more");
-    // Leave zeros out of the product, since they would hide an overflow of the other sizes.
+    // Leave zeros out of the product: they would hide an overflow of the other sizes.
     if (d === 0) isEmpty = true;
     else count *= d;
     if (!Number.isSafeInteger(count)) throw refusal(where, shape, "at most 2^53 - 1 elements");
@@ -105,7 +110,7 @@ export function elementCount(dims: unknown, where: string): number {
   return isEmpty ? 0 : count;
 }
 
-/** Returns bytes as elements of a type. Makes a view if their address is aligned, else a copy. */
+/** Returns bytes as elements of a type: a view if the bytes are aligned, else a copy. */
 export function typedData(type: FileElementType, bytes: Uint8Array): FileTensorData {
   const ArrayOf = ARRAYS[type];
   const size = ArrayOf.BYTES_PER_ELEMENT;
@@ -113,7 +118,7 @@ export function typedData(type: FileElementType, bytes: Uint8Array): FileTensorD
   return new ArrayOf(aligned.buffer, aligned.byteOffset, aligned.byteLength / size);
 }
 
-/** Scale, zero point and storage order of a tensor, each absent if not stated. */
+/** Scale, zero point and storage order of a tensor. A field is absent if nobody states it. */
 export type Quantisation = Pick<NamedTensor, "scale" | "zeroPoint" | "order">;
 
 /** Reads scale, zero point and storage order from an object. Also accepts `zero_point` and `storage_order`. */
@@ -123,7 +128,7 @@ export function quantisation(value: unknown, where: string): Quantisation {
   const zeroPoint = value["zeroPoint"] ?? value["zero_point"] ?? null;
   const order = value["order"] ?? value["storage_order"] ?? null;
   const out: Quantisation = {};
-  // Runtimes state a scale of 0 for tensors that are not quantised.
+  // Ignore a scale of 0, which runtimes state for tensors that are not quantised.
   if (scale !== null && scale !== 0) {
     if (!Number.isFinite(scale) || (scale as number) <= 0)
       throw refusal(where, `scale ${showJson(scale)}`, "a positive number");
@@ -137,7 +142,7 @@ export function quantisation(value: unknown, where: string): Quantisation {
   if (order !== null) {
     if (typeof order !== "string" || !/^[A-Za-z]{1,8}$/.test(order))
       throw refusal(where, `order ${showJson(order)}`, 'letters such as "NCHW" or "NHWC"');
-    // The decoder refuses an unknown order.
+    // The decoder refuses an unknown order later.
     out.order = order as StorageOrder;
   }
   return out;
