@@ -97,51 +97,51 @@ export interface RolloutProgress {
   readonly offline: number;
 }
 
-/** Limits of a shadow: before the first step, some devices decode frames by the new version as well. */
+/** Limits of a shadow: before the first step, some devices also decode frames with the new version, and compare. */
 export interface ShadowLimits {
-  /** Per cent of the group that compare, and at least one device. */
+  /** Percentage of the group's devices that compare, at least one device. */
   readonly sharePercent: number;
-  /** They compare each of so many frames. */
+  /** Number N: each of these devices compares every Nth frame. */
   readonly every: number;
-  /** Per cent of boxes that have to agree. */
+  /** Percentage of boxes on which both versions must agree. */
   readonly minAgreementPercent: number;
-  /** Frames with boxes that have to be compared, in all. */
+  /** Number of frames with boxes that all devices together must compare. */
   readonly minFrames: number;
-  /** Per cent that a frame may take longer. */
+  /** Largest percentage by which a frame may take longer. */
   readonly maxSlowdownPercent: number;
   /** True: devices send snaps of their largest disagreements. */
   readonly snaps: boolean;
 }
 
 export interface RolloutShadow extends ShadowLimits {
-  /** True while devices compare. No device has the version then. */
+  /** True while devices compare. During this time no device has the new version. */
   readonly isRunning: boolean;
   readonly result: ShadowResult;
-  /** The hundred that agree least. */
+  /** The 100 devices with the lowest agreement. */
   readonly devices: readonly ShadowDevice[];
 }
 
-/** A value of the old version and one of the new; null: nothing was compared. */
+/** Values of the old and the new version; null if nothing was compared. */
 export interface ShadowPair {
   readonly old: number | null;
   readonly new: number | null;
 }
 
-/** What the devices of a shadow say together. */
+/** Result of a shadow over all devices. */
 export interface ShadowResult {
   readonly devices: number;
   readonly reported: number;
-  /** They count as agreeing in nothing. */
+  /** Number of devices on which the version failed. They count as agreeing on nothing. */
   readonly failed: number;
-  /** Their reports did not fit, and do not count. */
+  /** Number of devices with invalid reports, which do not count. */
   readonly refused: number;
   /** Frames with boxes that count. */
   readonly frames: number;
-  /** 0 to 1. */
+  /** Agreement from 0 to 1. */
   readonly agreement: number | null;
-  /** Boxes whose class changed, 0 to 1. */
+  /** Share of boxes whose class changed, 0 to 1. */
   readonly changed: number | null;
-  /** 1.2: a frame takes a fifth longer. */
+  /** Time of a frame relative to the old version: 1.2 is a fifth slower. */
   readonly slowdown: number | null;
   readonly confidence: ShadowPair;
   readonly decodeMs: ShadowPair;
@@ -153,7 +153,7 @@ export interface ShadowDevice {
   /** ISO 8601. */
   readonly reportedAt: string;
   readonly state: "COMPARING" | "FAILED" | "REFUSED";
-  /** Why it failed or was refused. */
+  /** Reason of the failure or refusal. */
   readonly message: string | null;
   readonly frames: number;
   /** Frames in which neither version found anything. */
@@ -239,7 +239,7 @@ export interface Rollout {
   readonly errorPercent?: number;
   /** Smallest number of minutes that a step stays open. Default 60. */
   readonly waitMinutes?: number;
-  /** Beside `steps`: before the first one, some devices decode frames by the version in shadow of the old one. */
+  /** Comparison beside `steps`: before the first step, some devices also decode frames with the new version. */
   readonly shadow?: Partial<ShadowLimits>;
   readonly ifRevision?: number;
 }

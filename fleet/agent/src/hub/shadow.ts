@@ -1,6 +1,6 @@
 /**
- * The shadow that the hub wants: decodes some frames by another version than the one in use, and reports with each
- * heartbeat how the two agree. Nothing that the agent sends depends on it.
+ * Follows the hub's wish for a shadow: decodes some frames with another version than the one in use, and reports with
+ * each heartbeat how both versions agree. Everything else that the agent sends is independent of the shadow.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";

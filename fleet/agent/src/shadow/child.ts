@@ -1,6 +1,6 @@
 /**
- * The process of a shadow: decodes each frame that it gets by both versions, and answers how they compare. It may
- * crash, hang or grow without harm to the agent, which ends it.
+ * The process of a shadow: decodes each frame that it receives with both versions, and answers with a comparison. If
+ * this process crashes, hangs or grows, the agent ends it and continues.
  */
 import { writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -12,10 +12,10 @@ import { decoderOptions } from "../network/plan.ts";
 import { compareFound, disagreementOf, type Found } from "./compare.ts";
 import type { FromShadow, ShadowOffer, ShadowStart, ShadowVersion, ToShadow } from "./message.ts";
 
-/** Decodes a frame by the version in the shadow. Returns its boxes, and the milliseconds of both parts. */
+/** Decodes a frame with the version in the shadow. Returns the boxes, and the milliseconds of both parts. */
 type Run = (offer: ShadowOffer) => Promise<{ found: readonly Found[]; before: number; decode: number }>;
 
-/** Nice value of the process: frames of the agent go first. */
+/** Nice value of the process, so that the agent's own frames are processed first. */
 const NICE = 10;
 
 class Shadow {
@@ -77,7 +77,7 @@ async function knownOf({ config, model }: ShadowVersion): Promise<object> {
   return config ?? (await readModel(await readFile(model.path)));
 }
 
-/** True if both versions give the network the same tensors, and so get the same: then one run is enough for both. */
+/** True if both versions give the network the same tensors, so that both can use the outputs of one run. */
 async function isSameTensors(old: ShadowVersion, next: ShadowVersion): Promise<boolean> {
   if (old.model.sha256 !== next.model.sha256) return false;
   const inputOf = async (version: ShadowVersion): Promise<string> => {

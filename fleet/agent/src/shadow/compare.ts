@@ -1,7 +1,9 @@
-/** Compares what two versions found in one frame. */
+/** Compares the boxes that two versions found in one frame. */
 import { SHADOW_IOU } from "boxwright-service/schema/shadow";
 
-/** A box as both versions give it, in shares of the picture. Class ids may differ between versions, labels say more. */
+/**
+ * A box in relative coordinates of the picture. Labels are compared first, since class ids may differ between versions.
+ */
 export interface Found {
   readonly class_id: number;
   readonly label: string;
@@ -16,7 +18,7 @@ export interface Compared {
   /** Pairs of the same class, and pairs that overlap as much and have different classes. */
   readonly matched: number;
   readonly changed: number;
-  /** Boxes that one of the versions found alone. */
+  /** Boxes that only one of the versions found. */
   readonly onlyOld: readonly Found[];
   readonly onlyNew: readonly Found[];
   /** Pairs whose class changed. */
@@ -57,6 +59,6 @@ export function compareFound(old: readonly Found[], next: readonly Found[]): Com
   return { matched, changed: changes.length, changes, onlyOld: [...freeOld], onlyNew: [...freeNew] };
 }
 
-/** Returns the count of boxes on which the versions disagree. */
+/** Returns the number of boxes on which the versions disagree. */
 export const disagreementOf = ({ changed, onlyOld, onlyNew }: Compared): number =>
   changed + onlyOld.length + onlyNew.length;

@@ -15,12 +15,12 @@ export interface ShadowStart {
   readonly kind: "start";
   readonly old: ShadowVersion;
   readonly next: ShadowVersion;
-  /** JSON of `{config, options}`, by which the version in use decodes. */
+  /** JSON of `{config, options}` with which the version in use decodes. */
   readonly record: string;
   readonly settings: Pick<NetworkSettings, "threads" | "providers">;
 }
 
-/** A frame that went through the version in use. */
+/** A frame that the version in use has decoded. */
 export interface ShadowOffer {
   readonly kind: "frame";
   readonly outputs: Outputs;
@@ -40,10 +40,10 @@ export type FromShadow =
       readonly kind: "compared";
       readonly frame: ShadowFrame;
       readonly difference: ShadowDifference;
-      /** Milliseconds of the shadow's own work. */
+      /** Milliseconds that the shadow itself took. */
       readonly took: number;
     }
-  /** The version in the shadow cannot be opened, or cannot decode a frame that the other one decodes. */
+  /** The version in the shadow cannot be opened, or cannot decode a frame that the version in use can decode. */
   | { readonly kind: "failed"; readonly message: string };
 
 /** Boxes on which the versions disagree. */

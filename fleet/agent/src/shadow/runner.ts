@@ -1,4 +1,4 @@
-/** The agent's side of the process of a shadow: starts it, gives it frames, and ends it when it fails. */
+/** The agent's side of a shadow's process: starts the process, sends it frames, and ends it after a failure. */
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { messageOf } from "boxwright-service/errors";
@@ -12,29 +12,29 @@ const [START_MS, FRAME_MS] = [120_000, 30_000];
 
 export interface RunnerParts {
   readonly start: Omit<ShadowStart, "kind">;
-  /** Compare each of so many frames. */
+  /** Number N: every Nth frame is compared. */
   readonly every: number;
   readonly onCompared: (frame: ShadowFrame, difference: ShadowDifference, seen: SeenFrame) => void;
-  /** Called once, when the process is gone. */
+  /** Called once, when the process has ended. */
   readonly onFailed: (problem: Problem) => void;
-  /** Milliseconds to compare one frame. */
+  /** Largest number of milliseconds to compare one frame. */
   readonly frameMs?: number;
-  /** File of the process. */
+  /** Path of the process' script. */
   readonly file?: string;
 }
 
-// Take the built file for src/ too, which tests run: a process runs no TypeScript.
+// Use the built file also when this code runs from src/, as in tests: a process runs no TypeScript.
 const FILE = fileURLToPath(import.meta.url.replace(/(src|dist)\/shadow\/runner\.[jt]s$/, "dist/shadow/child.js"));
 
 export class Runner {
   readonly #parts: RunnerParts;
   readonly #child: ChildProcess;
   #needs: "outputs" | "image" | null = null;
-  /** The frame that is compared. */
+  /** Frame that is being compared; null if there is none. */
   #pending: SeenFrame | null = null;
   #frames = 0;
   #compared = 0;
-  /** Milliseconds that the shadow may take. Each Nth frame gives as many as the frame itself took. */
+  /** Milliseconds that the shadow may still use. Each Nth frame adds as many as the agent needed for it. */
   #credit = 0;
   #limit: NodeJS.Timeout;
   #isOver = false;

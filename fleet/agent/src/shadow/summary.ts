@@ -25,7 +25,7 @@ export interface ShadowFrame {
 export const COLD_FRAMES = 5;
 const HOUR = 3_600_000;
 
-/** A mean that goes on from one that was kept. */
+/** A mean that can continue from a stored mean. */
 class Mean {
   #count: number;
   #value: number;
@@ -79,7 +79,7 @@ export class Summary {
     };
   }
 
-  /** True if nothing more is to be compared. */
+  /** True if no more frames need to be compared. */
   get isOver(): boolean {
     return this.#counts.state === "failed" || this.#counts.frames >= MOST_SHADOW_FRAMES;
   }

@@ -11,7 +11,7 @@ import type { Shadow } from "./shadow.ts";
 import { isInShadow, shadowsOf, type ShadowTask } from "./shadow-task.ts";
 
 const DAY_MS = 86_400_000;
-/** Reports outlive the longest wait of a step. */
+/** Milliseconds for which reports are kept, longer than a step may wait. */
 const KEPT_MS = 60 * DAY_MS;
 
 /** "refused": the report of the device did not fit its schema. It has no vote. */
@@ -22,11 +22,11 @@ interface Row {
   readonly at: number;
   readonly state: ShadowState;
   readonly message: string;
-  /** JSON of a checked report; null: it was refused. */
+  /** JSON of a valid report; null if the report was refused. */
   readonly report: string | null;
 }
 
-/** What one device said last. */
+/** Last report of one device. */
 export interface ShadowVote extends Omit<Row, "report"> {
   readonly report: ShadowReport | null;
 }
@@ -34,8 +34,8 @@ export interface ShadowVote extends Omit<Row, "report"> {
 type Read = Pick<Row, "state" | "message" | "report">;
 
 /**
- * Keeps what a device reports of its shadow. A report of another roll-out or version than its task is left out.
- * @param given as it came
+ * Stores a device's report on its shadow. Ignores a report about another roll-out or version than the device's task.
+ * @param given report as it was received
  */
 export async function noteShadow(
   db: Database,
@@ -54,7 +54,7 @@ export async function noteShadow(
         "ON CONFLICT (team_id, rollout_id, device_id) DO UPDATE SET at = excluded.at, state = excluded.state, message = excluded.message, report = excluded.report",
       values,
     );
-  // The next heartbeat tells the same again after a power cut.
+  // Do not sync the disk: after a power cut, the next heartbeat brings the same report.
   await db.write(write, { durable: false });
 }
 
@@ -70,7 +70,7 @@ function readVote({ rolloutId, etag, version }: ShadowTask, given: unknown): Rea
   }
 }
 
-/** Returns what the devices of a roll-out said, by their id. */
+/** Returns the last reports of the devices in a roll-out, by device id. */
 export async function shadowVotes(db: Queries, teamId: string, rolloutId: string): Promise<Map<string, ShadowVote>> {
   const rows = await db.all<Row>(
     "SELECT device_id, at, state, message, report FROM shadow_reports WHERE team_id = ? AND rollout_id = ?",
@@ -88,25 +88,25 @@ export interface Pair {
   readonly new: number | null;
 }
 
-/** What the devices of a shadow say together. */
+/** Result of a shadow over all devices. */
 export interface ShadowResult {
-  /** Devices that compare. */
+  /** Number of devices that should compare. */
   readonly devices: number;
   readonly reported: number;
   readonly failed: number;
   readonly refused: number;
-  /** Frames that count, of those that are needed. */
+  /** Number of frames that count, out of the required number. */
   readonly frames: number;
-  /** 0 to 1; null: nothing was compared. */
+  /** Agreement from 0 to 1; null if nothing was compared. */
   readonly agreement: number | null;
   /** Share of boxes whose class changed. */
   readonly changed: number | null;
-  /** Times of a whole frame: 1.2 is a fifth slower. Of the median device. */
+  /** Time of a whole frame relative to the old version, on the median device: 1.2 is a fifth slower. */
   readonly slowdown: number | null;
   readonly confidence: Pair;
-  /** Milliseconds of the median device. */
+  /** Milliseconds of decoding, on the median device. */
   readonly decodeMs: Pair;
-  /** Bytes of the median device. */
+  /** Bytes of memory, on the median device. */
   readonly memory: Pair;
 }
 
@@ -135,7 +135,7 @@ export function addVotes(
   const most = Math.ceil((2 * min_frames) / Math.max(1, ids.length));
   const all = ids.map((id) => votes.get(id)).filter((vote) => vote !== undefined);
   const reports = all.map(({ report }) => report).filter((report) => report !== null);
-  /** A version that fails on a device agrees with nothing there. */
+  /** Weight of a report. A version that fails on a device counts as agreeing on nothing there. */
   const weightOf = ({ state, frames, empty }: ShadowReport): number =>
     state === "failed" ? most : Math.min(frames - empty, most);
   const mean = (of: (report: ShadowReport) => number | null): number | null => {

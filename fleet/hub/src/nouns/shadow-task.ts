@@ -1,4 +1,4 @@
-/** Tasks of devices in a shadow: which devices compare, and what. */
+/** Tasks of devices in a shadow: which devices compare two versions, and which versions. */
 import { placeInRollout, type Assignment } from "./assignment.ts";
 import type { DesiredVersion } from "./desired.ts";
 import { parseShadow, SHADOW_SHARE, type Shadow } from "./shadow.ts";
@@ -7,14 +7,14 @@ import { parseShadow, SHADOW_SHARE, type Shadow } from "./shadow.ts";
 export const isInShadow = ({ shadow, share, rollout_state }: Assignment): boolean =>
   shadow !== null && share === SHADOW_SHARE && rollout_state === "running";
 
-/** What a device compares. */
+/** Task of a device that compares two versions. */
 export interface ShadowTask {
   readonly rolloutId: string;
   /** The version in the shadow, and its ETag. */
   readonly number: number;
   readonly etag: string;
   readonly shadow: Shadow;
-  /** The version that the device should run meanwhile. */
+  /** Version that the device runs during the comparison. */
   readonly version: DesiredVersion;
 }
 
@@ -42,6 +42,6 @@ export function shadowsOf(versions: ReadonlyMap<string, DesiredVersion>): Map<st
   return found;
 }
 
-/** Returns the text that tells a device if its task is another one. */
+/** Returns a text that differs for different tasks, so that a device notices a new task. */
 export const taskMark = ({ rolloutId, shadow, version }: ShadowTask): string =>
   `${rolloutId}.${shadow.every}.${shadow.snaps ? 1 : 0}.${version.number}`;

@@ -5,21 +5,21 @@
 import { UserError } from "../core/errors.ts";
 
 export interface Shadow {
-  /** Per cent of the group that compare. */
+  /** Percentage of the group's devices that compare. */
   readonly share: number;
-  /** They compare each of so many frames. */
+  /** Number N: each of these devices compares every Nth frame. */
   readonly every: number;
-  /** Per cent of boxes that have to agree. */
+  /** Percentage of boxes on which both versions must agree. */
   readonly min_agreement: number;
-  /** Frames with boxes that have to be compared, in all. */
+  /** Number of frames with boxes that all devices together must compare. */
   readonly min_frames: number;
-  /** Per cent that a frame may take longer. */
+  /** Largest percentage by which a frame may take longer. */
   readonly max_slowdown: number;
   /** True: devices send snaps of their largest disagreements. */
   readonly snaps: boolean;
 }
 
-/** What a person gives of a shadow. */
+/** Values of a shadow as a person states them. */
 export interface GivenShadow {
   readonly sharePercent?: number | undefined;
   readonly every?: number | undefined;
@@ -33,14 +33,14 @@ export const USUAL_SHADOW = {
   ...{ share: 1, every: 10, min_agreement: 95, min_frames: 1000, max_slowdown: 20, snaps: false },
 } as const satisfies Shadow;
 
-/** Bounds of the counts that a person gives. One device reports at most a million frames. */
+/** Bounds of the numbers that a person may state. One device reports at most a million frames. */
 export const SHADOW_BOUNDS = {
   ...{ sharePercent: [1, 100], every: [1, 10_000], minAgreementPercent: [1, 100] },
   ...{ minFrames: [1, 1_000_000], maxSlowdownPercent: [0, 1000] },
 } as const satisfies Record<Exclude<keyof GivenShadow, "snaps">, readonly [number, number]>;
 
 /**
- * Returns the shadow that a person gave, with what is usual for the rest; undefined: they gave none.
+ * Returns a shadow with defaults for the values that a person left out; undefined if the person stated none.
  * @throws UserError
  */
 export function readShadow(given: GivenShadow | undefined): Shadow | undefined {
@@ -65,9 +65,9 @@ export function readShadow(given: GivenShadow | undefined): Shadow | undefined {
   };
 }
 
-/** Reads the shadow that the database holds. */
+/** Parses a shadow as the database stores it. */
 export const parseShadow = (text: string | null): Shadow | undefined =>
   text === null ? undefined : (JSON.parse(text) as Shadow);
 
-/** Share of a roll-out whose devices compare: none has the new version yet. */
+/** Share of a roll-out during its shadow: 0, since no device has the new version yet. */
 export const SHADOW_SHARE = 0;
