@@ -126,6 +126,8 @@ async function readJson(response: Response): Promise<HubAnswer> {
 export const askHub = (hub: string, request: HubRequest): Promise<HubAnswer> => send(hub, null, request, readJson);
 
 export class HubClient {
+  /** Count of requests that the hub answered without a refusal. */
+  answers = 0;
   readonly #file: IdentityFile;
   #identity: Identity;
 
@@ -148,6 +150,12 @@ export class HubClient {
 
   /** Sends a request like `ask`, and lets `read` read the response. */
   async stream<R>(request: HubRequest, read: (response: Response) => Promise<R>): Promise<R> {
+    const answer = await this.#send(request, read);
+    this.answers++;
+    return answer;
+  }
+
+  async #send<R>(request: HubRequest, read: (response: Response) => Promise<R>): Promise<R> {
     const { hub, credential, previous } = this.#identity;
     try {
       const answer = await send(hub, credential, request, read);

@@ -91,6 +91,10 @@ export class HubLink implements Bearer {
   /** The running request to come back to a restored hub; null if there is none. */
   #returning: Promise<boolean> | null = null;
   #returnedAt = -Infinity;
+  /** Rings when the hub has let the device come back. */
+  readonly #returned = new Bell();
+  /** Number of the hub's answers at the last failure. */
+  #answersAtFailure = 0;
   /** Rings when a host has refused the token. */
   readonly #denied = new Bell();
 
@@ -145,14 +149,17 @@ export class HubLink implements Bearer {
       try {
         pause = await task();
         backoff.reset();
-        this.#answered();
+        // Ignore a turn that asked nothing since the last failure: tasks also wait for what happens on the device.
+        if (this.#parts.client.answers > this.#answersAtFailure) this.#answered();
       } catch (error) {
         if (signal.aborted) return;
+        this.#answersAtFailure = this.#parts.client.answers;
         this.#failed(error);
         const asked = error instanceof HubRefusal ? (error.askedPause ?? 0) : 0;
         const isRevoked = error instanceof RevokedError;
-        const isBack = isRevoked && (await this.#comeBack());
-        pause = isBack ? SOON : isRevoked ? REVOKED_EVERY : Math.max(asked, backoff.next());
+        // The next turn of any task may bring the device back, which all others then notice.
+        if (isRevoked && !(await this.#comeBack())) await this.#returned.heard(signal, REVOKED_EVERY);
+        pause = isRevoked ? SOON : Math.max(asked, backoff.next());
       }
       await wait(pause, signal);
     }
@@ -172,6 +179,7 @@ export class HubLink implements Bearer {
         if (credential === null) return false;
         client.renew(credential);
         this.#returnedAt = performance.now();
+        this.#returned.ring();
         log.info({ device: client.identity.deviceId }, "the hub has taken this device back");
         return true;
       } catch {
@@ -197,8 +205,9 @@ export class HubLink implements Bearer {
         log.error(
           { hub: client.identity.hub, device: client.identity.deviceId },
           `${REVOKED}. Hosts refuse its packets, which wait in the spool. ` +
-            "Stop the agent. To use the device again, enrol it with a new adopt key (boxwright-agent enrol), and start " +
-            "the agent: a key in the settings is not used for that",
+            "After a restore, let devices return on the hub's page: this one then comes back by itself. Otherwise stop the " +
+            "agent, enrol it with a new adopt key (boxwright-agent enrol), and start it: a key in the settings is not used " +
+            "for that",
         );
       this.isRevoked = true;
       this.problem = REVOKED;

@@ -26,3 +26,20 @@ it("comes back by its own key when the hub takes devices back, and keeps its id"
   });
   await until(() => lines.filter((line) => line.includes("taken this device back")).length === 1, "one log line");
 });
+
+it("goes on with every request once one of them brought it back", async () => {
+  const { hub, start } = await setUp();
+  hub.interval = 1;
+  await start();
+  await until(() => hub.beats.length > 0, "a heartbeat");
+  let asked = 0;
+  hub.answer = ({ url }) =>
+    url === "/device/return" ? (asked++, { status: 403, body: { errors: [{ message: "not now" }] } }) : null;
+  hub.credentials.clear();
+  await until(() => asked > 0, "a refusal to take it back");
+  const { length } = hub.beats;
+  hub.answer = () => null;
+  hub.takesBack = true;
+  hub.give(null);
+  await until(() => hub.beats.length > length, "heartbeats again");
+});
