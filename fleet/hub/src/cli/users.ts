@@ -15,7 +15,7 @@ export const userCommands: Commands = {
     run: async ({ db }) => (await listUsers(db)).map((user) => ({ ...user, created_at: iso(user.created_at) })),
   },
   "users invite": {
-    usage: "boxwright-hub users invite --team TEAM --email EMAIL [--role admin|member]",
+    usage: "boxwright-hub users invite --team TEAM --email EMAIL [--role admin|member|viewer]",
     about: "a one-time link into a team",
     values: ["team", "email", "role"],
     run: async (call) => {
@@ -35,7 +35,7 @@ export const userCommands: Commands = {
     }),
   },
   "users role": {
-    usage: "boxwright-hub users role --team TEAM --email EMAIL --role admin|member",
+    usage: "boxwright-hub users role --team TEAM --email EMAIL --role admin|member|viewer",
     about:
       "changes what someone may do in a team; of someone who is no administrator any more it names the API keys they made",
     values: ["team", "email", "role"],

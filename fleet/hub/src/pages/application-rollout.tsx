@@ -108,18 +108,29 @@ function RolloutText({ assignment: a, progress }: { assignment: Assignment; prog
 
 /** Says what follows from the shadow of a roll-out. */
 function ShadowText({ assignment: a }: { assignment: Assignment }) {
-  const first = parseGates(a.gates)?.steps[0] ?? 100;
+  const gates = parseGates(a.gates);
   if (a.rollout_state === "stopped") return <strong class="bad">stopped: the versions disagree too much</strong>;
-  return <span class="soft">no device uses it yet; goes to {first} % once the versions agree</span>;
+  return (
+    <span class="soft">
+      no device uses it yet; goes to {gates?.steps[0] ?? 100} % once the versions agree
+      {gates && `, ${fromText(a, gates)}`}
+    </span>
+  );
+}
+
+/** Says from when on the hub may open the next step. */
+function fromText({ step_at }: Assignment, { wait_minutes }: Gates): string {
+  const from = new Date((step_at ?? 0) + wait_minutes * 60_000).toISOString();
+  return `from ${from.slice(0, 16).replace("T", " ")} UTC on`;
 }
 
 /** Says when the hub opens the next step. */
-function stepText({ share, step_at }: Assignment, gates: Gates): string {
+function stepText(assignment: Assignment, gates: Gates): string {
+  const { share } = assignment;
   const next = nextStep(gates, share ?? 0);
   if (next === undefined && share !== 100) return "the last step is open, and a person widens it";
   const what = next === undefined ? "ends" : `goes to ${next} %`;
-  const from = new Date((step_at ?? 0) + gates.wait_minutes * 60_000).toISOString().slice(0, 16).replace("T", " ");
-  return `${what} once ${gates.success_percent} % use it, from ${from} UTC on`;
+  return `${what} once ${gates.success_percent} % use it, ${fromText(assignment, gates)}`;
 }
 
 interface Button extends AppForms {

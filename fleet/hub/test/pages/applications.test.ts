@@ -36,7 +36,7 @@ onDatabases("pages of applications", (kind) => {
     expect(text).toBe("Some devices of Shadows compare version 2 with what they run.");
     const before = (await admin.get(page)).html;
     expect(before).toMatch(
-      /roll-out of version 2 in shadow on 1\u00a0%.*0 of 1 device reported.*0 of 50 that are needed/s,
+      /roll-out of version 2 in shadow on 1\u00a0%.*agree, from [-\d]+ [\d:]+ UTC on.*0 of 1 device reported.*0 of 50 that are needed/s,
     );
     const { json } = await agent.ask("/device/shadow", { method: "GET" });
     const boxes = { frames: 20, empty: 4, matched: 30, changed: 5, only_old: 10, only_new: 5 };
