@@ -64,7 +64,7 @@ import { makeRoom } from "./overflow";
 import { finite, value } from "./value";
 import { flt, increment, int, ptr, setInt } from "./word";
 
-/** Stands for a best class that the gate has not found. */
+/** Value of `best` if the gate has not found the best class. */
 export const UNKNOWN: i32 = -2;
 
 /** Makes the candidates of one cell. `best` is the index of its best class in the class list, or UNKNOWN. */
@@ -78,7 +78,7 @@ export function admit(plan: usize, head: usize, row: i32, best: i32): void {
     const at = ptr(head, H_OBJ) + <usize>row * ptr(head, H_OBJ_CELL);
     const fn = int(head, H_OBJ_FN);
     objectness = value(int(head, H_OBJ_TYPE), at, flt(head, H_OBJ_SCALE), flt(head, H_OBJ_ZERO));
-    // The gate with vectors lets NaN of f16 through.
+    // The gate with vectors lets NaN of f16 pass.
     if (objectness != objectness) return;
     outOfRange = isOutOfRange(fn, objectness, flt(head, H_MAX_OBJECTNESS));
     objectness = activate(fn, objectness);
@@ -115,7 +115,7 @@ function nearestId(classId: f32): i32 {
   return <i32>Math.floor(<f64>classId + 0.5);
 }
 
-/** Makes the candidate of a cell whose class id stands in a column of its own. */
+/** Makes the candidate of a cell whose class id is in a separate column. */
 function admitClassId(plan: usize, head: usize, row: i32): void {
   const fn = int(head, H_SCORE_FN);
   const at = ptr(head, H_SCORE) + <usize>row * ptr(head, H_SCORE_CELL);
@@ -132,7 +132,7 @@ function admitClassId(plan: usize, head: usize, row: i32): void {
     flt(head, H_CLASS_ID_SCALE),
     flt(head, H_CLASS_ID_ZERO),
   );
-  // A class id that no i32 holds is no class id.
+  // Drop a class id that does not fit an i32.
   if (!(classId > -2147483000 && classId < 2147483000)) increment(plan, P_NOT_FINITE);
   else emitWithClassId(plan, head, row, nearestId(classId) + int(head, H_CLASS_BASE), score);
 }
@@ -152,7 +152,7 @@ function largestLogit(head: usize, row: i32, first: usize, n: i32, classList: us
   return top;
 }
 
-/** Returns the sum of e^(logit - top) over the logits of a row. A NaN logit counts as nothing. */
+/** Returns the sum of e^(logit - top) over the logits of a row. Ignores NaN. */
 function sumSoftmax(head: usize, row: i32, top: f32): f64 {
   const at = ptr(head, H_SOFT) + <usize>row * ptr(head, H_SCORE_CELL);
   const step = ptr(head, H_SCORE_CHANNEL);
@@ -169,8 +169,9 @@ function sumSoftmax(head: usize, row: i32, top: f32): f64 {
 }
 
 /**
- * Makes a candidate of each class that passes (multi-label), or of the best class that passes a threshold of its own.
- * The best class has the largest raw value, as under one threshold for all: f32 gives several logits one probability.
+ * Makes a candidate of each class that passes (multi-label), or of the best class that passes its own threshold. The
+ * best class has the largest raw value, as under one threshold for all: several logits may have the same f32
+ * probability.
  */
 function admitEach(
   plan: usize,
@@ -211,7 +212,7 @@ function admitEach(
       emit(plan, head, row, base + <i32>c, score);
       continue;
     }
-    // An i32 may have no f32 of its own.
+    // Compare as f64: f32 cannot represent every i32.
     const order = type == TYPE_I32 ? <f64>load<i32>(p) : <f64>raw;
     if (order > highest) {
       best = <i32>c;
@@ -309,7 +310,9 @@ function combine(rule: i32, objectness: f32, score: f32): f32 {
   return <f32>(power(<f64>objectness, 0.6) * power(<f64>score, 0.4));
 }
 
-/** Emits a candidate whose class id comes from a column, if it passes the class filter and its own threshold. */
+/**
+ * Appends a candidate whose class id comes from a column, if the class filter and the class's threshold let it pass.
+ */
 function emitWithClassId(plan: usize, head: usize, row: i32, classId: i32, score: f32): void {
   const length = int(head, H_LIST_LENGTH);
   if (length != 0) {
@@ -324,7 +327,9 @@ function emitWithClassId(plan: usize, head: usize, row: i32, classId: i32, score
   emit(plan, head, row, classId, score);
 }
 
-/** Appends a candidate, unless its score or box is not finite. If there is no room, the worst ones make room. */
+/**
+ * Appends a candidate, unless its score or box is not finite. If the columns are full, the worst candidates make room.
+ */
 export function emit(plan: usize, head: usize, row: i32, classId: i32, score: f32): void {
   if (int(plan, P_CANDIDATES) >= int(plan, P_CAPACITY)) makeRoom(plan);
   const at = int(plan, P_CANDIDATES);

@@ -1,6 +1,6 @@
 /**
- * Makes boxes: the four box channels of a row become corners, normalised to the network input. Every step is f32 and in
- * the order of `src/engine/ts/box.ts`, so the bits agree.
+ * Makes boxes: converts the four box channels of a row to corners, normalised to the network input. Every step is f32
+ * and in the order of `src/engine/ts/box.ts`, so that the bits are equal.
  */
 import {
   FLAG_CLAMP_BEFORE,
@@ -47,7 +47,7 @@ import { exp, sigmoid, tanh } from "./exp";
 import { finite, value } from "./value";
 import { flt, int, ptr } from "./word";
 
-/** The fate of a box: written, dropped as not finite, or dropped as empty after clamping. */
+/** What happened to a box: it was written, dropped as not finite, or dropped as empty after clamping. */
 export const BOX_OK: i32 = 0;
 export const BOX_NOT_FINITE: i32 = 1;
 export const BOX_EMPTY: i32 = 2;
@@ -170,8 +170,8 @@ export function box(head: usize, row: i32, cell: i32, flags: i32, out: usize): i
 }
 
 /**
- * Writes a box as corners to `out`. Returns BOX_*. The box comes as a centre and a size (KIND_CENTRE), as a corner
- * and a size (KIND_TOPLEFT), or else as corners.
+ * Writes a box as corners to `out`. Returns BOX_*. The values are a centre and a size (KIND_CENTRE), a corner and a
+ * size (KIND_TOPLEFT), or else corners.
  */
 export function place(kind: i32, x1: f32, y1: f32, x2: f32, y2: f32, flags: i32, out: usize): i32 {
   if (kind == KIND_CENTRE) {

@@ -72,7 +72,7 @@ export function meanOfBins4(
   return <f32>(mean / sum);
 }
 
-/** True if `box4` can take a head: plain boxes, or a grid with functions that have a version for vectors. */
+/** True if `box4` can handle a head: plain boxes, or a grid whose functions have a vector version. */
 export function canBox4(head: usize): bool {
   const kind = int(head, H_KIND);
   return (
@@ -132,7 +132,7 @@ function clamp4(v: v128): v128 {
   return v128.bitselect(f32x4.splat(1), v, f32x4.gt(v, f32x4.splat(1)));
 }
 
-/** True if `rowBox` can take a head: plain boxes whose four f32 channels stand side by side. */
+/** True if `rowBox` can handle a head: plain boxes whose four f32 channels are adjacent. */
 export function canRowBox(head: usize, flags: i32): bool {
   const at = ptr(head, H_BOX_0);
   return (

@@ -8,7 +8,7 @@
 import { BUCKET_BITS, BUCKET_CROWD, P_COUNTS, P_SCORES } from "../src/core/abi";
 import { clear, copy, ptr } from "./word";
 
-/** Bits of a digit of the radix sort. */
+/** Count of bits in a digit of the radix sort. */
 const DIGIT = 8;
 const RANGE = 1 << DIGIT;
 
@@ -17,7 +17,7 @@ const RANGE = 1 << DIGIT;
 @inline
 export function keyOf(scores: usize, candidate: u32): u32 {
   const bits = reinterpret<i32>(load<f32>(scores + ((<usize>candidate) << 2)) + 0);
-  // Positive: turn over all bits but the sign. Negative: leave the bits, which puts them behind.
+  // Positive numbers: invert all bits but the sign. Negative numbers: leave the bits, which sorts them behind.
   return <u32>(bits ^ (~(bits >> 31) & 0x7fffffff));
 }
 
@@ -37,7 +37,7 @@ export function gather(scores: usize, n: i32, low: u32, span: u32, to: usize, mo
   return <i32>((out - to) >> 2);
 }
 
-/** Sorts `n` candidates at `from`, which stand in the order of their index, into `order`. */
+/** Sorts `n` candidates at `from` into `order`. The candidates at `from` must be in the order of their index. */
 export function bucketed(plan: usize, from: usize, order: usize, n: i32): void {
   const scores = ptr(plan, P_SCORES);
   let low = u32.MAX_VALUE;

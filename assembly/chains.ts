@@ -5,7 +5,7 @@
  */
 import { CHAINS } from "../src/core/abi";
 
-/** A little below 1, by 2^-22: more than the rounding of a quotient and of its bound together. */
+/** Slightly below 1, by 2^-22. This is more than the rounding errors of a quotient and of its bound together. */
 export const NEARLY_ONE: f32 = 0.99999976;
 
 /**

@@ -22,8 +22,8 @@ import { value } from "./value";
 import { flt, int, ptr, setInt } from "./word";
 
 /**
- * Returns the index of the first value, from index `from` on, that does not lie in C_LOW..C_HIGH. NaN lies in no range.
- * Returns the count of values if all do.
+ * Returns the index of the first value, from index `from` on, that lies outside C_LOW..C_HIGH. NaN lies outside.
+ * Returns the count of values if all lie inside.
  */
 export function within(column: usize, from: i32): i32 {
   const run = int(column, C_RUN);

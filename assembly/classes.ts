@@ -7,14 +7,14 @@ import { TYPE_F16, TYPE_F32, TYPE_I8, TYPE_U8 } from "../src/core/abi";
 import { ONE_BY_ONE, bestClass4 } from "./classes4";
 import { f16, key, lowest, size, wideInteger } from "./value";
 
-/** Returns the i-th class that is looked at. `list` is the address of the class list, or 0 if all classes are. */
+/** Returns the i-th class in use. `list` is the address of the class list, or 0 if all classes are in use. */
 // @ts-ignore: decorator
 @inline
 export function classAt(list: usize, i: i32): usize {
   return list != 0 ? <usize>load<u32>(list + ((<usize>i) << 2)) : <usize>i;
 }
 
-/** Returns the index, among the classes looked at, of the first with the largest value; -1 if none can pass. */
+/** Returns the index, among the classes in use, of the first class with the largest value; -1 if none can pass. */
 export function bestOf(type: i32, head: usize, at: usize, step: usize, classes: i32, classList: usize): i32 {
   if (type == TYPE_F32) return bestClass<f32, f32>(head, at, step, classes, classList);
   if (type == TYPE_F16) return bestClass<f16, i32>(head, at, step, classes, classList);
@@ -81,7 +81,7 @@ export function largest(at: usize, step: usize, n: i32, least: f32): i32 {
   return found;
 }
 
-/** The same as `largest` for floats side by side and a `least` above 0: then bits order like floats. */
+/** Does the same as `largest` for adjacent floats and a `least` above 0: bits then have the order of floats. */
 export function largestInRow(at: usize, n: i32, least: f32): i32 {
   let below = reinterpret<i32>(least) - 1;
   let found = -1;

@@ -1,10 +1,10 @@
-/** Finds the best class of a cell whose classes stand side by side, with vectors. */
+/** Finds the best class of a cell whose classes are adjacent, with vectors. */
 import { FN_SOFTMAX, H_SCORE_FN, H_SCORE_RAW_THRESHOLD } from "../src/core/abi";
 import { equal, inOrder, passing, rowMaximum, splatThreshold, spreadMaximum } from "./lanes4";
 import { size } from "./value";
 import { int, loadThreshold } from "./word";
 
-/** A NaN or a zero of f16 hides the best class from vectors: it has to be found one value at a time. */
+/** Result if a NaN or a zero of f16 hides the best class from vectors: the caller must search one value at a time. */
 export const ONE_BY_ONE: i32 = -2;
 
 /** The bits of an infinite f16. Larger bits, in order, are NaN. */

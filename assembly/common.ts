@@ -52,9 +52,7 @@ import { BOX_NOT_FINITE, BOX_OK, activate, place } from "./box";
 import { finite } from "./value";
 import { flt, increment, int, ptr, setInt } from "./word";
 
-/**
- * True if the classes of a head are independent, all are looked at under one threshold, and only the best is wanted.
- */
+/** True if the classes of a head are independent, all are in use under one threshold, and only the best is wanted. */
 // @ts-ignore: decorator
 @inline
 export function wantsBestClass(plan: usize, head: usize): bool {
@@ -69,7 +67,7 @@ export function wantsBestClass(plan: usize, head: usize): bool {
   );
 }
 
-/** True if `admitCommon` can take a head: f32, plain boxes, and one class or a gate that finds the best (`known`). */
+/** True if `admitCommon` can handle a head: f32, plain boxes, and one class or a gate that finds the best (`known`). */
 export function isCommon(plan: usize, head: usize, known: bool): bool {
   return (
     wantsBestClass(plan, head) &&

@@ -67,7 +67,7 @@ import { column, rows, spare } from "./scratch";
 import { f16, size, value } from "./value";
 import { clear, flt, increment, int, ptr, setInt } from "./word";
 
-/** True if this file can take a head: the best of independent classes, without objectness, or with both in f32. */
+/** True if this file can handle a head: the best of independent classes, without objectness, or with both in f32. */
 export function isCommon4(plan: usize, head: usize): bool {
   if (!wantsBestClass(plan, head)) return false;
   const type = int(head, H_SCORE_TYPE);
@@ -140,7 +140,7 @@ function loadOneClass(plan: usize, head: usize, list: usize, count: i32): usize 
   return n;
 }
 
-/** Puts one cell into the columns at `n`, unless it has no best class. Returns by how much the columns grew. */
+/** Appends one cell to the columns at `n`, unless it has no best class. Returns by how much the columns grew. */
 function classOf(plan: usize, head: usize, row: i32, n: usize): usize {
   const type = int(head, H_SCORE_TYPE);
   const classes = int(head, H_CLASSES);

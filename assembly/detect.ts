@@ -1,4 +1,4 @@
-/** Writes the detections: candidates that were kept. */
+/** Writes the detections: the candidates that suppression kept. */
 import {
   FLAG_CLAMP_AFTER,
   FLAG_CLAMP_CENTRE,

@@ -1,4 +1,4 @@
-/** The gate with vectors: one column, or rows of classes side by side. */
+/** The gate with vectors, for one column, or for rows of adjacent classes. */
 import { passing, passing16, rowMaximum, splatThreshold } from "./lanes4";
 import { key, size } from "./value";
 

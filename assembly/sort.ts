@@ -31,10 +31,10 @@ import { bucketed, gather, insertion, keyOf } from "./buckets";
 import { wave4 } from "./buckets4";
 import { clear, int, ptr, setInt } from "./word";
 
-/** Parts that the range of a sample is divided into. */
+/** Count of parts into which the range of a sample is divided. */
 const PARTS = 256;
 
-/** Puts the first wave in order. Returns how many candidates suppression may look at. */
+/** Sorts the first wave. Returns how many candidates suppression may compare. */
 export function sort(plan: usize): i32 {
   const ordered = min(int(plan, P_CANDIDATES), int(plan, P_MAX_CANDIDATES));
   setInt(plan, P_ORDERED, ordered);
@@ -43,7 +43,7 @@ export function sort(plan: usize): i32 {
   return ordered;
 }
 
-/** Puts the next wave in order. Returns how many candidates are in order now. */
+/** Sorts the next wave. Returns how many candidates are in order now. */
 export function sortMore(plan: usize): i32 {
   const n = int(plan, P_CANDIDATES);
   const scores = ptr(plan, P_SCORES);
@@ -62,7 +62,8 @@ export function sortMore(plan: usize): i32 {
       const high = quantile(plan, wanted);
       if (high >= low) added = wave(plan, low, high, wanted - sorted);
     }
-    // The sample was misleading: sort all that is left, rather than many small waves or an empty one.
+    // If the sample was misleading, sort all remaining candidates at once, rather than many small waves or an empty
+    // one.
     if (added * 4 < wanted - sorted) added = wave(plan, low, u32.MAX_VALUE, n - sorted);
   }
   setInt(plan, P_SORTED, sorted + added);

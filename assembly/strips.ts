@@ -76,7 +76,7 @@ export function perUnitOf(strips: u64): f32 {
   return reinterpret<f32>(<u32>strips);
 }
 
-/** Boxes with a smaller area keep their whole width: their area has too few digits for the proof. */
+/** A box with a smaller area keeps its whole width: its area has too few digits for the proof. */
 const SMALL_AREA: f32 = 1e-30;
 
 /** Returns how far inside its edges a box is looked for. The last term is eight units in the last place: 8 * 2^-24. */

@@ -52,8 +52,8 @@ function distanceBox({ gridWidth, xyBias, xyScale, unit }: Head, cell: number, s
 }
 
 /**
- * Returns the distance that a distribution over bins 0, 1, 2, ... means: its expected value.
- * Source: Distribution Focal Loss (Li et al. 2020), as in YOLOv8 and NanoDet. A NaN among the bins gives NaN.
+ * Returns the expected value of a distribution over bins 0, 1, 2, ...: the distance. Source: Distribution Focal Loss
+ * (Li et al. 2020), as in YOLOv8 and NanoDet. A NaN among the bins gives NaN.
  */
 export function expectedDistance(logits: readonly number[]): number {
   if (logits.some((x) => Number.isNaN(x))) return NaN;
@@ -76,8 +76,8 @@ function priorBox({ priors, variances: v, whFn }: Head, cell: number, [x, y, w, 
 }
 
 /**
- * Kinds "centre", "corners" and "topleft": the network has made the box. Its unit is a pixel of the input, or the
- * input.
+ * Kinds "centre", "corners" and "topleft": the network has decoded the box. The unit is a pixel of the input, or the
+ * whole input.
  */
 function finishedBox({ kind, unit: [ux, uy] }: Head, [a, b, c, d]: Four): Box {
   if (kind === "centre") return fromCentre(a * ux, b * uy, c * ux, d * uy);
@@ -98,9 +98,7 @@ export function boxOf(head: Head, read: ColumnReader, cell: number): Box {
   return finishedBox(head, channels);
 }
 
-/**
- * True if a number is one in f32, in which results are given: neither NaN nor an infinity, nor beyond the largest f32.
- */
+/** True if a number can be given as an f32: it is not NaN, not infinite, and not beyond the largest f32. */
 export const fitsF32 = (x: number): boolean => Number.isFinite(Math.fround(x));
 
 /** Returns the box with each corner inside 0..1. */

@@ -6,7 +6,7 @@
 export type Point = readonly [x: number, y: number];
 export type Corners = readonly [left: number, top: number, right: number, bottom: number];
 
-/** Centre, sides along its own axes, and angle. */
+/** Centre, sides along the crop's own axes, and angle. */
 export interface CropSpec {
   readonly centre: Point;
   readonly sides: Point;

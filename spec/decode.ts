@@ -1,6 +1,6 @@
 /**
- * Computes the detections of a plan and its tensors. The steps stand from top to bottom in the order in which
- * they happen. All numbers are doubles. README.md says what an engine that computes in f32 may do otherwise.
+ * Computes the detections of a plan from the tensors. The steps are written in the order in which they happen. All
+ * numbers are doubles. README.md says where an engine that computes in f32 may differ.
  */
 import type { Head } from "../src/heads/head.ts";
 import type { Plan } from "../src/plan/plan.ts";
@@ -12,18 +12,18 @@ import { type Suppression, inOrder, suppress } from "./suppress.ts";
 
 export type { Frame, Tensors, Thresholds };
 
-/** A class of a cell that is over its threshold. */
+/** A class of a cell whose score is above its threshold. */
 export interface Found extends ClassScore {
   /** Index of the head in the plan. */
   readonly head: number;
   readonly cell: number;
-  /** Number of the cell, counted head by head. */
+  /** Number of the cell. Cells are counted head by head. */
   readonly source: number;
-  /** Normalised to the network's input. */
+  /** Box, normalised to the network's input. */
   readonly box: Box;
   /**
-   * A "notFinite" class has a score, a box or a class id that is no number. An "empty" one has no area left after a
-   * clamp. Neither is a candidate.
+   * What happens to the class. "notFinite": its score, box or class id is no number. "empty": its box has no area after
+   * a clamp. Only a "candidate" goes on.
    */
   readonly fate: "candidate" | "notFinite" | "empty";
 }
@@ -31,7 +31,7 @@ export interface Found extends ClassScore {
 export interface Detection {
   readonly classId: number;
   readonly score: number;
-  /** Normalised to the image, or without a frame to the network's input. */
+  /** Box, normalised to the image. Without a frame, normalised to the network's input. */
   readonly box: Box;
   readonly source: number;
 }
@@ -39,21 +39,24 @@ export interface Detection {
 /** One image, decoded. */
 export interface Decoded {
   readonly detections: readonly Detection[];
-  /** Every class over its threshold, head by head, cell by cell, class by class. */
+  /** Every class above its threshold, head by head, cell by cell, class by class. */
   readonly found: readonly Found[];
-  /** How many of these are candidates. */
+  /** Count of the candidates among `found`. */
   readonly candidates: number;
-  /** A frame with a probability above 1 in a cell that would be a candidate is refused. */
+  /** True if the frame is refused, because a candidate has a probability above 1. */
   readonly refused: boolean;
   readonly dropped: {
-    /** Candidates without room, beyond `maxCandidates`, or not looked at once `maxDetections` were kept. */
+    /**
+     * Count of candidates that are left out: there is no room, they are beyond `maxCandidates`, or `maxDetections` were
+     * already kept.
+     */
     readonly capped: number;
     readonly notFinite: number;
     readonly empty: number;
   };
 }
 
-/** Decodes each image of a batch, with one frame for all or one each. */
+/** Decodes each image of a batch, with one frame for all images or one frame each. */
 export const decode = (
   plan: Plan,
   tensors: Tensors,
@@ -77,7 +80,7 @@ function decodeImage(
   // 1. Every cell of every head: scores, thresholds, boxes.
   const { found, refused } = scan(plan, read, thresholds);
   const candidates = found.filter(({ fate }) => fate === "candidate");
-  // 2. From the best score down, as many as there is room for, and as suppression may look at.
+  // 2. Order: from the best score down, as many candidates as there is room for, and as suppression may compare.
   const ordered = inOrder(candidates).slice(0, Math.min(plan.capacity, plan.rules.maxCandidates || Infinity));
   // 3. Suppression.
   const { kept, visited } = suppress(ordered, suppressionOf(plan, thresholds));
@@ -105,14 +108,14 @@ function decodeImage(
   };
 }
 
-/** Candidates of one image, and the cells whose probability rules the image out. */
+/** Candidates of one image, and the cells whose probabilities lead to a refusal. */
 export interface Scanned {
   readonly found: readonly Found[];
   /** Sources of cells with a probability above 1. */
   readonly refused: readonly number[];
 }
 
-/** Returns the classes over their thresholds in every cell of every head. */
+/** Returns the classes above their thresholds, in every cell of every head. */
 export function scan(plan: Plan, read: ColumnReader, thresholds: Thresholds): Scanned {
   const heads = plan.heads.map((head, index) => scanHead(plan, head, index, read, thresholds));
   return { found: heads.flatMap((h) => h.found), refused: heads.flatMap((h) => h.refused) };
@@ -137,7 +140,8 @@ function scanHead(
     if (passing.length === 0) continue;
     const box = boxOf(head, read, cell);
     for (const score of passing) {
-      // `keep` drops the other ids of a column of class ids. An id that is no number stays, to be counted.
+      // `keep` drops other class ids of a column. An id that is no number is not dropped here, because it must be
+      // counted.
       if (plan.keep && isClassId(score.classId) && !plan.keep.includes(score.classId)) continue;
       found.push({ ...score, ...placed(plan, box, score), head: index, cell, source });
     }
@@ -147,9 +151,9 @@ function scanHead(
 
 /**
  * Returns how many cells of a head hold something.
- * - A count is the number of valid rows. Source: TFLite_Detection_PostProcess. A count that is no such number leaves
- *   all rows.
- * - A marker of -1 ends the rows. Source: the DetectionOutput layer, as read by depthai-core.
+ * - With a count: the count is the number of valid rows. Source: TFLite_Detection_PostProcess. A count that is no valid
+ *   number leaves all rows.
+ * - With a marker: -1 ends the rows. Source: the DetectionOutput layer, as read by depthai-core.
  */
 function validCells(head: Head, read: ColumnReader): number {
   const { marker } = head;
@@ -160,7 +164,7 @@ function validCells(head: Head, read: ColumnReader): number {
   return end < 0 ? cells : end;
 }
 
-/** Returns the box of a class that passed, and what becomes of both. */
+/** Returns the box of a class that passed, and the fate of both. */
 function placed(plan: Plan, box: Box, { score, classId }: ClassScore): Pick<Found, "box" | "fate"> {
   if (![score, ...box].every(fitsF32) || !isClassId(classId)) return { box, fate: "notFinite" };
   if (plan.rules.clamp !== "before") return { box, fate: "candidate" };
@@ -169,12 +173,11 @@ function placed(plan: Plan, box: Box, { score, classId }: ClassScore): Pick<Foun
   return { box: clamped, fate: isEmpty(clamped) ? "empty" : "candidate" };
 }
 
-/** True if a class id fits the 32 bits in which it is given out. */
+/** True if a class id fits the 32 bits of a result. */
 const isClassId = (id: number): boolean => Math.abs(id) < 2147483000;
 
 /**
- * Returns how boxes of a plan suppress each other. `pixelOffset` counts pixels of the input, whose size has to be
- * known.
+ * Returns how boxes of a plan suppress each other. `pixelOffset` is in pixels of the input, whose size must be known.
  */
 export function suppressionOf({ rules, inputSize }: Plan, thresholds: Thresholds): Suppression {
   const { suppress: nms, iouGate: suppress, pixelOffset } = rules;

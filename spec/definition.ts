@@ -1,6 +1,6 @@
 /**
- * The specification's answer in columns, and the digest by which a row of the benchmark shows that it found that
- * answer.
+ * The answer of the specification in columns, and a digest of it. With the digest, a row of the benchmark shows that it
+ * found the same answer.
  */
 import { createHash } from "node:crypto";
 import type { Plan } from "../src/plan/plan.ts";
@@ -8,10 +8,10 @@ import type { Box } from "./boxes.ts";
 import { type Frame, type Tensors, type Thresholds, decode } from "./decode.ts";
 import { type Suppression, inOrder, suppress } from "./suppress.ts";
 
-/** Detections of one image in columns. `kept`, indices of boxes, is all that suppression alone gives. */
+/** Detections of one image in columns. Suppression alone gives only `kept`, indices of boxes. */
 export interface Columns {
   readonly count: number;
-  /** Four numbers a detection, 0..1. */
+  /** Four numbers per detection, 0..1. */
   readonly boxes: ArrayLike<number>;
   readonly scores: ArrayLike<number>;
   readonly classIds: ArrayLike<number>;
@@ -22,7 +22,7 @@ export interface Definition extends Columns {
   readonly candidates: number;
 }
 
-/** Returns what a plan makes of the tensors of one image. */
+/** Returns the detections of a plan for the tensors of one image. */
 export function definition(plan: Plan, tensors: Tensors, thresholds: Thresholds, frame?: Frame): Definition {
   const [{ detections, candidates }] = decode(plan, tensors, thresholds, frame);
   return {
@@ -35,7 +35,8 @@ export function definition(plan: Plan, tensors: Tensors, thresholds: Thresholds,
 }
 
 /**
- * Returns what suppression keeps of loose boxes: corners, four numbers a box. Without `classIds` all are of one class.
+ * Returns the boxes that suppression keeps, for boxes without a network: corners, four numbers per box. Without
+ * `classIds`, all boxes have the same class.
  */
 export function definitionOfNms(
   boxes: ArrayLike<number>,
@@ -61,11 +62,11 @@ export function definitionOfNms(
 }
 
 /**
- * Returns the digest of an answer. An f32 engine differs from the doubles in the last bits, so each value is held
- * against the true one first: within the tolerance the true value is hashed in its place, else its own. The tolerance
- * is 1e-4 of the input for corners. For scores it is two parts in a million and 1e-7, since some runtimes approximate
- * the sigmoid. Equal digests mean: as many detections, in the same order, of the same classes (or the same indices),
- * every value within it.
+ * Returns the digest of an answer. An f32 engine differs from doubles in the last bits, so each value is first compared
+ * with the true value. Within the tolerance, the true value enters the digest, else the value itself. The tolerance is
+ * 1e-4 of the input for corners. For scores it is two parts in a million and 1e-7, since some runtimes approximate the
+ * sigmoid. Equal digests mean: as many detections, in the same order, of the same classes (or the same indices), and
+ * every value within the tolerance.
  */
 export function digest(found: Columns, truth: Columns): string {
   const hash = createHash("sha256");

@@ -3,12 +3,12 @@ import type { Column } from "../src/heads/channels.ts";
 import type { TensorSpec } from "../src/core/tensor.ts";
 import type { Plan } from "../src/plan/plan.ts";
 
-/** Elements of each tensor by its name, in the order of memory. Elements of f16 are given as their 16 bits. */
+/** Elements of each tensor by its name, in memory order. Elements of f16 are given as 16 bits. */
 export interface Tensors {
   readonly [name: string]: ArrayLike<number>;
 }
 
-/** Returns the number that 16 bits stand for. Source: IEEE 754, binary16. */
+/** Returns the number that 16 bits represent as a half float. Source: IEEE 754, binary16. */
 export function half(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;
   const exponent = (bits >> 10) & 31;
@@ -18,18 +18,18 @@ export function half(bits: number): number {
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
 
-/** Returns the number that an element holds, without scale and zero point. */
+/** Returns the number in an element, without scale and zero point. */
 export const stored = (spec: TensorSpec, element: number): number =>
   spec.type === "f16" ? half(element & 0xffff) : element;
 
 /**
- * Returns the real number that an element stands for: (q - zeroPoint) * scale.
- * Source: depthai-core, for every element type; ONNX DequantizeLinear and TensorFlow Lite say the same.
+ * Returns the real number that an element represents: (q - zeroPoint) * scale. Source: depthai-core, for every element
+ * type; ONNX DequantizeLinear and TensorFlow Lite do the same.
  */
 export const dequantise = (spec: TensorSpec, element: number): number =>
   (stored(spec, element) - spec.zeroPoint) * (spec.scale ?? 1);
 
-/** Reads columns of the tensors of one image. Images of a batch stand one after the other in each tensor. */
+/** Reads columns from the tensors of one image. In each tensor, the images of a batch follow each other. */
 export class ColumnReader {
   readonly plan: Plan;
   readonly tensors: Tensors;

@@ -1,4 +1,4 @@
-/** From the network's input to the original image. */
+/** Maps boxes from the network's input to the original image. */
 import type { Rules } from "../src/core/rules.ts";
 import { type Box, clampCorners } from "./boxes.ts";
 
@@ -11,14 +11,14 @@ export interface Frame {
   readonly rotation?: 0 | 1 | 2 | 3;
 }
 
-/** Returns the frame that the upright image has. */
+/** Returns the frame of the upright image. */
 export const upright = (frame: Frame): Frame => {
   const { width, height, rotation = 0 } = frame;
   return rotation % 2 === 0 ? frame : { ...frame, width: height, height: width };
 };
 
 /**
- * Returns a box of the upright image as a box of the image before its turn. A quarter turn clockwise takes the point
+ * Converts a box of the upright image to a box of the image before its turn. A quarter turn clockwise moves the point
  * (x, y) to (1 - y, x).
  */
 export function turnBack(box: Box, rotation: 0 | 1 | 2 | 3 = 0): Box {
@@ -30,11 +30,11 @@ export function turnBack(box: Box, rotation: 0 | 1 | 2 | 3 = 0): Box {
 }
 
 /**
- * Returns where the image lies in the input, in pixels of the input: left, top, width, height.
- * A letterbox scales both sides by the same factor, to whole pixels, and centres: left = floor((input - width) / 2).
- * Source: Ultralytics' LetterBox. Sizes that end in exactly one half go to the even neighbour, as in Python.
- * A crop scales by the exact f32 factor that fills the input. The smaller half of the surplus pixels goes off first.
- * Source: cv2.dnn.blobFromImage with crop=True.
+ * Returns the place of the image in the input, in pixels of the input: left, top, width, height. A letterbox scales
+ * both sides by the same factor, to whole pixels, and centres: left = floor((input - width) / 2). Source: Ultralytics'
+ * LetterBox. Sizes that end in exactly one half are rounded to the even neighbour, as in Python. A crop scales by the
+ * exact f32 factor that fills the input. The smaller half of the surplus pixels is cut off first. Source:
+ * cv2.dnn.blobFromImage with crop=True.
  */
 export function placeInInput(frame: Frame, input: readonly [number, number]): Box {
   if (frame.resize === "stretch") return [0, 0, input[0], input[1]];
@@ -55,15 +55,15 @@ export function placeInInput(frame: Frame, input: readonly [number, number]): Bo
   return [Math.floor((input[0] - width) / 2), Math.floor((input[1] - height) / 2), width, height];
 }
 
-/** Python's round, and OpenCV's cvRound: halves to even. */
+/** Rounds as Python's round and OpenCV's cvRound do: halves to even. */
 export function roundToEven(x: number): number {
   const rounded = Math.round(x);
   return Math.abs(x - Math.trunc(x)) === 0.5 && rounded % 2 !== 0 ? rounded - 1 : rounded;
 }
 
-/** Returns a box normalised to the image, from one that is normalised to the input. */
+/** Converts a box normalised to the input to a box normalised to the image. */
 export function undoResize(box: Box, frame: Frame | undefined, input: readonly [number, number] | null): Box {
-  // A stretched image fills the input, so both are normalised alike.
+  // A stretched image fills the input, so both have the same normalised coordinates.
   if (frame === undefined || frame.resize === "stretch" || input === null) return box;
   const [left, top, width, height] = placeInInput(frame, input);
   const x = (v: number): number => (v * input[0] - left) / width;
@@ -72,10 +72,10 @@ export function undoResize(box: Box, frame: Frame | undefined, input: readonly [
 }
 
 /**
- * Returns the box as it is given out.
- * - "after": corners inside 0..1 of the image. Source: Ultralytics.
- * - "centre": cx, cy, w and h each inside 0..1; corners may lie outside. Source: depthai-nodes.
- * - "before" has clamped the candidates already, and "none" clamps nothing.
+ * Returns the box of a result.
+ * - "after": clamps corners to 0..1 of the image. Source: Ultralytics.
+ * - "centre": clamps each of cx, cy, w and h to 0..1, so corners may lie outside. Source: depthai-nodes.
+ * - "before": the candidates are already clamped. "none": nothing is clamped.
  */
 export function clampDetection(box: Box, clamp: Rules["clamp"]): Box {
   if (clamp === "after") return clampCorners(box);

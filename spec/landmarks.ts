@@ -1,6 +1,6 @@
 /**
- * Points of networks that get the crop of one object, in plain doubles. A map is row-major. Results are x and y in
- * cells or bins of the map and the score; `null` in place of x and y where no score is above 0.
+ * Points of networks whose input is the crop of one object, in plain doubles. A map is row-major. Results are the
+ * score, and x and y in cells or bins of the map. If no score is above 0, `null` replaces x and y.
  */
 import { sigmoid } from "./points.ts";
 
@@ -16,7 +16,10 @@ type Scored = readonly [x: number, y: number, score: number];
 const indexOfMost = (values: ArrayLike<number>): number =>
   Array.from(values).reduce((best, value, i) => (value > values[best] ? i : best), 0);
 
-/** mmpose, get_simcc_maximum: bins along x and y, and the smaller of both scores. -1 where it is not above 0. */
+/**
+ * mmpose, get_simcc_maximum: bins along x and y, and the smaller of both scores. The bins are -1 if that score is not
+ * above 0.
+ */
 export function pointOfSimcc(x: ArrayLike<number>, y: ArrayLike<number>): Scored {
   const [i, j] = [indexOfMost(x), indexOfMost(y)];
   const score = Math.min(x[i], y[j]);
@@ -37,11 +40,17 @@ export function quarterOf({ values, width, height }: ScoreMap, [x, y, score]: Sc
   return [x + Math.sign(dx) / 4, y + Math.sign(dy) / 4, score];
 }
 
-/** cv2.GaussianBlur with a kernel of 11 and sigma 0, which stands for 0.3 ((11 - 1) / 2 - 1) + 0.8 = 2. */
+/**
+ * Kernel of 11 taps with a sigma of 2: cv2.GaussianBlur computes 0.3 ((11 - 1) / 2 - 1) + 0.8 = 2 if sigma is given as
+ * 0.
+ */
 const KERNEL = Array.from({ length: 11 }, (_, i) => Math.exp(-((i - 5) ** 2) / 8));
 const KERNEL_SUM = KERNEL.reduce((a, b) => a + b);
 
-/** mmpose, gaussian_blur: zeros beyond the map, and its maximum as before. */
+/**
+ * mmpose, gaussian_blur: values outside the map are zeros. The blurred map is scaled to the maximum of the original
+ * map.
+ */
 export function blurred({ values, width, height }: ScoreMap): ScoreMap {
   const at = (x: number, y: number): number =>
     x >= 0 && x < width && y >= 0 && y < height ? values[y * width + x] : 0;

@@ -1,5 +1,5 @@
 /**
- * Masks in plain doubles: the whole picture, one step after the other, in the order that a rule names. Sources: the
+ * Masks in plain doubles: makes the whole picture, one step after the other, in the order of a rule. Sources: the
  * published decoders that docs/masks.md lists. Pictures are rows of numbers.
  */
 import type { Box } from "./boxes.ts";
@@ -18,7 +18,10 @@ export const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
 export const each = (picture: Picture, f: (value: number) => number): Picture =>
   picture.map((row) => row.map(f));
 
-/** Keeps a column x if x >= x1 and x < x2, and rows likewise. The edges are not rounded. Elsewhere stands 0. */
+/**
+ * Keeps the values in columns x with x1 <= x < x2, and rows likewise. The edges are not rounded. All other values
+ * become 0.
+ */
 export const crop = (picture: Picture, [x1, y1, x2, y2]: Box): Picture =>
   picture.map((row, y) => row.map((v, x) => (x >= x1 && x < x2 && y >= y1 && y < y2 ? v : 0)));
 
@@ -65,7 +68,7 @@ const scaled = ([x1, y1, x2, y2]: Box, width: number, height: number): Box => [
   y2 * height,
 ];
 
-/** What a rule needs. Boxes are normalised: `inputBox` to the network's input, `imageBox` to the image. */
+/** The data that a rule needs. Boxes are normalised: `inputBox` to the network's input, `imageBox` to the image. */
 export interface MaskCase {
   readonly prototypes: readonly Picture[];
   readonly coefficients: readonly number[];
@@ -73,11 +76,14 @@ export interface MaskCase {
   readonly imageBox: Box;
   /** Size of the picture to make. */
   readonly size: readonly [width: number, height: number];
-  /** Size of the image, where it was letterboxed. */
+  /** Size of the image, if it was letterboxed. */
   readonly image?: readonly [width: number, height: number];
 }
 
-/** Values of each rule, before they are compared: a pixel is set if its logit is above 0, its probability above 0.5. */
+/**
+ * Values of each rule before the comparison: a pixel is set if its logit is above 0, or if its probability is above
+ * 0.5.
+ */
 export const MASK_RULES: { readonly [rule: string]: (c: MaskCase) => Picture } = {
   proto({ prototypes, coefficients, inputBox, size, image }) {
     const logits = logitsOf(prototypes, coefficients);
@@ -113,8 +119,8 @@ export const MASK_RULES: { readonly [rule: string]: (c: MaskCase) => Picture } =
 };
 
 /**
- * Logits of a query's own map, straight in the photo's size. The box does not cut them: PostProcess of rf-detr,
- * models/postprocess.py. A pixel is set above 0.
+ * Logits of a query's own map, resized directly to the photo's size. The box does not cut them: PostProcess of rf-detr,
+ * models/postprocess.py. A pixel is set if its logit is above 0.
  */
 export const maskOfQuery = (
   map: Picture,
@@ -122,14 +128,14 @@ export const maskOfQuery = (
   image?: readonly [width: number, height: number],
 ): Picture => bilinear(image ? cutPadding(map, ...image) : map, ...size);
 
-/** A picture with a margin of one zero. */
+/** Returns a picture with a margin of one zero. */
 const padded = (picture: Picture): Picture => {
   const clear = Array<number>(picture[0].length + 2).fill(0);
   return [clear, ...picture.map((row) => [0, ...row, 0]), clear];
 };
 
 /**
- * A mask of Mask R-CNN pasted into its box, which is in pixels: `paste_masks_in_image` of
+ * Pastes a mask of Mask R-CNN into its box, which is in pixels: `paste_masks_in_image` of
  * torchvision/models/detection/roi_heads.py. A pixel is set above 0.5.
  */
 export function pasteOfTorchvision(
@@ -150,7 +156,7 @@ export function pasteOfTorchvision(
   );
 }
 
-/** The same by `_do_paste_mask` of detectron2/layers/mask_ops.py. A pixel is set at 0.5 and above. */
+/** Pastes the same mask as `_do_paste_mask` of detectron2/layers/mask_ops.py does. A pixel is set at 0.5 and above. */
 export function pasteOfDetectron(
   mask: Picture,
   [x1, y1, x2, y2]: Box,

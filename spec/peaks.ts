@@ -19,11 +19,14 @@ const passing = (map: CellMap, threshold: number): Cube[] =>
     row.flatMap((value, x) => (value >= threshold ? [{ x, y, width: 1, height: 1, value }] : [])),
   );
 
-/** True if two boxes touch, by a corner too. */
+/** True if two boxes touch, even if only at a corner. */
 const touches = (a: Cube, b: Cube): boolean =>
   a.x + a.width >= b.x && a.y + a.height >= b.y && a.x <= b.x + b.width && a.y <= b.y + b.height;
 
-/** The cube after it took up a part: the left upper corner moves first, and width and height do not follow it. */
+/**
+ * Returns the cube after it took up a part. The upper left corner moves first. Width and height stay the same when it
+ * moves.
+ */
 function grown(cube: Cube, part: Cube): Cube {
   const x = Math.min(cube.x, part.x);
   const y = Math.min(cube.y, part.y);
@@ -36,7 +39,7 @@ function grown(cube: Cube, part: Cube): Cube {
   };
 }
 
-/** Lets each part join the first cube that it touches. Returns the cubes, and each as it was when it began. */
+/** Lets each part join the first cube that it touches. Returns the cubes, and a copy of each cube as it began. */
 function join(parts: readonly Cube[]): { readonly cubes: readonly Cube[]; readonly begun: readonly Cube[] } {
   const cubes: Cube[] = [];
   const begun: Cube[] = [];
@@ -53,12 +56,12 @@ function join(parts: readonly Cube[]): { readonly cubes: readonly Cube[]; readon
 
 /**
  * FOMO as Edge Impulse's C++ SDK reads the map of one class: `ei_fill_result_struct.h`, `ei_cube_check_overlap`,
- * `ei_handle_cube`, `fill_result_struct_from_cubes`. The second pass gives each cube as it stood before it grew again.
+ * `ei_handle_cube`, `fill_result_struct_from_cubes`. The second pass returns each cube as it was before it grew again.
  */
 export const cubesOfSdk = (map: CellMap, threshold: number): readonly Cube[] =>
   join(join(passing(map, threshold)).cubes).begun;
 
-/** FOMO with the enclosing box of each group of cells that touch: components with eight neighbours. */
+/** FOMO with the box around each group of touching cells: components with eight neighbours. */
 export function enclosingBoxes(map: CellMap, threshold: number): readonly Cube[] {
   let groups: Cube[][] = [];
   for (const cell of passing(map, threshold)) {

@@ -1,7 +1,7 @@
 /**
- * Keypoints: raw values of a cell become x and y in pixels of the network's input, in plain doubles.
+ * Keypoints: converts raw values of a cell to x and y in pixels of the network's input, in plain doubles.
  *
- * A cell is its column (or row), of `stride` pixels. Each function computes one axis.
+ * `cell` is the column (or row) of a cell. A cell has `stride` pixels. Each function computes one axis.
  */
 
 export const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
@@ -20,12 +20,12 @@ export const pointOfV7 = (raw: number, cell: number, stride: number): number =>
 export const pointOfV5Face = (raw: number, cell: number, stride: number, anchor: number): number =>
   raw * anchor + cell * stride;
 
-/** A point of RF-DETR: what its eight channels hold, but for the last. x and y are 0..1 of the network's input. */
+/** A point of RF-DETR: seven of its eight channels. x and y are 0..1 of the network's input. */
 export interface QueryPoint {
   readonly x: number;
   readonly y: number;
   readonly findable: number;
-  /** Cholesky factor of the precision: logarithms of its diagonal, and the value below. */
+  /** Cholesky factor of the precision matrix: the logarithms of its diagonal, and the value below the diagonal. */
   readonly l11: number;
   readonly l21: number;
   readonly l22: number;
@@ -38,7 +38,7 @@ export const confidenceOfQueryPoint = ({ findable }: QueryPoint): number => sigm
 const traceOf = ({ l11, l21, l22 }: QueryPoint): number =>
   Math.exp(-2 * l11) + Math.exp(-2 * l22) + l21 ** 2 * Math.exp(-2 * l11 - 2 * l22);
 
-/** The score that `predict()` of rf-detr gives: confident and certain points raise it. */
+/** The score that RF-DETR's `predict()` gives: it is higher if points are confident and certain. */
 export function fusedScore(score: number, points: readonly QueryPoint[]): number {
   const weights = points.map(confidenceOfQueryPoint);
   const sum = weights.reduce((a, b) => a + b);

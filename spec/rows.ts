@@ -1,9 +1,9 @@
 /**
- * Rows that a network finished, in plain doubles: which column is what, which rows are padding, and the detections that
- * are left. Nothing is suppressed again. Edges stay in the order and the unit of the network.
+ * Finished rows, in plain doubles: the meaning of each column, the rows that are padding, and the detections. Nothing
+ * is suppressed again. Edges keep the order and the unit of the network.
  */
 
-/** One row, after its columns are named. */
+/** One row after its columns have names. */
 export interface Row {
   /** Index of the image in the batch. */
   readonly image: number;
@@ -14,7 +14,7 @@ export interface Row {
 
 type Columns = readonly number[];
 
-/** Each order of columns. */
+/** Reads a row in each order of columns. */
 export const ROWS = {
   /** WongKinYiu/yolov7, models/experimental.py, ONNX_ORT: `export.py --end2end --max-wh`. */
   "image-box-class-score": (c: Columns): Row => ({
@@ -38,7 +38,7 @@ export const ROWS = {
   "class-score-box": (c: Columns): Row => ({ image: 0, classId: c[0], score: c[1], box: c.slice(2) }),
 } as const;
 
-/** True unless the row only fills the tensor: its image, class or score is negative. */
+/** True unless the row is padding: then its image, class or score is negative. */
 const isRow = ({ image, classId, score }: Row): boolean => !(image < 0 || classId < 0 || score < 0);
 
 /** True if no number of the row is NaN or infinite. */
@@ -56,7 +56,10 @@ export const detectionsOf = (
     .sort((a, b) => b.score - a.score)
     .slice(0, maxDetections);
 
-/** Sets the image of each row. Rows stand image by image, and PaddleDetection's second output counts those of each. */
+/**
+ * Sets the image of each row. Rows are in the order of the images, and PaddleDetection's second output holds the row
+ * count of each image.
+ */
 export const byCounts = (rows: readonly Row[], counts: readonly number[]): readonly Row[] =>
   counts.flatMap((count, image) => {
     const first = counts.slice(0, image).reduce((a, b) => a + b, 0);
@@ -64,8 +67,8 @@ export const byCounts = (rows: readonly Row[], counts: readonly number[]): reado
   });
 
 /**
- * Reads HailoRT's NMS_BY_CLASS, hailort.h: for each class a count, then so many rows y1 x1 y2 x2 score. What follows
- * the last class is no row.
+ * Reads HailoRT's NMS_BY_CLASS, hailort.h: for each class a count, then that many rows y1 x1 y2 x2 score. Values after
+ * the last class are not read.
  */
 export function rowsOfHailo(values: readonly number[], classes: number): readonly Row[] {
   let at = 0;

@@ -14,7 +14,7 @@ export interface Thresholds {
 /** One class of one cell. */
 export interface ClassScore {
   readonly classId: number;
-  /** The class channel before its activation: the choice of a class goes by it. */
+  /** Value of the class channel before its activation. The choice of a class compares these values. */
   readonly raw: number;
   /** The class score after its activation. */
   readonly classScore: number;
@@ -28,7 +28,7 @@ export interface ClassScore {
 export interface CellScores {
   /** Classes that become candidates. */
   readonly passing: readonly ClassScore[];
-  /** A probability of a class that passes is above 1. Such a frame is refused with a `TensorError`. */
+  /** True if a class that passes has a probability above 1. Such a frame is refused with a `TensorError`. */
   readonly outOfRange: boolean;
 }
 
@@ -41,8 +41,8 @@ type Gate = Plan["rules"]["gate"];
 export const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
 
 /**
- * Returns e^x_i / (e^x_0 + e^x_1 + ...). A NaN stays NaN and has no part in the sum. With an infinite logit all are
- * NaN, as in PyTorch. Source: YOLOv2, DETR, Caffe's Softmax layer.
+ * Returns e^x_i / (e^x_0 + e^x_1 + ...). A NaN stays NaN and is not part of the sum. If a logit is infinite, all
+ * results are NaN, as in PyTorch. Source: YOLOv2, DETR, Caffe's Softmax layer.
  */
 export function softmax(logits: readonly number[]): number[] {
   const numbers = logits.filter((x) => !Number.isNaN(x));
@@ -51,7 +51,7 @@ export function softmax(logits: readonly number[]): number[] {
   return logits.map((x) => Math.exp(x - largest) / sum);
 }
 
-/** Returns f(x) of an activation that looks at one channel alone. */
+/** Returns the activation of x, for activations of one channel. */
 export function activate(fn: PlainFn, x: number): number {
   if (fn === "sigmoid") return sigmoid(x);
   if (fn === "tanh") return Math.tanh(x); // FastestDet: offsets in the cell
@@ -65,9 +65,10 @@ export function activate(fn: PlainFn, x: number): number {
 // ---- Score of a class --------------------------------------------------------------------------------
 
 /**
- * Returns the confidence that objectness and class score make.
+ * Combines objectness and class score.
  * - "product": objectness x class. Source: YOLOv3, v5 and X, Ultralytics, depthai-core.
- * - "class": the class score; objectness only gates. Source: depthai-nodes; depthai-core for YOLOv6 r2 and v8.
+ * - "class": the class score; objectness is only compared with the threshold. Source: depthai-nodes; depthai-core for
+ *   YOLOv6 r2 and v8.
  * - "objectness": the network has one class and no channel for it. Source: face-api's tiny YOLOv2.
  * - "power": objectness^0.6 x class^0.4. Source: FastestDet.
  */
@@ -87,9 +88,9 @@ export const passes = (score: number, threshold: number, gate: Gate): boolean =>
   gate === ">" ? Math.fround(score) > Math.fround(threshold) : Math.fround(score) >= Math.fround(threshold);
 
 /**
- * True if objectness lets a cell through. Objectness gates by itself, at the lowest threshold of the classes that are
- * looked at. Source: Ultralytics, depthai-core and depthai-nodes gate objectness, then the score. FastestDet gates the
- * score alone: there the score with the best class that there may be has to pass.
+ * True if objectness lets a cell pass. Objectness must reach the lowest threshold of the classes in use. Source:
+ * Ultralytics, depthai-core and depthai-nodes compare objectness first, then the score. FastestDet compares only the
+ * score: there, the score that the best possible class would give must pass.
  */
 export const passesObjectness = (
   rule: Head["rule"],
@@ -100,8 +101,8 @@ export const passesObjectness = (
 ): boolean => passes(rule === "power" ? combine(rule, objectness, bestClass) : objectness, lowest, gate);
 
 /**
- * Returns the first of the classes with the largest raw value. NaN is never chosen. The raw value decides, not the
- * score: logits 20 and 30 are different, though f32 has the same probability for both.
+ * Returns the first of the classes with the largest raw value. NaN is never chosen. Raw values decide, not scores:
+ * logits 20 and 30 differ, although f32 has the same probability for both.
  */
 export function firstOfLargest(classes: readonly ClassScore[]): ClassScore[] {
   let best: ClassScore | null = null;
@@ -112,8 +113,8 @@ export function firstOfLargest(classes: readonly ClassScore[]): ClassScore[] {
 // ---- Thresholds --------------------------------------------------------------------------------------
 
 /**
- * Returns the class id of the first entry of a list with one entry per class. A list of an SSD may leave out the
- * background that class ids count, or name one that they leave out. Its length tells.
+ * Returns the class id of the first entry in a list with one entry per class. The list of an SSD may omit the
+ * background although class ids count it, or include it although they do not. The length of the list shows which.
  */
 export function firstInList(plan: Plan, length: number): number {
   const first = Math.min(...plan.heads.map((h) => (h.classId ? 0 : h.classBase)));
@@ -122,16 +123,19 @@ export function firstInList(plan: Plan, length: number): number {
   return namesBackground ? -1 : 0;
 }
 
-/** Which classes of a head are looked at, and what each has to reach. */
+/** The classes of a head that are in use, and the threshold of each. */
 export interface HeadThresholds {
   readonly classIds: readonly number[];
-  /** The lowest threshold of these classes. Objectness has to reach it. */
+  /** The lowest threshold of these classes. Objectness must reach it. */
   readonly lowest: number;
-  /** Returns the threshold of a class: the number, or its entry in the list, or the lowest where it has none. */
+  /**
+   * Returns the threshold of a class: the single number, or the class's entry in the list. Classes without an entry get
+   * the lowest threshold.
+   */
   readonly of: (classId: number) => number;
 }
 
-/** Returns the classes of a head that `keep` leaves, with their thresholds. */
+/** Returns the classes of a head that `keep` allows, with their thresholds. */
 export function headThresholds(
   plan: Plan,
   head: Head,
@@ -139,7 +143,7 @@ export function headThresholds(
 ): HeadThresholds {
   const count = head.classId ? plan.classes : head.classes;
   const all = Array.from({ length: count }, (_, channel) => channel + (head.classId ? 0 : head.classBase));
-  // A column of class ids may hold any id; `keep` may name ids beyond the classes that are known.
+  // A column of class ids may hold any id, and `keep` may name ids beyond the known classes.
   const classIds = head.classId ? (plan.keep ?? all) : all.filter((id) => plan.keep?.includes(id) ?? true);
   if (typeof confidence === "number") return { classIds, lowest: confidence, of: () => confidence };
   const first = firstInList(plan, confidence.length);
@@ -177,7 +181,7 @@ function activatedScores(head: Head, read: ColumnReader, cell: number): number[]
   return channels.map((c) => all[first + c]);
 }
 
-/** Returns the scores of the classes that are looked at, before any threshold. */
+/** Returns the scores of the classes in use, before any threshold. */
 function classesOf(head: Head, read: ColumnReader, cell: number, classIds: readonly number[]): ClassScore[] {
   const { rule, classBase } = head;
   const objectness = head.objectness
@@ -193,16 +197,16 @@ function classesOf(head: Head, read: ColumnReader, cell: number, classIds: reado
   if (rule === "objectness") return [make(classBase, objectness as number, 1)];
   const scores = activatedScores(head, read, cell);
   const rawOf = (channel: number): number => read.real(head.score, cell, channel);
-  // The class id of a column is the nearest whole number: a quantised column is off by half a step at most. Published
-  // decoders truncate, which is the same for whole numbers.
+  // The class id in a column is the nearest whole number: a quantised column differs by at most half a step. Published
+  // decoders truncate, which gives the same for whole numbers.
   if (head.classId)
     return [make(Math.floor(read.real(head.classId, cell) + 0.5) + classBase, rawOf(0), scores[0])];
   return classIds.map((id) => make(id, rawOf(id - classBase), scores[id - classBase]));
 }
 
 /**
- * Returns the classes of a cell that become candidates: the best one that passes, or with `multiLabel` every one.
- * A masked value (-Infinity before its activation) passes no threshold, not even 0.
+ * Returns the classes of a cell that become candidates: the best one that passes, or with `multiLabel` every one that
+ * passes. A masked value (-Infinity before its activation) passes no threshold, not even 0.
  */
 export function scoreCell(
   plan: Plan,

@@ -1,8 +1,8 @@
-/** Order and suppression: which candidates stay. */
+/** Order and suppression: decides which candidates stay. */
 import type { Rules } from "../src/core/rules.ts";
 import type { Box } from "./boxes.ts";
 
-/** A box as order and suppression see it. */
+/** The part of a box that order and suppression need. */
 export interface Ranked {
   readonly score: number;
   readonly classId: number;
@@ -19,7 +19,7 @@ export interface Suppression extends Pick<Rules, "suppress" | "iouGate"> {
 
 export interface Suppressed<T> {
   readonly kept: readonly T[];
-  /** How many candidates were looked at: all, or those up to the one that filled `maxDetections`. */
+  /** Count of candidates that were compared: all, or those up to the one with which `maxDetections` were kept. */
   readonly visited: number;
 }
 
@@ -30,12 +30,12 @@ export interface Suppressed<T> {
 export const inOrder = <T extends Ranked>(candidates: readonly T[]): T[] =>
   [...candidates].sort((a, b) => b.score - a.score);
 
-/** Returns a length that is not below 0. */
+/** Returns a length of at least 0. */
 const length = (from: number, to: number, offset: number): number => Math.max(0, to - from + offset);
 
 /**
- * Returns intersection and union of two boxes. `offset` is the one pixel that decoders with inclusive corners add.
- * Source: every published decoder; the pixel: Fast R-CNN, depthai-nodes.
+ * Returns intersection and union of two boxes. `offset` is the pixel that decoders with inclusive corners add. Source:
+ * every published decoder; for the pixel: Fast R-CNN, depthai-nodes.
  */
 export function overlap(a: Box, b: Box, [ox, oy]: Suppression["offset"]): { shared: number; union: number } {
   const shared =
@@ -46,7 +46,7 @@ export function overlap(a: Box, b: Box, [ox, oy]: Suppression["offset"]): { shar
 }
 
 /**
- * True if a kept box removes another: IoU = intersection / union is above the threshold, or with ">=" equals it.
+ * True if a kept box removes another box: IoU = intersection / union is above the threshold, or with ">=" equals it.
  * Quotient and threshold are rounded to f32, so that 30 / 50 equals a threshold of 0.6. Boxes without area remove
  * nothing. Source: the row "suppress at IoU" of the table of conventions; f32: OpenCV, ONNX Runtime, depthai-core.
  */
@@ -60,8 +60,8 @@ export function suppresses(kept: Ranked, other: Ranked, rule: Suppression): bool
 }
 
 /**
- * Greedy non-maximum suppression: from the best down, a candidate stays unless one that stays removes it.
- * Source: every published decoder. `candidates` are in order.
+ * Greedy non-maximum suppression: from the best score down, a candidate stays unless a candidate that stays removes it.
+ * Source: every published decoder. `candidates` must be in order.
  */
 export function suppress<T extends Ranked>(candidates: readonly T[], rule: Suppression): Suppressed<T> {
   const kept: T[] = [];

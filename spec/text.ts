@@ -1,6 +1,6 @@
 /**
- * Text boxes of a map of probabilities, in plain doubles and by the plainest way. Source: PaddleOCR,
- * `ppocr/postprocess/db_postprocess.py`, polygons as quads and the fast score. Coordinates are indices of pixels.
+ * Text boxes from a map of probabilities, in plain doubles and in the simplest way. Source: PaddleOCR,
+ * `ppocr/postprocess/db_postprocess.py`, with quads as polygons and the fast score. Coordinates are indices of pixels.
  */
 export type Point = readonly [x: number, y: number];
 
@@ -11,7 +11,7 @@ export interface Rectangle {
   readonly direction: Point;
 }
 
-/** Groups of set pixels that touch by an edge or a corner. */
+/** Returns groups of set pixels that touch at an edge or a corner. */
 export function components(mask: readonly (readonly boolean[])[]): Point[][] {
   const seen = new Set<string>();
   const groups: Point[][] = [];
@@ -32,7 +32,10 @@ export function components(mask: readonly (readonly boolean[])[]): Point[][] {
   return groups;
 }
 
-/** The rectangles around points along each line through two of them: an edge of the hull is among these. */
+/**
+ * Returns the rectangles around points along each line through two of the points. Edges of the hull are among these
+ * lines.
+ */
 export const rectanglesAround = (points: readonly Point[]): Rectangle[] =>
   points.flatMap(([x1, y1]) =>
     points.flatMap(([x2, y2]): Rectangle[] => {
@@ -62,7 +65,7 @@ export function smallestRectangle(points: readonly Point[]): Rectangle {
   return others.reduce((best, one) => (areaOf(one) < areaOf(best) ? one : best), first);
 }
 
-/** The rectangle grown on each side by area x ratio / perimeter: `unclip`, with round corners. */
+/** Returns the rectangle after each side moved outwards by area x ratio / perimeter: `unclip`, with round corners. */
 export function unclip({ centre, sides: [a, b], direction }: Rectangle, ratio: number): Rectangle {
   const grow = (a * b * ratio) / (2 * (a + b));
   return { centre, sides: [a + 2 * grow, b + 2 * grow], direction };

@@ -1,6 +1,6 @@
 /** Bytes of pixels. */
 
-/** Adding it to an f32 below 2^22, and subtracting it, rounds to the nearest integer, halves to even. */
+/** Adding this number to an f32 below 2^22, and subtracting it again, rounds to the nearest integer, halves to even. */
 const ROUND_32: f32 = 8388608;
 
 /** Returns x, clamped to 0..255. */
