@@ -1,4 +1,4 @@
-/** The rules of all parts. A part adds what is its own. */
+/** ESLint rules for all parts. A part may add further rules. */
 import { defineConfig } from "eslint/config";
 import tseslint from "typescript-eslint";
 
@@ -9,7 +9,7 @@ export const base = defineConfig(
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
-      // `!` stands where a bound was just checked; noUncheckedIndexedAccess asks for it there.
+      // Allow `!` after a bound was checked, which noUncheckedIndexedAccess requires.
       "@typescript-eslint/no-non-null-assertion": "off",
       "@typescript-eslint/restrict-template-expressions": [
         "error",
@@ -28,7 +28,7 @@ export const base = defineConfig(
     rules: { "max-lines-per-function": ["error", 80] },
   },
   {
-    // Answers in tests are JSON of no promised shape. Test doubles fill asynchronous interfaces.
+    // Tests parse JSON without a known type. Test doubles implement asynchronous interfaces synchronously.
     files: ["test/**", "src/testing/**"],
     rules: {
       "@typescript-eslint/no-unsafe-assignment": "off",

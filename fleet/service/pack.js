@@ -14,8 +14,8 @@ if (process.argv[2] === "in") {
   cpSync(fileURLToPath(new URL("../../LICENSE", import.meta.url)), "LICENSE");
   mkdirSync(target, { recursive: true });
   const own = (name) => fileURLToPath(new URL(name, import.meta.url));
-  // npm takes what a bundled package depends on for bundled too, and a global installation would leave it out. The part
-  // depends on all of it.
+  // npm treats the dependencies of a bundled package as bundled too, so a global installation would leave these out.
+  // The part itself depends on all of them.
   const { name, version, license, type, exports } = JSON.parse(readFileSync(own("package.json"), "utf8"));
   writeFileSync(`${target}/package.json`, JSON.stringify({ name, version, license, type, exports }));
   // `testing` is what the tests share.

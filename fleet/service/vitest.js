@@ -1,4 +1,4 @@
-/** What the vitest configurations of all parts share. */
+/** Settings that the vitest configurations of all parts share. */
 import { fileURLToPath } from "node:url";
 
 const sources = fileURLToPath(new URL("src", import.meta.url));
@@ -13,9 +13,9 @@ export const test = {
   setupFiles: [`${sources}/testing/last-words.ts`],
   // onnxruntime-node would leave an empty log in the temporary folder for each process.
   env: { ORT_DISABLE_TELEMETRY: "1" },
-  // Two cores, and several files start processes of their own.
+  // Use few workers: machines may have two cores, and several files start processes.
   maxWorkers: 2,
-  // No test is about how fast the machine is, which may be busy elsewhere.
+  // Use long timeouts: no test measures the speed of the machine, which may be busy.
   testTimeout: 300_000,
   hookTimeout: 300_000,
   expect: { poll: { timeout: 120_000 } },

@@ -26,7 +26,7 @@ export interface FrameTaker {
   offer(camera: string, frame: SourceFrame, processed: Processed): void;
 }
 
-/** Tells cameras whether the device is paused. */
+/** Says whether the device is paused. All cameras use it. */
 export interface Pausing {
   readonly isPaused: boolean;
   /** Waits until the device is not paused or the signal aborts. */

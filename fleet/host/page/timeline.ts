@@ -17,7 +17,7 @@ const RANGES = [
   { name: "30 days", length: 30 * DAY, unit: "day", step: DAY },
 ] as const;
 
-/** Largest number of lanes for labels. Readers could not tell more apart. */
+/** Largest number of lanes for labels. Readers could not distinguish more. */
 const MOST_LANES = 8;
 const TICKS = 4;
 

@@ -34,7 +34,7 @@ const children = [];
 let browser;
 process.once("exit", () => {
   children.forEach((child) => child.kill("SIGKILL"));
-  // The browser's own processes are of its group.
+  // The browser's own processes belong to its process group.
   if (browser) process.kill(-browser.pid, "SIGKILL");
   rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 });
@@ -56,10 +56,10 @@ function start(name, args, pattern) {
   });
 }
 
-/** Resident megabytes of a process. */
+/** Returns the resident megabytes of a process. */
 const memoryOf = (pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) / 1024;
 
-/** The process of the browser that runs the page: the largest renderer. */
+/** Returns the process of the browser that runs the page: the largest renderer. */
 function rendererOf() {
   let largest = { pid: 0, memory: 0 };
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name)))
@@ -75,8 +75,8 @@ function rendererOf() {
 }
 
 /**
- * Opens the page in a browser that nobody drives. A driver's tools keep the answers that a page gets: under Playwright the
- * same page grows by 5 MB a minute.
+ * Opens the page in a browser without a test driver. A driver keeps the answers that a page receives: under Playwright
+ * the same page grows by 5 MB a minute.
  */
 async function openPage(url) {
   const program = process.env.CHROMIUM ?? "/usr/bin/chromium";
@@ -88,7 +88,7 @@ async function openPage(url) {
   while (rendererOf() === 0) await sleep(100);
 }
 
-/** Writes two small photos of which the network finds one thing each. */
+/** Writes two small photos. The network finds one object in each. */
 async function makePhotos() {
   const sharp = createRequire(here("../../agent/package.json"))("sharp");
   const paths = [];
@@ -183,7 +183,7 @@ const sending = (async () => {
 const lines = { host: [], agent: [], page: [] };
 let renderer = 0;
 for (let count = 0; seconds() < minutes * 60; count++) {
-  // The first samples see the page load.
+  // Find the process of the page during the first samples only, while the page loads.
   if (count < 4) renderer = rendererOf();
   const pids = { host: host.child.pid, agent: agent.child.pid, page: renderer };
   for (const [name, pid] of Object.entries(pids)) lines[name].push([seconds() / 60, memoryOf(pid)]);

@@ -1,4 +1,4 @@
-// Kills hosts, brokers and databases at random, and checks that nothing that was acknowledged is lost or stored twice.
+// Kills hosts, brokers and databases at random, and checks that no acknowledged packet is lost or stored twice.
 //   npm run kills -- --minutes 10 --transport http,nats,mqtt --database sqlite,postgres [--seed 1]
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";

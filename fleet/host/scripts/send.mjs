@@ -1,4 +1,4 @@
-// Publishes frames of made-up cameras as agents do, waits until the hosts have taken them, and tells both rates.
+// Publishes frames of made-up cameras as agents do, waits until the hosts have stored them, and prints both rates.
 //   node scripts/send.mjs --nats nats://127.0.0.1:4222 [--cameras 8] [--frames 50] [--type detection|f32|f16|i8] [--partitions 1]
 import { createHash, randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
@@ -38,7 +38,7 @@ function outputsOf(type) {
   }
   const dims = [1, 84, BOXES];
   if (type === "f16") return { output0: { data: new Uint16Array(values.length), dims, type: "f16" } };
-  // One scale serves boxes and scores alike here. The figures are about bytes.
+  // Use one scale for boxes and scores, since the measurement is about bytes.
   if (type === "i8")
     return {
       output0: {
@@ -82,7 +82,7 @@ async function publish(camera, n, outputs) {
       await client.publish(subject, bytes, { msgID: hash(`${about.source}\n${about.id}`), headers: given });
       return bytes.length;
     } catch (error) {
-      // A full stream, or a broker that is away: an agent has its spool for this.
+      // The stream is full, or the broker cannot be reached. An agent would keep the packet in its spool.
       console.error(String(error));
       await new Promise((resolve) => setTimeout(resolve, 500));
     }

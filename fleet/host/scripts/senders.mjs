@@ -1,5 +1,5 @@
-// Measures how many frames a second a host stores for many senders over HTTP. Each sends its next frame when the last
-// one is acknowledged, and not before its time if there is a rate: frames a second that all offer together.
+// Measures how many frames a second a host stores for many senders over HTTP. A sender sends its next frame when the
+// last one is acknowledged. With `--rate`, all senders together offer at most this many frames a second.
 //   node scripts/senders.mjs http://127.0.0.1:8790 [--senders 64] [--seconds 5] [--rate 500]
 import { Agent, request } from "node:http";
 import { parseArgs } from "node:util";

@@ -1,4 +1,5 @@
-// Draws detections over pictures, with boxwright's own drawing. Without this file the pictures are there without boxes.
+// Draws detections over pictures, with boxwright's own drawing. Without this file, pages show the pictures without
+// boxes.
 import { drawCanvas } from "boxwright";
 
 for (const canvas of document.querySelectorAll("canvas[data-detections]")) {

@@ -1,4 +1,5 @@
-// The pages work without this file. It copies, keeps a form from being sent twice by a double click, and closes menus.
+// The pages work without this file. It adds copy buttons, prevents that a double click sends a form twice, and closes
+// menus.
 for (const button of document.querySelectorAll("button[data-copy]")) {
   button.hidden = false;
   button.addEventListener("click", async () => {
@@ -19,7 +20,7 @@ for (const form of document.querySelectorAll("form[method=post]")) {
     form.dataset.sent = "yes";
   });
 }
-// One box that ticks all. Without script it is not there.
+// Add a box that ticks all others. Without scripts there is no such box.
 for (const label of document.querySelectorAll("label[data-all]")) {
   const all = label.querySelector("input");
   const boxes = document.querySelectorAll(`input[type=checkbox][name=${label.dataset.all}]`);
@@ -28,17 +29,17 @@ for (const label of document.querySelectorAll("label[data-all]")) {
     for (const box of boxes) box.checked = all.checked;
   });
 }
-// A page that comes back from the browser's memory has its forms usable again.
+// Enable the forms of a page that the browser restores from its memory.
 addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
-// The message of a change is told once: a reload does not tell it again.
+// Remove the message from the address, so that a reload does not show it again.
 const address = new URL(location.href);
 if (address.searchParams.has("said")) {
   address.searchParams.delete("said");
   history.replaceState(null, "", address);
 }
-// On a phone the entries of a team are wider than the screen.
+// Scroll to the present entry: on a phone, the entries of a team are wider than the screen.
 document.querySelector("header nav a[aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
 const menu = document.querySelector("details.person");
 if (menu) {

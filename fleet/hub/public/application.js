@@ -1,4 +1,5 @@
-// The form of a version. It works without this file; here it checks while somebody types, and sends model files.
+// The form of a version works without this file. The script checks the form while the user types, and uploads model
+// files.
 const form = document.querySelector("form[data-check]");
 const PAUSE_MS = 700;
 let timer;
@@ -10,7 +11,7 @@ async function check() {
   const target = document.getElementById(form.dataset.check);
   target.setAttribute("aria-busy", "true");
   const answer = await fetch(form.action, { method: "POST", body }).catch(() => undefined);
-  // An answer that was overtaken says nothing about what stands there now.
+  // Ignore an outdated answer, since the form has changed meanwhile.
   if (number !== asked) return;
   target.removeAttribute("aria-busy");
   if (answer === undefined) return;
@@ -45,7 +46,7 @@ async function send(file, tell) {
     if (answer?.status === 201) done = true;
     else if (answer?.status === 202 || answer?.status === 409) {
       offset = Number(answer.headers.get("upload-offset"));
-      // Another page sends the same file.
+      // Another page may be sending the same file. Wait as long as the hub asks.
       const pause = Number(answer.headers.get("retry-after") ?? 0);
       await new Promise((resolve) => setTimeout(resolve, 1000 * pause));
     } else if (answer !== undefined && answer.status < 500) throw new Error((await answer.json()).errors[0].message);

@@ -43,7 +43,8 @@ export class RecentLog {
   recall(state: string): boolean {
     const path = join(state, "last-log");
     const text = readIfThere(path) ?? "";
-    // A process that is killed keeps nothing, so the next one must not tell the old failure again.
+    // Delete the file now: a killed process stores nothing, so the next one would otherwise report the old failure
+    // again.
     rmSync(path, { force: true });
     const isFailed = text.startsWith(FAILED);
     const own = this.#lines.splice(0);

@@ -68,7 +68,7 @@ export class Shadow {
     return report;
   }
 
-  /** Notes what the last heartbeat was told; null: nothing. */
+  /** Records the mark of a shadow in the last heartbeat's answer; null if the answer had none. */
   want(mark: string | null): void {
     this.#wanted = mark;
     if (mark !== this.#followed) this.#told.ring();
@@ -89,7 +89,7 @@ export class Shadow {
     }
     const wanted = this.#wanted;
     const { status, json } = await hub.ask({ path: "/device/shadow", signal });
-    // The next heartbeat tells what there is now.
+    // The hub no longer wants this shadow. The next heartbeat's answer says what it wants now.
     if (status !== 200) return;
     await this.#begin(readDesiredShadow(json), hub, signal);
     this.#followed = wanted;

@@ -6,10 +6,10 @@ import * as v from "valibot";
 import { desiredConfig, etag, problem } from "./protocol.ts";
 import { count, flag, nullable, object, oneOf, optional, readJson, text, within, type TypeOf } from "./json.ts";
 
-/** Most frames of one report, and most boxes of one frame that count. */
+/** Largest number of frames of one report, and largest number of boxes of one frame that count. */
 export const MOST_SHADOW_FRAMES = 1_000_000;
 export const MOST_SHADOW_BOXES = 1000;
-/** Overlap from which two boxes are one thing. */
+/** Smallest overlap (IoU) at which two boxes count as the same object. */
 export const SHADOW_IOU = 0.5;
 /** Name of the snaps of disagreements, and the extra that names their roll-out. */
 export const SHADOW_SNAP = "disagreement";
@@ -31,18 +31,18 @@ const counts = object({
   /** "failed": the version in the shadow crashed, hung or cannot decode. Nothing is compared any more. */
   state: oneOf(["comparing", "failed"]),
   error: optional(problem),
-  /** Frames that both versions decoded, and those among them in which neither found anything. */
+  /** Number of frames that both versions decoded, and how many of these have no boxes in either version. */
   frames,
   empty: frames,
   /** Boxes of the same class that overlap, and pairs that overlap and have different classes. */
   matched: boxes,
   changed: boxes,
-  /** Boxes that one of the versions found alone. */
+  /** Boxes that only one of the versions found. */
   only_old: boxes,
   only_new: boxes,
-  /** Mean of all boxes. */
+  /** Mean confidence of all boxes. */
   confidence: object({ old: share, new: share }),
-  /** Mean of the decoder alone, and of the whole frame: prepare, run, decode. */
+  /** Mean milliseconds of the decoder alone, and of the whole frame (prepare, run, decode). */
   decode_ms: object({ old: milliseconds, new: milliseconds }),
   frame_ms: object({ old: milliseconds, new: milliseconds }),
   /** Resident bytes of the agent, and of the process of the shadow. */
@@ -64,9 +64,9 @@ export type ShadowReport = TypeOf<typeof shadowReport>;
 const desiredShadow = object({
   rollout: rolloutId,
   etag,
-  /** ETag of the version to compare with. While the device runs another one, it compares nothing. */
+  /** ETag of the version to compare with. While the device runs another version, it compares nothing. */
   against: etag,
-  /** Compare each of so many frames. */
+  /** Number N: the device compares every Nth frame. */
   every: count,
   /** True: send snaps of the largest disagreements. */
   snaps: flag,
