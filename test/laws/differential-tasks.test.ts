@@ -28,7 +28,7 @@ import type { Detections } from "../../src/decode/detections.ts";
 import { createDecoderSync } from "../../src/entries/index.ts";
 import { engines } from "../support/engines.ts";
 import { repeats } from "../support/effort.ts";
-import { forSeeds } from "../support/fuzz-seeds.ts";
+import { forSeeds, proveShares } from "../support/fuzz-seeds.ts";
 import { type Random, mulberry32, pick } from "../support/seeded-networks.ts";
 
 const COUNT = repeats(40, 15);
@@ -120,7 +120,7 @@ test.each([
     detections += expected.length;
     expectSame(decodeAll(options, outputs, seed), expected, seed);
   });
-  expect(detections).toBeGreaterThan(done);
+  if (proveShares(done)) expect(detections).toBeGreaterThan(done);
 });
 
 test("CenterNet", () => {
@@ -391,5 +391,5 @@ test("DBNet", () => {
       }
     }
   });
-  expect(texts).toBeGreaterThan(done / 4);
+  if (proveShares(done)) expect(texts).toBeGreaterThan(done / 4);
 });

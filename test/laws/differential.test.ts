@@ -15,7 +15,7 @@ import { run as runCommand } from "../../src/node/cli/run.ts";
 import { compareNms } from "../support/compare.ts";
 import { engines } from "../support/engines.ts";
 import { type Outputs, makeCase, networks } from "../support/fuzz-case.ts";
-import { SECONDS, SEED, forSeeds } from "../support/fuzz-seeds.ts";
+import { SECONDS, SEED, forSeeds, proveShares } from "../support/fuzz-seeds.ts";
 import { runCase, shrink, writeCase } from "../support/fuzz-run.ts";
 import { type Random, mulberry32, pick } from "../support/seeded-networks.ts";
 import { askedOf, elementsOf } from "../support/specification.ts";
@@ -76,10 +76,12 @@ test(
     });
     console.log(`${done} cases, ${JSON.stringify(ran)}`);
     // The run covered everything that it should.
-    expect(ran.refusedShapes).toBeLessThan(done * 0.1);
-    expect(ran.detections).toBeGreaterThan(done * 10);
-    expect(ran.refusedFrames).toBeLessThan(done * 3);
-    expect(Math.min(ran.updates, ran.lists, ran.batches, ran.keep)).toBeGreaterThan(done * 0.05);
+    if (proveShares(done)) {
+      expect(ran.refusedShapes).toBeLessThan(done * 0.1);
+      expect(ran.detections).toBeGreaterThan(done * 10);
+      expect(ran.refusedFrames).toBeLessThan(done * 3);
+      expect(Math.min(ran.updates, ran.lists, ran.batches, ran.keep)).toBeGreaterThan(done * 0.05);
+    }
     expect(Object.keys(networks).filter((kind) => !kinds.has(kind))).toEqual([]);
   },
   (SECONDS + 600) * 1000,

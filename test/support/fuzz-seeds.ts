@@ -12,3 +12,9 @@ export function forSeeds(share: number, count: number, one: (seed: number) => vo
   while (done < count || Date.now() < end) one(first + done++);
   return done;
 }
+
+/**
+ * True if shares of the cases prove something: the seeds are those of every run, or there are many. A busy machine gets
+ * through a few random cases in some seconds, and a few can all be of one kind.
+ */
+export const proveShares = (done: number): boolean => SECONDS === 0 || done >= 200;
