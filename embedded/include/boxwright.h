@@ -62,8 +62,8 @@ typedef struct bxw_decoder {
     uint32_t memory_bytes;
     uint32_t got;      /* value that the last failed call found */
     uint32_t expected; /* value that the last failed call would have accepted */
-    void *kernel;      /* unused; a host with its own engine may store a pointer here */
-    uint32_t frame_width, frame_height; /* as bxw_set_frame was given them; 0 and 0 if there is no frame */
+    void *kernel;      /* unused; a program with its own engine may store a pointer here */
+    uint32_t frame_width, frame_height; /* arguments of bxw_set_frame; 0 and 0 if there is no frame */
     bxw_resize resize;
 } bxw_decoder;
 
@@ -85,7 +85,7 @@ typedef struct bxw_detections {
     const float *boxes; /* x_min y_min x_max y_max of each detection, 0..1 */
     const float *scores;
     const int32_t *class_ids;
-    const uint32_t *sources; /* index of the (head, anchor, cell) that the detection came from */
+    const uint32_t *sources; /* index of the (head, anchor, cell) of each detection */
 } bxw_detections;
 
 typedef struct bxw_detection {
@@ -97,11 +97,11 @@ typedef struct bxw_detection {
 
 typedef struct bxw_stats {
     uint32_t candidates; /* boxes that passed the score threshold */
-    uint32_t capped;     /* candidates that a cap left out */
+    uint32_t capped;     /* candidates beyond a limit of the plan */
     uint32_t not_finite; /* candidates dropped because box or score was not finite */
 } bxw_stats;
 
-/* Pixels of a mask among those of the prototypes, which cover the whole input of the network. */
+/* Place of a mask in the prototypes, in pixels. The prototypes cover the whole input of the network. */
 typedef struct bxw_window {
     uint32_t x, y, width, height;
 } bxw_window;
@@ -116,7 +116,7 @@ typedef struct bxw_oriented_box {
     uint32_t source;
 } bxw_oriented_box;
 
-/* A candidate as bxw_decode_oriented holds it. A program provides the room and does not look inside. */
+/* Memory for one candidate in bxw_decode_oriented. A program provides it and does not read it. */
 typedef struct bxw_candidate {
     double numbers[7];
     uint32_t index;
@@ -128,7 +128,7 @@ typedef struct bxw_area {
     uint32_t x, y, width, height;
 } bxw_area;
 
-/* A cell as bxw_decode_cells holds it. A program provides the room and does not look inside. */
+/* Memory for one cell in bxw_decode_cells. A program provides it and does not read it. */
 typedef struct bxw_cell {
     bxw_area area, grown;
     uint32_t source;
@@ -168,15 +168,15 @@ bxw_stats bxw_stats_of(const bxw_decoder *d, uint32_t image);
 const char *bxw_label(const bxw_decoder *d, int32_t class_id);
 
 /*
- * Keypoints and masks of a detection are computed from the slots when they are asked for. So the slots must still hold
- * the tensors of the last bxw_decode, and the frame must be that of it.
+ * Keypoints and masks of a detection are computed from the slots when a program calls the functions below. So the slots
+ * must still hold the tensors of the last bxw_decode, and the frame must not have changed since that call.
  */
 
 /* Returns the count of keypoints of each detection; 0 if the plan has none. */
 uint32_t bxw_keypoint_count(const bxw_decoder *d);
 /*
  * Writes x, y and confidence of each keypoint of a detection: three floats each, 3 * bxw_keypoint_count in all. x and y
- * are relative to the image, as boxes are; without a confidence in the tensor it is 1. Returns the count of keypoints,
+ * are relative to the image, as boxes are. The confidence is 1 if the tensor has none. Returns the count of keypoints,
  * or a negative bxw_status.
  */
 int32_t bxw_keypoints(bxw_decoder *d, uint32_t image, uint32_t index, float *xyc);
@@ -185,8 +185,8 @@ int32_t bxw_keypoints(bxw_decoder *d, uint32_t image, uint32_t index, float *xyc
 bxw_window bxw_mask_size(const bxw_decoder *d);
 /*
  * Writes the mask of a detection at the size of the prototypes: one byte for each pixel inside the box, 1 if its logit
- * is above 0, else 0, row by row. `window` says which pixels these are. `bytes`: room of `mask`; width * height of
- * bxw_mask_size is always enough. Needs about 1 KB of stack.
+ * is above 0, else 0, row by row. `window` receives the place of these pixels. `bytes`: length of `mask`; width *
+ * height of bxw_mask_size is always enough. Needs about 1 KB of stack.
  */
 bxw_status bxw_mask(bxw_decoder *d, uint32_t image, uint32_t index, uint8_t *mask, size_t bytes, bxw_window *window);
 
@@ -196,7 +196,7 @@ bxw_status bxw_mask(bxw_decoder *d, uint32_t image, uint32_t index, uint8_t *mas
  * `boxwright compile --oriented-suppression` takes. Returns the count of boxes, or a negative bxw_status.
  *
  * Writes at most `room` boxes, best first. Then bxw_read has the same rows, with the upright boxes around the oriented
- * ones. `work`: a row for each candidate that suppression may look at, as many as there are cells at most. With too few
+ * ones. `work`: a row for each candidate that suppression may compare, at most as many as there are cells. With too few
  * rows, BXW_MEMORY_SMALL says how many this frame needs. BXW_OUT_OF_RANGE: a probability, or an angle that the plan
  * takes for a sigmoid's output, is outside 0..1. Needs about 1.5 KB of stack. src/oriented.c has this function alone.
  */
@@ -209,7 +209,7 @@ int32_t bxw_decode_oriented(bxw_decoder *d, uint32_t image, bxw_oriented_box *bo
  * bxw_read then has, or a negative bxw_status.
  *
  * `work`: a row of 44 bytes for each cell and class that passes the threshold. With too few rows, BXW_MEMORY_SMALL says
- * how many this frame needs. Beyond 4,096 groups of the SDK's rule the others are left out. src/cells.c has this
+ * how many this frame needs. Under the SDK's rule, groups beyond 4,096 are left out. src/cells.c has this
  * function alone.
  */
 int32_t bxw_decode_cells(bxw_decoder *d, uint32_t image, bxw_cell *work, uint32_t work_rows);
@@ -222,7 +222,7 @@ int32_t bxw_decode_cells(bxw_decoder *d, uint32_t image, bxw_cell *work, uint32_
 bxw_status bxw_set_frame(bxw_decoder *d, uint32_t width, uint32_t height, bxw_resize resize);
 /* Sets the IoU threshold of the suppression, 0..1. */
 bxw_status bxw_set_iou(bxw_decoder *d, float threshold);
-/* Sets the most detections per image: 1 up to the count that the plan was compiled for. */
+/* Sets the largest number of detections per image: from 1 to the number for which the plan was compiled. */
 bxw_status bxw_set_max_detections(bxw_decoder *d, uint32_t count);
 
 /* Returns what is wrong and what to do. d->got and d->expected are the values of the failed call. */
