@@ -86,7 +86,7 @@ function printSummary({ sent, duplicates, waiting, failed, lost }: RunResult): v
   process.stderr.write(`${sent} frames sent${known}, ${failed} failed, ${lost} lost${rest}\n`);
 }
 
-/** Opens model and config, runs an empty picture, and prints what the agent would do. */
+/** Opens model and config, runs the network on an empty picture, and prints what the agent would do. */
 async function check({ hub, state, network: given }: Settings): Promise<number> {
   if (hub) {
     const identity = await acceptedIdentity(state, hub.url);

@@ -14,7 +14,7 @@ export class RecentLog {
   #lines: string[] = [];
   #bytes = 0;
 
-  /** Adds what the log writes: one or more lines. */
+  /** Adds text of the log: one or more lines. */
   add(text: string): void {
     for (const line of text.split("\n")) {
       if (line === "") continue;
@@ -39,7 +39,10 @@ export class RecentLog {
     }
   }
 
-  /** Puts the lines that the last process kept before those of this one. Returns true if it ended in an error. */
+  /**
+   * Puts the stored lines of the previous process before those of this one. Returns true if the previous process ended
+   * with an error.
+   */
   recall(state: string): boolean {
     const path = join(state, "last-log");
     const text = readIfThere(path) ?? "";

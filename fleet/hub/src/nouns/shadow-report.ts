@@ -110,7 +110,7 @@ export interface ShadowResult {
   readonly memory: Pair;
 }
 
-/** Returns the part of a device's boxes on which both versions agree; null: it saw none. */
+/** Returns the share of a device's boxes on which both versions agree; null if the device saw no boxes. */
 export function agreementOf({ matched, changed, only_old, only_new }: ShadowReport): number | null {
   const found = matched + changed + only_old + only_new;
   return found === 0 ? null : matched / found;
@@ -179,7 +179,7 @@ function medianOf(values: number[]): number | null {
   return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
 }
 
-/** Says in one line what a shadow found. */
+/** Describes the result of a shadow in one line. */
 export function shadowText({ agreement, frames, devices, reported, failed, slowdown }: ShadowResult): string {
   const percent = (share: number | null): string => (share === null ? "nothing" : `${(share * 100).toFixed(1)} %`);
   const parts = [`shadow: ${percent(agreement)} agree in ${frames} frames on ${reported} of ${devices} devices`];

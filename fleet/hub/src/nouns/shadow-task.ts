@@ -10,7 +10,7 @@ export const isInShadow = ({ shadow, share, rollout_state }: Assignment): boolea
 /** Task of a device that compares two versions. */
 export interface ShadowTask {
   readonly rolloutId: string;
-  /** The version in the shadow, and its ETag. */
+  /** Number of the version in the shadow. The field `etag` has its ETag. */
   readonly number: number;
   readonly etag: string;
   readonly shadow: Shadow;

@@ -1,6 +1,6 @@
 /**
- * Shadow of a roll-out: before its first step, a share of the devices decodes some frames by the new version as well,
- * and runs the old one. Limits that a person set then open the first step, or stop the roll-out.
+ * Shadow of a roll-out: before the first step, some devices run the old version, but also decode some frames with the
+ * new one. A person sets limits for the comparison, which then open the first step or stop the roll-out.
  */
 import { UserError } from "../core/errors.ts";
 

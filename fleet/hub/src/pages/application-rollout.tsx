@@ -106,7 +106,7 @@ function RolloutText({ assignment: a, progress }: { assignment: Assignment; prog
   );
 }
 
-/** Says what follows from the shadow of a roll-out. */
+/** Says when a roll-out with a shadow goes on, or that its shadow has stopped it. */
 function ShadowText({ assignment: a }: { assignment: Assignment }) {
   const gates = parseGates(a.gates);
   if (a.rollout_state === "stopped") return <strong class="bad">stopped: the versions disagree too much</strong>;
