@@ -11,7 +11,7 @@ export type AlertKind =
   | "ROLLOUT_STOPPED"
   | "KEY_EXPIRING";
 
-/** A fault of one device, group or key. */
+/** A fault of one device, group, tag or key. */
 export interface Alert {
   readonly id: string;
   readonly kind: AlertKind;
@@ -30,7 +30,7 @@ export interface Alert {
 export interface AlertFilter {
   /** True: only open alerts. False: only ended ones. */
   readonly open?: boolean;
-  /** Id of the device, group or key with the fault. */
+  /** Id of the device, group or key with the fault, or `tag:` and a tag. */
   readonly subjectId?: string;
 }
 

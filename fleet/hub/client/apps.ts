@@ -58,14 +58,16 @@ export interface SnapRule {
 }
 
 export interface AppAssignment {
-  /** Device of the assignment. Either `deviceId` or `groupId` is null. */
+  /** Device of the assignment. Of `deviceId`, `groupId` and `deviceTag`, two are null. */
   readonly deviceId: string | null;
   readonly groupId: string | null;
+  /** Tag whose devices get the version. */
+  readonly deviceTag: string | null;
   /** Version of the devices outside of the roll-out. */
   readonly version: number | null;
   /** Version of the devices in the roll-out; null if there is no roll-out. */
   readonly rolloutVersion: number | null;
-  /** Percentage of the group's devices that get `rolloutVersion`. */
+  /** Percentage of the target's devices that get `rolloutVersion`. */
   readonly rolloutShare: number | null;
   readonly rolloutState: "RUNNING" | "STOPPED" | null;
   /** Number of devices unable to use the version that stops the roll-out. */
@@ -99,7 +101,7 @@ export interface RolloutProgress {
 
 /** Limits of a shadow: before the first step, some devices also decode frames with the new version, and compare. */
 export interface ShadowLimits {
-  /** Percentage of the group's devices that compare, at least one device. */
+  /** Percentage of the target's devices that compare, at least one device. */
   readonly sharePercent: number;
   /** Number N: each of these devices compares every Nth frame. */
   readonly every: number;
@@ -217,12 +219,15 @@ export interface NewAppVersion {
   readonly ifNewest?: number;
 }
 
-/** Target of an assignment: one device, or a group. */
-export type AppTarget = { readonly deviceId: string } | { readonly groupId: string };
+/** Target of a roll-out: a group, or all devices with a tag. */
+export type RolloutTarget = { readonly groupId: string } | { readonly deviceTag: string };
+
+/** Target of an assignment: one device, a group, or all devices with a tag. */
+export type AppTarget = { readonly deviceId: string } | RolloutTarget;
 
 export interface Rollout {
   /**
-   * Percentage of the group's devices that get the version first. To widen the roll-out, call again with a larger
+   * Percentage of the target's devices that get the version first. To widen the roll-out, call again with a larger
    * share.
    */
   readonly share?: number;
@@ -252,7 +257,7 @@ export interface AppOperations {
   appVersions(appId: string): Promise<AppVersion[]>;
   createApp(wanted: NewApp): Promise<App>;
   updateApp(appId: string, wanted: { readonly name?: string; readonly tags?: readonly string[] }): Promise<App>;
-  /** Deletes an application. The hub refuses while a device or a group is given this application. */
+  /** Deletes an application. The hub refuses while any target is given this application. */
   deleteApp(appId: string): Promise<App>;
   /**
    * Checks content with boxwright and saves it. `isNew` is false if the application already had a version with this
@@ -262,12 +267,15 @@ export interface AppOperations {
     appId: string,
     content: NewAppVersion,
   ): Promise<{ readonly version: AppVersion; readonly isNew: boolean }>;
-  /** Gives a version to a device or a group. To go back, give an older version. */
+  /** Gives a version to a target. To go back, give an older version. */
   assignApp(appId: string, version: number, target: AppTarget, rollout?: Rollout): Promise<AppAssignment>;
-  /** Ends the assignment of a device or a group. The devices continue with the version that they have. */
+  /** Ends the assignment of a target. The devices continue with the version that they have. */
   unassignApp(target: AppTarget, ifRevision?: number, purpose?: AppPurpose): Promise<void>;
-  /** Ends a roll-out. All devices of the group get the version from before the roll-out. */
-  endAppRollout(groupId: string, ifRevision?: number, purpose?: AppPurpose): Promise<void>;
+  /**
+   * Ends a roll-out. All its devices get the version from before the roll-out.
+   * @param target group or tag of the roll-out; a text is the id of a group
+   */
+  endAppRollout(target: RolloutTarget | string, ifRevision?: number, purpose?: AppPurpose): Promise<void>;
   models(): Promise<ModelFile[]>;
   /** Removes a model file. The hub refuses while a version of an application names this file. */
   removeModel(sha256: string): Promise<void>;
@@ -283,7 +291,7 @@ const PAIRS = ["confidence", "decodeMs", "memoryBytes"].map((name) => `${name} {
 const RESULT = `result { devices reported failed refused frames agreement changed slowdown ${PAIRS} }`;
 const COMPARED = "frames emptyFrames matched changed onlyOld onlyNew agreement";
 const SHADOW = `rolloutShadow { ${LIMITS} isRunning ${RESULT} devices { deviceId reportedAt state message ${COMPARED} } }`;
-const ASSIGNMENT = `deviceId groupId version rolloutVersion rolloutShare rolloutState rolloutFailureLimit ${GATES} rolloutProgress { devices applied failed waiting offline } ${SHADOW} revision changedAt changedBy`;
+const ASSIGNMENT = `deviceId groupId deviceTag version rolloutVersion rolloutShare rolloutState rolloutFailureLimit ${GATES} rolloutProgress { devices applied failed waiting offline } ${SHADOW} revision changedAt changedBy`;
 const APP = `id identifier name purpose tags createdAt updatedAt newestVersion { number hash } assignments { ${ASSIGNMENT} }`;
 const MODEL = "sha256 size name createdAt isComplete appIdentifiers deviceCount";
 const VERSION =
@@ -293,7 +301,7 @@ export function createAppOperations({ read, all, mutation }: Toolbox): AppOperat
   const id = { appId: "ID!" };
   const gates = { steps: "[Int!]", successPercent: "Int", errorPercent: "Int", waitMinutes: "Int" };
   const shadow = { shadow: "RolloutShadowInput" };
-  const target = { deviceId: "ID", groupId: "ID", ifRevision: "Int" };
+  const target = { deviceId: "ID", groupId: "ID", deviceTag: "String", ifRevision: "Int" };
   const one = read<App | null>("app", id, `{ ${APP} }`);
   const create = mutation<{ app: App }>(
     "createApp",
@@ -313,7 +321,8 @@ export function createAppOperations({ read, all, mutation }: Toolbox): AppOperat
     `assignment { ${ASSIGNMENT} }`,
   );
   const unassign = mutation("unassignApp", { ...target, purpose: "AppPurpose" }, "");
-  const end = mutation("endAppRollout", { groupId: "ID!", ifRevision: "Int", purpose: "AppPurpose" }, "");
+  const ofEnd = { groupId: "ID", deviceTag: "String", ifRevision: "Int", purpose: "AppPurpose" };
+  const end = mutation("endAppRollout", ofEnd, "");
   const removeModel = mutation("removeModel", { sha256: "String!" }, "");
   const storage = read<TeamStorage>("storage", {}, "{ modelBytes modelBytesLimit snapBytes snapBytesLimit }");
   return {
@@ -337,6 +346,9 @@ export function createAppOperations({ read, all, mutation }: Toolbox): AppOperat
     models: () => all<ModelFile>({ field: "models", selection: MODEL, rows: APPS_A_PAGE }),
     removeModel: async (sha256) => void (await removeModel({ sha256 })),
     storage: () => storage({}),
-    endAppRollout: async (groupId, ifRevision, purpose) => void (await end({ groupId, ifRevision, purpose })),
+    endAppRollout: async (whom, ifRevision, purpose) => {
+      const ofWhom = typeof whom === "string" ? { groupId: whom } : whom;
+      await end({ ...ofWhom, ifRevision, purpose });
+    },
   };
 }

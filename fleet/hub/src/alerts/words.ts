@@ -22,7 +22,7 @@ export interface AlertMessage {
     readonly count: number;
     /** Groups of the devices. The group with the most of these devices comes first. */
     readonly groups: readonly { readonly id: string; readonly name: string; readonly count: number }[];
-    /** The first 50 devices, groups or keys with the fault. */
+    /** The first 50 devices, groups, tags or keys with the fault. */
     readonly subjects: readonly { readonly id: string; readonly name: string; readonly beganAt: string }[];
     /** Address of the team's page "Alerts". */
     readonly url: string;

@@ -1,7 +1,7 @@
 /**
  * Tables of alerts.
  *
- * - An `alerts` row is one fault of one subject: a device, a group whose roll-out stopped, a key. `told_at` and
+ * - An `alerts` row is one fault of one subject: a device, a group or tag whose roll-out stopped, a key. `told_at` and
  *   `end_told_at` are the times at which messages about its start and its end were queued.
  * - `calm_since` is the time since which the fault has been away. The alert ends once it was away for `hold_ms`.
  * - An `alert_messages` row waits for a receiver, or was dropped and is kept.

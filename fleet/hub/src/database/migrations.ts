@@ -194,7 +194,7 @@ CREATE TABLE device_tags (
   tag ${text} NOT NULL,
   PRIMARY KEY (team_id, device_id, tag)
 );
-CREATE INDEX device_tags_by_tag ON device_tags (team_id, tag);
+CREATE INDEX device_tags_by_tag ON device_tags (team_id, tag, device_id);
 CREATE TABLE adopt_keys (
   id ${text} PRIMARY KEY,
   team_id ${text} NOT NULL REFERENCES teams (id),
@@ -272,7 +272,7 @@ CREATE TABLE app_versions (
 CREATE INDEX app_versions_of_model ON app_versions (team_id, model_sha256);
 CREATE TABLE assignments (
   team_id ${text} NOT NULL,
-  kind ${text} NOT NULL CHECK (kind IN ('device', 'group')),
+  kind ${text} NOT NULL CHECK (kind IN ('device', 'group', 'tag')),
   target_id ${text} NOT NULL,
   app_id ${text} NOT NULL,
   version BIGINT,

@@ -14,10 +14,11 @@ import {
   type AppVersion,
   type Purpose,
 } from "../nouns/application.ts";
-import { assign, endRollout, listAssignments, unassign, type Assignment, type Target } from "../nouns/assignment.ts";
+import { assign, endRollout, listAssignments, unassign, type Assignment } from "../nouns/assignment.ts";
 import { parseGates } from "../nouns/gates.ts";
 import { etagOf, rolloutProgress } from "../nouns/desired.ts";
 import { countReports } from "../nouns/report.ts";
+import { tagTarget, type Target } from "../nouns/target.ts";
 import type { TeamContext } from "./context.ts";
 import { connectionOf, readPage, type PageArguments } from "./connection.ts";
 import { attempt, given, isNoText } from "./mutation.ts";
@@ -94,6 +95,7 @@ function toAssignment(context: TeamContext, row: Assignment): object {
   return {
     deviceId: row.kind === "device" ? row.target_id : null,
     groupId: row.kind === "group" ? row.target_id : null,
+    deviceTag: row.kind === "tag" ? row.target_id : null,
     version: row.version,
     rolloutVersion: row.next_version,
     rolloutShare: row.share,
@@ -144,6 +146,7 @@ interface VersionArguments {
 interface TargetArguments {
   readonly deviceId?: string | null;
   readonly groupId?: string | null;
+  readonly deviceTag?: string | null;
   readonly ifRevision?: number | null;
 }
 
@@ -170,12 +173,19 @@ interface PurposeArgument {
 
 const purposeOf = ({ purpose }: PurposeArgument): Purpose => purpose.toLowerCase() as Purpose;
 
-function targetOf({ deviceId, groupId }: TargetArguments): Target {
-  const [device, group] = [given(deviceId), given(groupId)];
-  if (device !== undefined && group === undefined) return { kind: "device", id: device };
-  if (group !== undefined && device === undefined) return { kind: "group", id: group };
-  throw new UserError("deviceId, groupId: expected one of them");
+/** Returns the target that the arguments name: one of the fields that the mutation has. */
+function targetOf(args: TargetArguments, fields: readonly (keyof typeof TARGETS)[] = TARGET_FIELDS): Target {
+  const named = fields.filter((field) => given(args[field]) !== undefined);
+  if (named.length === 1) return TARGETS[named[0]!](args[named[0]!]!);
+  throw new UserError(`${fields.join(", ")}: got ${named.length} of them, expected one`);
 }
+
+const TARGETS = {
+  deviceId: (id: string): Target => ({ kind: "device", id }),
+  groupId: (id: string): Target => ({ kind: "group", id }),
+  deviceTag: tagTarget,
+};
+const TARGET_FIELDS = ["deviceId", "groupId", "deviceTag"] as const;
 
 /** Fields of `team` in a mutation. */
 export function appMutations(context: TeamContext) {
@@ -228,9 +238,9 @@ export function appMutations(context: TeamContext) {
         await unassign(db, change(), targetOf(args), given(args.ifRevision), purposeOf(args));
         return {};
       }),
-    endAppRollout: (args: { groupId: string; ifRevision?: number | null } & PurposeArgument) =>
+    endAppRollout: (args: TargetArguments & PurposeArgument) =>
       changeDesired(async () => {
-        const target = { kind: "group", id: args.groupId } as const;
+        const target = targetOf(args, ["groupId", "deviceTag"]);
         await endRollout(db, change(), target, given(args.ifRevision), purposeOf(args));
         return {};
       }),

@@ -98,8 +98,12 @@ export const KINDS: Readonly<Record<AlertKind, KindRow>> = {
   },
   rollout_stopped: {
     ...{ label: "Roll-out stopped", unit: null, least: 0, most: 0, usual: 0 },
-    ...{ subject: ["group", "groups"], one: "has a stopped roll-out", several: "have a stopped roll-out" },
-    where: () => ({ sql: "s.kind = 'group' AND s.rollout_state = 'stopped'", params: [] }),
+    ...{
+      subject: ["group or tag", "groups or tags"],
+      one: "has a stopped roll-out",
+      several: "have a stopped roll-out",
+    },
+    where: () => ({ sql: "s.rollout_state = 'stopped'", params: [] }),
   },
   key_expiring: {
     ...{ label: "Key that expires within N days", unit: "days", least: 1, most: 365, usual: 7 },
@@ -122,13 +126,19 @@ export const isOfDevices = (kind: AlertKind): boolean => KINDS[kind].subject ===
 export function sourceOf(kind: AlertKind): string {
   if (isOfDevices(kind)) return "devices d JOIN device_states s ON s.team_id = d.team_id AND s.device_id = d.id";
   if (kind === "rollout_stopped")
-    // A group may have two roll-outs, one of its network and one of its agent. Use the row of the stopped one.
+    // A target may have two roll-outs, one of its network and one of its agent. Use the row of the stopped one.
     return (
-      "device_groups d JOIN (SELECT team_id, kind, target_id, max(rollout_state) AS rollout_state FROM assignments " +
-      "GROUP BY team_id, kind, target_id) s ON s.team_id = d.team_id AND s.target_id = d.id"
+      `(${ROLLOUT_TARGETS.join(" UNION ALL ")}) d JOIN (SELECT team_id, kind, target_id, max(rollout_state) AS rollout_state FROM assignments ` +
+      "GROUP BY team_id, kind, target_id) s ON s.team_id = d.team_id AND s.kind = d.kind AND s.target_id = d.target_id"
     );
   return `(${KEYS.join(" UNION ALL ")}) d JOIN (${KEYS.join(" UNION ALL ")}) s ON s.team_id = d.team_id AND s.id = d.id`;
 }
+
+/** No group has an id like that of a tag here. */
+const ROLLOUT_TARGETS = [
+  "SELECT team_id, 'group' AS kind, id AS target_id, id, name FROM device_groups",
+  "SELECT DISTINCT team_id, kind, target_id, 'tag:' || target_id, 'tag ' || target_id FROM assignments WHERE kind = 'tag'",
+];
 
 const KEYS = [
   "SELECT team_id, id, name, expires_at, CASE WHEN used >= max_devices THEN created_at ELSE revoked_at END AS revoked_at FROM adopt_keys",

@@ -1,8 +1,9 @@
 /**
- * Assignments give a version to a device or a group. A device follows its own assignment. Without an own assignment, a
- * device follows the most recently changed assignment among those of its groups. A roll-out gives another version to a
- * share of a group. A person widens this share, or gates do (gates.ts). A write may name the revision that its writer
- * saw, so that two people do not overwrite each other's changes.
+ * Assignments give a version to a device or a set of devices. A set is a group, or all devices with a tag. A device
+ * follows its own assignment. Without an own assignment, a device follows the most recently changed assignment among
+ * those of its sets. A roll-out gives another version to a share of a set. A person widens this share, or gates do
+ * (gates.ts). A write may name the revision that its writer saw, so that two people do not overwrite each other's
+ * changes.
  */
 import { createHash } from "node:crypto";
 import type { Database, Queries } from "boxwright-service/database";
@@ -11,16 +12,11 @@ import { newId } from "../core/ids.ts";
 import { needApp, needVersion, type Purpose } from "./application.ts";
 import { audit } from "./audit.ts";
 import { countChange } from "./changes.ts";
+import { SET_KINDS, SET_TABLES } from "./device-set.ts";
 import { parseGates, readGates, USUAL_FAILURE_LIMIT, type Gates, type GivenGates } from "./gates.ts";
 import type { Change } from "./group.ts";
 import { readShadow, SHADOW_SHARE, type GivenShadow, type Shadow } from "./shadow.ts";
-
-export type TargetKind = "device" | "group";
-
-export interface Target {
-  readonly kind: TargetKind;
-  readonly id: string;
-}
+import { needTarget, type Target, type TargetKind } from "./target.ts";
 
 export interface Assignment {
   readonly kind: TargetKind;
@@ -30,7 +26,7 @@ export interface Assignment {
   readonly version: number | null;
   /** Version of the devices in the roll-out; null if there is no roll-out. */
   readonly next_version: number | null;
-  /** Percentage of the group's devices in the roll-out. */
+  /** Percentage of the set's devices in the roll-out. */
   readonly share: number | null;
   readonly rollout_id: string | null;
   /**
@@ -50,7 +46,7 @@ export interface Assignment {
   readonly revision: number;
   readonly changed_at: number;
   readonly changed_by: string;
-  /** Purpose of the application. A device or group has one assignment for each purpose. */
+  /** Purpose of the application. A target has one assignment for each purpose. */
   readonly purpose: Purpose;
 }
 
@@ -87,7 +83,7 @@ export interface Assign extends GivenGates {
   readonly target: Target;
   readonly appId: string;
   readonly version: number;
-  /** Percentage of the group's devices that get the version first; 100 gives the version to all at once. */
+  /** Percentage of the set's devices that get the version first; 100 gives the version to all at once. */
   readonly share?: number | undefined;
   /** Number of failing devices that stops the roll-out. Undefined keeps the present limit, or takes the default. */
   readonly failureLimit?: number | undefined;
@@ -98,8 +94,8 @@ export interface Assign extends GivenGates {
 }
 
 /**
- * Gives a version to a device or a group. With steps, or with a share below 100, this starts a roll-out or continues
- * the roll-out of the same version. A share of 100 ends the roll-out, and all devices get the version. To undo an
+ * Gives a version to a device or a set. With steps, or with a share below 100, this starts a roll-out or continues the
+ * roll-out of the same version. A share of 100 ends the roll-out, and all devices get the version. To undo an
  * assignment, give the earlier version.
  */
 export async function assign(db: Database, change: Change, given: Assign): Promise<Assignment> {
@@ -119,9 +115,13 @@ export async function assign(db: Database, change: Change, given: Assign): Promi
   checkCount("share", share, 100);
   if (failureLimit !== undefined) checkCount("failure limit", failureLimit, MAX_FAILURE_LIMIT);
   if ((share < 100 || gates !== undefined) && target.kind === "device")
-    throw new UserError("share, steps: got one for a device, expected a group", 400, "Only groups have roll-outs.");
+    throw new UserError(
+      "share, steps: got one for a device, expected a group or a tag",
+      400,
+      "A device alone has no roll-out.",
+    );
   return db.write(async (tx) => {
-    await checkTarget(tx, teamId, target);
+    await needTarget(tx, teamId, target);
     const app = await needApp(tx, teamId, given.appId);
     await needVersion(tx, teamId, app, given.version);
     const { purpose } = app;
@@ -158,9 +158,9 @@ function checkShadow(before: Assignment | undefined, appId: string, version: num
   if (purpose !== "network") refuse("the agent", "a network", "Only networks have a shadow.");
   if (before?.app_id !== appId || before.version === null)
     return refuse(
-      "a group without a version of this application",
+      "a target without a version of this application",
       "one that has a version to compare with",
-      "The group has no version of this application to compare with. Give it one first.",
+      "It has no version of this application to compare with. Give it one first.",
     );
   if (before.next_version === version && (before.share ?? 0) > 0)
     refuse(
@@ -218,7 +218,7 @@ export const NO_ROLLOUT = {
   ...{ gates: null, step_at: null, shadow: null },
 };
 
-/** Takes the application away from a device or a group. */
+/** Takes the application away from a device or a set. */
 export async function unassign(
   db: Database,
   { now, actor, teamId }: Change,
@@ -263,13 +263,20 @@ export async function endRollout(
         ...NO_ROLLOUT,
         ...{ revision: before.revision + 1, changed_at: now, changed_by: actor },
       });
-    await audit(tx, now, actor, "rollout.ended", teamId, `${app.identifier} ${next_version} group ${target.id}`);
+    await audit(
+      tx,
+      now,
+      actor,
+      "rollout.ended",
+      teamId,
+      `${app.identifier} ${next_version} ${target.kind} ${target.id}`,
+    );
     await countChange(tx, teamId);
   });
 }
 
 /**
- * Stops the roll-outs of a version that have reached their failure limit, in the groups of the device that failed.
+ * Stops the roll-outs of a version that have reached their failure limit, in the sets of the device that failed.
  * Failures count since the last change of the roll-out: a person who widens a stopped roll-out knows the earlier
  * failures. Roll-outs with gates are left out, since counting all devices for each report would cost too much.
  * @returns true if a roll-out was stopped
@@ -280,28 +287,22 @@ export async function stopRollouts(
   report: { readonly deviceId: string; readonly appId: string; readonly version: number },
 ): Promise<boolean> {
   const { deviceId, appId, version } = report;
-  const stopped = await tx.all<{ target_id: string }>(
-    "UPDATE assignments SET rollout_state = 'stopped', revision = revision + 1 WHERE team_id = ? AND kind = 'group' AND app_id = ? AND next_version = ? AND rollout_state = 'running' AND gates IS NULL " +
-      "AND target_id IN (SELECT group_id FROM device_group_members WHERE team_id = ? AND device_id = ?) " +
-      "AND (SELECT count(*) FROM device_group_members m JOIN app_reports r ON r.team_id = m.team_id AND r.device_id = m.device_id WHERE m.team_id = assignments.team_id AND m.group_id = assignments.target_id " +
-      "AND r.app_id = assignments.app_id AND r.version = assignments.next_version AND r.state = 'failed' AND r.at >= assignments.changed_at) >= coalesce(failure_limit, 1) RETURNING target_id",
-    [teamId, appId, version, teamId, deviceId],
-  );
-  for (const { target_id } of stopped)
-    await audit(tx, now, `device ${deviceId}`, "rollout.stopped", teamId, `${version} group ${target_id}`);
-  if (stopped.length > 0) await countChange(tx, teamId);
-  return stopped.length > 0;
-}
-
-async function checkTarget(tx: Queries, teamId: string, { kind, id }: Target): Promise<void> {
-  const table = kind === "device" ? "devices" : "device_groups";
-  const found = await tx.all(`SELECT id FROM ${table} WHERE team_id = ? AND id = ?`, [teamId, id]);
-  if (found.length > 0) return;
-  throw new UserError(
-    `got ${kind} ${JSON.stringify(id.slice(0, 80))}, expected one of the team`,
-    404,
-    `The team has no such ${kind}.`,
-  );
+  let count = 0;
+  for (const kind of SET_KINDS) {
+    const { table, column } = SET_TABLES[kind];
+    const stopped = await tx.all<{ target_id: string }>(
+      `UPDATE assignments SET rollout_state = 'stopped', revision = revision + 1 WHERE team_id = ? AND kind = '${kind}' AND app_id = ? AND next_version = ? AND rollout_state = 'running' AND gates IS NULL ` +
+        `AND target_id IN (SELECT ${column} FROM ${table} WHERE team_id = ? AND device_id = ?) ` +
+        `AND (SELECT count(*) FROM ${table} m JOIN app_reports r ON r.team_id = m.team_id AND r.device_id = m.device_id WHERE m.team_id = assignments.team_id AND m.${column} = assignments.target_id ` +
+        "AND r.app_id = assignments.app_id AND r.version = assignments.next_version AND r.state = 'failed' AND r.at >= assignments.changed_at) >= coalesce(failure_limit, 1) RETURNING target_id",
+      [teamId, appId, version, teamId, deviceId],
+    );
+    for (const { target_id } of stopped)
+      await audit(tx, now, `device ${deviceId}`, "rollout.stopped", teamId, `${version} ${kind} ${target_id}`);
+    count += stopped.length;
+  }
+  if (count > 0) await countChange(tx, teamId);
+  return count > 0;
 }
 
 function checkRevision(before: Assignment | undefined, expected: number | undefined): void {

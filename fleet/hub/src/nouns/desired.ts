@@ -3,7 +3,9 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Queries } from "boxwright-service/database";
 import type { Purpose } from "./application.ts";
 import { ASSIGNMENT_COLUMNS, isInShare, type Assignment } from "./assignment.ts";
+import { devicesOfSets, ROWS_A_TURN, SET_KINDS } from "./device-set.ts";
 import { IS_ONLINE, onlineBetween } from "./status.ts";
+import type { TargetKind } from "./target.ts";
 
 /** What a device should run. */
 export interface DesiredVersion {
@@ -54,14 +56,17 @@ export async function resolveDesired(
   for (const row of rows)
     if (row.kind === "device" && (deviceId === undefined || row.target_id === deviceId))
       put(found, row.target_id, row, false);
-  const groups = rows.filter(({ kind }) => kind === "group");
-  if (groups.length === 0) return found;
-  const members = await membersOf(db, teamId, deviceId);
+  const sets = rows.filter(({ kind }) => kind !== "device");
+  const members = new Map<TargetKind, ReadonlyMap<string, readonly string[]>>();
+  for (const kind of SET_KINDS) {
+    const wanted = new Set(sets.filter((row) => row.kind === kind).map(({ target_id }) => target_id));
+    members.set(kind, await devicesOfSets(db, teamId, kind, wanted, deviceId));
+  }
   let looked = 0;
   // The rows are ordered by their last change, the newest first.
-  for (const row of groups) {
+  for (const row of sets) {
     const applied = row.rollout_state === "stopped" ? await appliedOf(db, teamId, row) : undefined;
-    for (const id of members.get(row.target_id) ?? []) {
+    for (const id of members.get(row.kind)?.get(row.target_id) ?? []) {
       if (++looked % ROWS_A_TURN === 0) await nextTurn();
       if (found.has(id)) continue;
       const inShare = row.rollout_id !== null && isInShare(id, row.rollout_id, row.share ?? 0);
@@ -78,35 +83,6 @@ function put(found: Map<string, DesiredVersion>, deviceId: string, row: Row, isN
   const { app_id: appId, identifier, next_hash } = row;
   const nextEtag = next_hash === null ? null : etagOf(identifier, next_hash);
   found.set(deviceId, { appId, identifier, number, etag: etagOf(identifier, hash), nextEtag, by: row });
-}
-
-interface MemberRow {
-  readonly group_id: string;
-  readonly device_id: string;
-}
-
-/** Number of members after which other requests get their turn: a team may have 20,000. */
-const ROWS_A_TURN = 500;
-
-/** Returns the devices of each group. */
-async function membersOf(db: Queries, teamId: string, deviceId?: string): Promise<Map<string, string[]>> {
-  const groups = new Map<string, string[]>();
-  const sql = "SELECT group_id, device_id FROM device_group_members WHERE team_id = ?";
-  const order = "AND (group_id, device_id) > (?, ?) ORDER BY group_id, device_id LIMIT ?";
-  for (let last: MemberRow | undefined = { group_id: "", device_id: "" }; last !== undefined;) {
-    const rows: MemberRow[] =
-      deviceId === undefined
-        ? await db.all<MemberRow>(`${sql} ${order}`, [teamId, last.group_id, last.device_id, ROWS_A_TURN])
-        : await db.all<MemberRow>(`${sql} AND device_id = ?`, [teamId, deviceId]);
-    for (const { group_id, device_id } of rows) {
-      const list = groups.get(group_id);
-      if (list === undefined) groups.set(group_id, [device_id]);
-      else list.push(device_id);
-    }
-    last = deviceId === undefined && rows.length === ROWS_A_TURN ? rows.at(-1) : undefined;
-    if (last !== undefined) await nextTurn();
-  }
-  return groups;
 }
 
 /** Returns the devices that use the version of a roll-out, by their last reports. */

@@ -1,8 +1,12 @@
-/** Tags of devices: short texts, independent of groups. A tag exists as long as a device has it. */
+/**
+ * Tags of devices: short texts, independent of groups. A tag exists as long as a device has it, or as long as it is
+ * given a version.
+ */
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { cleanTags } from "./application.ts";
 import { audit } from "./audit.ts";
+import { countChange } from "./changes.ts";
 import { needDevice, type DeviceRow } from "./device-query.ts";
 import type { Change } from "./group.ts";
 
@@ -46,6 +50,7 @@ export async function setDeviceTags(
     for (const tag of tags)
       await tx.all("INSERT INTO device_tags (team_id, device_id, tag) VALUES (?, ?, ?)", [teamId, id, tag]);
     await audit(tx, now, actor, "device.tagged", teamId, `${id} ${tags.length === 0 ? "no tags" : tags.join(", ")}`);
+    await countChange(tx, teamId);
     return device;
   });
 }

@@ -133,7 +133,7 @@ function endShadow(
 
 /**
  * Writes a move, unless a person changed the roll-out meanwhile. `changed_at` stays the same: failures count since this
- * time, and it decides which of two groups a device follows.
+ * time, and it decides which of two sets a device follows.
  */
 async function makeMove(
   db: Database,
@@ -141,16 +141,16 @@ async function makeMove(
   { action, text, columns }: Move,
   now: number,
 ): Promise<boolean> {
-  const { team_id, target_id, purpose, revision, identifier, next_version } = rollout;
+  const { team_id, kind, target_id, purpose, revision, identifier, next_version } = rollout;
   return db.write(async (tx) => {
     const names = Object.keys(columns) as (keyof Assignment)[];
     const written = await tx.all(
       `UPDATE assignments SET ${names.map((name) => `${name} = ?`).join(", ")}, revision = revision + 1 ` +
-        "WHERE team_id = ? AND kind = 'group' AND target_id = ? AND purpose = ? AND revision = ? RETURNING 1 AS done",
-      [...names.map((name) => columns[name] ?? null), team_id, target_id, purpose, revision],
+        "WHERE team_id = ? AND kind = ? AND target_id = ? AND purpose = ? AND revision = ? RETURNING 1 AS done",
+      [...names.map((name) => columns[name] ?? null), team_id, kind, target_id, purpose, revision],
     );
     if (written.length === 0) return false;
-    await audit(tx, now, ACTOR, action, team_id, `${identifier} ${next_version} group ${target_id}: ${text}`);
+    await audit(tx, now, ACTOR, action, team_id, `${identifier} ${next_version} ${kind} ${target_id}: ${text}`);
     await countChange(tx, team_id);
     return true;
   });

@@ -19,7 +19,7 @@ export interface ShadowTask {
 }
 
 /**
- * Returns what devices compare, by their id. A group whose share has no device compares on one: otherwise the roll-out
+ * Returns what devices compare, by their id. A set whose share has no device compares on one: otherwise the roll-out
  * would wait for ever.
  */
 export function shadowsOf(versions: ReadonlyMap<string, DesiredVersion>): Map<string, ShadowTask> {

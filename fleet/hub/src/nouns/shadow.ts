@@ -5,7 +5,7 @@
 import { UserError } from "../core/errors.ts";
 
 export interface Shadow {
-  /** Percentage of the group's devices that compare. */
+  /** Percentage of the target's devices that compare. */
   readonly share: number;
   /** Number N: each of these devices compares every Nth frame. */
   readonly every: number;

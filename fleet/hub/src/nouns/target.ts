@@ -1,9 +1,41 @@
-/** Devices and groups that get an application. Converts between a person's text and the target. */
+/** Targets that get an application: devices, groups and tags. Converts between a person's text and the target. */
 import type { Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
-import type { Assignment, Target } from "./assignment.ts";
 import { listDevices } from "./device.ts";
+import type { SetKind } from "./device-set.ts";
+import { readTags } from "./device-tag.ts";
 import { listGroups } from "./group.ts";
+
+export type TargetKind = "device" | SetKind;
+
+export interface Target {
+  readonly kind: TargetKind;
+  /** Id of the device or the group, or the tag itself. */
+  readonly id: string;
+}
+
+/** Returns all devices with a tag as a target. */
+export const tagTarget = (text: string): Target => ({ kind: "tag", id: readTags([text])[0]! });
+
+/** A tag that has an assignment stays a target after its last device lost it. */
+const FIND_TARGET: Readonly<Record<TargetKind, string>> = {
+  device: "SELECT id FROM devices WHERE team_id = ? AND id = ?",
+  group: "SELECT id FROM device_groups WHERE team_id = ? AND id = ?",
+  tag:
+    "SELECT id FROM (SELECT team_id, tag AS id FROM device_tags UNION ALL " +
+    "SELECT team_id, target_id AS id FROM assignments WHERE kind = 'tag') t WHERE team_id = ? AND id = ? LIMIT 1",
+};
+
+/** Throws unless the team has a target. */
+export async function needTarget(db: Queries, teamId: string, { kind, id }: Target): Promise<void> {
+  const found = await db.all(FIND_TARGET[kind], [teamId, id]);
+  if (found.length > 0) return;
+  throw new UserError(
+    `got ${kind} ${JSON.stringify(id.slice(0, 80))}, expected one of the team`,
+    404,
+    kind === "tag" ? "No device of the team has this tag." : `The team has no such ${kind}.`,
+  );
+}
 
 /** Finds one device by its id or its name. */
 export async function findTarget(db: Queries, teamId: string, text: string): Promise<Target> {
@@ -30,11 +62,11 @@ export async function findTarget(db: Queries, teamId: string, text: string): Pro
   return { kind: "device", id: first.id };
 }
 
-/** Returns the names of targets, by `kind:id`. */
+/** Returns the names of devices and groups, by `kind:id`. The name of a tag is its id. */
 export async function targetNames(
   db: Queries,
   teamId: string,
-  targets: readonly Pick<Assignment, "kind" | "target_id">[],
+  targets: readonly { readonly kind: TargetKind; readonly target_id: string }[],
 ): Promise<Map<string, string>> {
   const names = new Map<string, string>();
   for (const { id, name } of await listGroups(db, teamId)) names.set(`group:${id}`, name);

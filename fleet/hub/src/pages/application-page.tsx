@@ -45,7 +45,9 @@ export async function appPage(site: Site, visit: Member, problem?: UserError): P
         </a>
       </p>
       <h2>Given to</h2>
-      {assignments.length === 0 && <p class="soft">Nobody. Open a version to give it to a group or a device.</p>}
+      {assignments.length === 0 && (
+        <p class="soft">Nobody. Open a version to give it to a group, to devices with a tag, or to a device.</p>
+      )}
       <ul class="list" aria-label="Given to">
         {assignments.map((assignment) => (
           <AssignmentItem

@@ -1,10 +1,11 @@
-/** The assignment of an application to a group or device: progress of the roll-out, and forms that change it. */
+/** The assignment of an application to a target: progress of the roll-out, and forms that change it. */
 import type { Assignment } from "../nouns/assignment.ts";
 import { nextStep, parseGates, type Gates } from "../nouns/gates.ts";
 import type { RolloutProgress } from "../nouns/desired.ts";
 import { countText } from "./ago.tsx";
 import { Csrf } from "./layout.tsx";
 import { parseShadow, SHADOW_SHARE } from "../nouns/shadow.ts";
+import type { TargetKind } from "../nouns/target.ts";
 import type { ShadowResultParts } from "./shadow-result.tsx";
 
 /** Values that all forms of an application use. */
@@ -16,7 +17,7 @@ export interface AppForms {
 
 interface Given extends AppForms {
   readonly assignment: Assignment;
-  /** Name of the group or the device. */
+  /** Name of the group or the device, or the tag. */
   readonly name: string;
   /** Progress of the roll-out, if there is one. */
   readonly progress: RolloutProgress | undefined;
@@ -27,6 +28,9 @@ interface Given extends AppForms {
 /** Shares that the form offers to widen a roll-out. */
 const NEXT_SHARES = [10, 25, 50, 100];
 
+/** Words before the name of a target. */
+const KIND_WORDS: Readonly<Record<TargetKind, string>> = { device: "", group: "Group ", tag: "Tag " };
+
 export function AssignmentItem({ assignment: a, name, progress, children, ...forms }: Given) {
   const target = `${a.kind}:${a.target_id}`;
   const shares = parseGates(a.gates)?.steps ?? NEXT_SHARES;
@@ -34,7 +38,7 @@ export function AssignmentItem({ assignment: a, name, progress, children, ...for
   return (
     <li>
       <div class="what">
-        <strong>{a.kind === "group" ? `Group ${name}` : name}</strong>
+        <strong>{KIND_WORDS[a.kind] + name}</strong>
         <span class="soft">
           {a.version === null ? "no version for all yet" : `version ${a.version}`}
           {a.next_version !== null && `, roll-out of version ${a.next_version} ${shareText(a)}`}

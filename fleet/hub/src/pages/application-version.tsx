@@ -3,6 +3,7 @@ import { csrfOf } from "../auth/cookie.ts";
 import { findVersion, needApp, needVersion } from "../nouns/application.ts";
 import { MAX_WAIT_MINUTES, USUAL_GATES } from "../nouns/gates.ts";
 import { SHADOW_BOUNDS, USUAL_SHADOW } from "../nouns/shadow.ts";
+import { listDeviceTags } from "../nouns/device-tag.ts";
 import { listGroups } from "../nouns/group.ts";
 import { show, type Answer } from "./answer.tsx";
 import { Difference, pretty, sizeText, versionText } from "./application-edit.tsx";
@@ -38,7 +39,7 @@ export async function versionPage(site: Site, visit: Member): Promise<Answer> {
     release === undefined
       ? network
       : ([["Release", version.description], file, ["Signed text", release.release]] as const);
-  const groups = await listGroups(db, team.id);
+  const sets = { groups: await listGroups(db, team.id), tags: await listDeviceTags(db, team.id) };
   return show(
     frameOf(visit, `Version ${version.number} of ${app.name}`, "apps"),
     <>
@@ -46,7 +47,7 @@ export async function versionPage(site: Site, visit: Member): Promise<Answer> {
       <p class="soft">
         <Time at={version.created_at} /> by <Breakable text={version.created_by} />, <a href={base}>{app.name}</a>
       </p>
-      <GiveForm {...{ base, csrf, groups }} version={version.number} isNetwork={release === undefined} />
+      <GiveForm {...{ base, csrf, ...sets }} version={version.number} isNetwork={release === undefined} />
       <p class="actions">
         <a class="button" href={`${base}/edit?from=${version.number}`}>
           {release === undefined ? "Change it in a new version" : "New version"}
@@ -134,20 +135,24 @@ function GiveForm(props: {
   csrf: string;
   version: number;
   groups: readonly { id: string; name: string }[];
+  tags: readonly string[];
 }) {
-  const { base, csrf, version, groups, isNetwork } = props;
+  const { base, csrf, version, groups, tags, isNetwork } = props;
   return (
     <>
       <h2>Give this version</h2>
-      {groups.length > 0 && (
+      {groups.length + tags.length > 0 && (
         <form method="post" action={`${base}/assign`} class="line">
           <Csrf value={csrf} />
           <input type="hidden" name="version" value={String(version)} />
           <div>
-            <label for="target">Group</label>
+            <label for="target">Group or tag</label>
             <select id="target" name="target">
               {groups.map(({ id, name }) => (
                 <option value={`group:${id}`}>{name}</option>
+              ))}
+              {tags.map((tag) => (
+                <option value={`tag:${tag}`}>tag {tag}</option>
               ))}
             </select>
           </div>
@@ -162,7 +167,7 @@ function GiveForm(props: {
           <StepFields />
           {isNetwork && <ShadowFields />}
           <button type="submit" class="main">
-            Give it to the group
+            Give it to these devices
           </button>
         </form>
       )}

@@ -1,8 +1,8 @@
 /** Handles the forms of an application: assigning it, ending an assignment or roll-out, renaming and removing. */
 import { deleteApp, needApp, updateApp, type App } from "../nouns/application.ts";
-import { assign, endRollout, unassign, type Assign, type Target } from "../nouns/assignment.ts";
+import { assign, endRollout, unassign, type Assign } from "../nouns/assignment.ts";
 import { SHADOW_SHARE } from "../nouns/shadow.ts";
-import { findTarget, targetNames } from "../nouns/target.ts";
+import { findTarget, tagTarget, targetNames, type Target } from "../nouns/target.ts";
 import { redirect, type Answer } from "./answer.tsx";
 import { appPage } from "./application-page.tsx";
 import { versionPage } from "./application-version.tsx";
@@ -63,9 +63,10 @@ export function registerApplication(site: Site, guards: Guards): void {
 const revisionOf = ({ form }: Member): number | undefined =>
   /^\d{1,15}$/.test(form("revision")) ? Number(form("revision")) : undefined;
 
-/** Returns the target that a form names: `group:ID`, `device:ID`, or the name or id of a device. */
+/** Returns the target that a form names: `group:ID`, `tag:TAG`, `device:ID`, or the name or id of a device. */
 function targetOf(site: Site, { form, team }: Member): Promise<Target> {
-  const [, kind, id] = /^(group|device):(.*)$/s.exec(form("target")) ?? [];
+  const [, kind, id] = /^(group|device|tag):(.*)$/s.exec(form("target")) ?? [];
+  if (kind === "tag") return Promise.resolve(tagTarget(id!));
   if (kind !== undefined) return Promise.resolve({ kind: kind as Target["kind"], id: id! });
   return findTarget(site.db, team.id, form("device"));
 }
@@ -85,7 +86,8 @@ async function give(site: Site, visit: Member, app: App, version: number): Promi
   const given = { target, appId: app.id, version, ...rollout, expected: revisionOf(visit) };
   const { share } = await assign(site.db, changeOf(site, visit), given);
   const names = await targetNames(site.db, visit.team.id, [{ kind: target.kind, target_id: target.id }]);
-  const whom = names.get(`${target.kind}:${target.id}`) ?? target.id;
+  const tagged = `the devices with the tag ${target.id}`;
+  const whom = target.kind === "tag" ? tagged : (names.get(`${target.kind}:${target.id}`) ?? target.id);
   if (share === SHADOW_SHARE) return { text: `Some devices of ${whom} compare version ${version} with what they run.` };
   return { text: `Version ${version} goes to ${share === null || share === 100 ? "" : `${share} % of `}${whom}.` };
 }

@@ -71,12 +71,10 @@ async function listPage({ db }: Site, visit: Member, problem?: UserError): Promi
 const countOf = (count: number): string => (count === 0 ? "No applications yet." : countText(count, "application"));
 
 function AppItem({ app, base, assignments }: { app: App; base: string; assignments: readonly Assignment[] }) {
-  const groups = assignments.filter(({ kind }) => kind === "group").length;
-  const devices = assignments.length - groups;
-  const given = [
-    ...(groups > 0 ? [countText(groups, "group")] : []),
-    ...(devices > 0 ? [countText(devices, "device")] : []),
-  ];
+  const given = (["group", "tag", "device"] as const).flatMap((wanted) => {
+    const count = assignments.filter(({ kind }) => kind === wanted).length;
+    return count > 0 ? [countText(count, wanted)] : [];
+  });
   const stopped = assignments.some(({ rollout_state }) => rollout_state === "stopped");
   return (
     <li>

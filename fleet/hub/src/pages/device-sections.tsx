@@ -55,6 +55,7 @@ export async function applicationSection(site: Site, visit: Member, device: Show
           <dd>
             {wanted === undefined ? "nothing is given" : link(wanted.appId, wanted.number)}
             {group !== undefined && ` (from the group ${group})`}
+            {wanted?.by.kind === "tag" && ` (from the tag ${wanted.by.target_id})`}
           </dd>
         </div>
         <div>

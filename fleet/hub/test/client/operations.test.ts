@@ -41,6 +41,12 @@ describe("the client's methods", () => {
     await expect(wrong).rejects.toThrow("steps: got [50,10], expected 1 to 20 ascending");
     expect((await client.app("gate"))?.assignments).toMatchObject([{ groupId: group.id, version: 1, revision: 3 }]);
     const [device] = await client.devices();
+    await client.setDeviceTags(device!.id, ["north"]);
+    const tag = { deviceTag: "north" };
+    expect(await client.assignApp("gate", 1, tag, { share: 10 })).toMatchObject({ ...tag, groupId: null });
+    await client.endAppRollout(tag);
+    await client.assignApp("gate", 1, tag);
+    await client.unassignApp(tag);
     await client.assignApp(app.id, 2, { deviceId: device!.id });
     await client.unassignApp({ deviceId: device!.id });
     await client.unassignApp(target);

@@ -1,12 +1,13 @@
-/** Tags of devices: set, filtered by, watched by, gone with their device. */
+/** Tags of devices: set, filtered by, watched by, given a version, gone with their device. */
 import { beforeAll, expect, it } from "vitest";
 import { watchRule } from "../../src/alerts/watch.ts";
 import { createRule } from "../../src/nouns/alert-rule.ts";
+import { createApp, saveVersion } from "../../src/nouns/application.ts";
 import { readAudit } from "../../src/nouns/audit.ts";
 import { readTags, splitTags } from "../../src/nouns/device-tag.ts";
 import { forgetDevice } from "../../src/nouns/leftovers.ts";
 import { Agent } from "../support/agent.ts";
-import { onDatabases } from "../support/hub.ts";
+import { onDatabases, Person } from "../support/hub.ts";
 import { useSignedInHub } from "../support/signed-in.ts";
 
 onDatabases("tags of devices", (kind) => {
@@ -87,6 +88,54 @@ onDatabases("tags of devices", (kind) => {
     const rows = await db.all("SELECT subject FROM alerts WHERE rule_id = ?", [rule.id]);
     expect(rows).toEqual([{ subject: one!.id }]);
     expect((await site.admin.get(`${site.base}/alerts`)).html).toContain("all devices with the tag Dach");
+  });
+
+  it("are given a version by page and by GraphQL, and a stopped roll-out of theirs is told", async () => {
+    const { hub, admin, base } = site;
+    const { db } = hub.storage;
+    const teamId = hub.team.id;
+    const app = await createApp(db, Date.now(), "test", teamId, { name: "Door" });
+    for (const threshold of [0.1, 0.2]) {
+      const content = { config: { confidence_threshold: threshold }, options: {}, model: null, snaps: [] };
+      await saveVersion(db, Date.now(), "test", teamId, app.id, { content, description: "" });
+    }
+    const page = `${base}/apps/${app.id}`;
+    const give = await admin.formOf(`${page}/versions/1`, `${page}/assign`);
+    expect((await admin.get(`${page}/versions/1`)).html).toContain('<option value="tag:Dach">tag Dach</option>');
+    const post = (target: string) => admin.post(`${page}/assign`, { ...give, target, share: "100" });
+    expect((await site.follow(await post("tag:Dach")))[1]).toBe("Version 1 goes to the devices with the tag Dach.");
+    expect((await post("tag:dach")).html).toContain("No device of the team has this tag.");
+    expect((await admin.get(page)).html).toContain("<strong>Tag Dach</strong>");
+    expect((await admin.get(`${base}/apps`)).html).toContain("given to 1 tag");
+    expect((await admin.get(`${base}/devices/${one!.id}`)).html).toContain("(from the tag Dach)");
+    const viewer = new Person(hub.url);
+    await viewer.signIn((await hub.makeUser(`tags-${kind}@example.org`, teamId, "viewer")).email);
+    const mark = await viewer.formOf("/account", "/sign-out");
+    for (const action of ["assign", "unassign", "end"])
+      expect((await viewer.post(`${page}/${action}`, { ...mark, target: "tag:Dach", version: "2" })).status).toBe(403);
+    expect((await viewer.get(page)).html).toContain("<strong>Tag Dach</strong>");
+
+    const assigned = "status failedMessage assignment { deviceId groupId deviceTag version rolloutVersion }";
+    const roll = `assignApp(appId: "door", version: 2, deviceTag: "Dach", steps: [50, 100]) { ${assigned} }`;
+    expect(await change(roll)).toMatchObject({
+      assignment: { deviceId: null, groupId: null, deviceTag: "Dach", version: 1, rolloutVersion: 2 },
+    });
+    expect(await change(`unassignApp(groupId: "x", deviceTag: "Dach") { failedMessage }`)).toEqual({
+      failedMessage: "deviceId, groupId, deviceTag: got 2 of them, expected one",
+    });
+    expect(await change("endAppRollout { failedMessage }")).toEqual({
+      failedMessage: "groupId, deviceTag: got 0 of them, expected one",
+    });
+    const rule = await createRule(db, { now: Date.now(), actor: "test", teamId }, { kind: "rollout_stopped" });
+    const stopped = async () => {
+      await watchRule(db, rule, Date.now(), 1e9, 30);
+      return db.all("SELECT subject, subject_name FROM alerts WHERE rule_id = ? AND ended_at IS NULL", [rule.id]);
+    };
+    expect(await stopped()).toEqual([]);
+    await db.write((tx) => tx.all("UPDATE assignments SET rollout_state = 'stopped' WHERE kind = 'tag'"));
+    expect(await stopped()).toEqual([{ subject: "tag:Dach", subject_name: "tag Dach" }]);
+    expect(await change(`endAppRollout(deviceTag: "Dach") { status }`)).toEqual({ status: "SUCCESS" });
+    expect(await change(`unassignApp(deviceTag: "Dach") { status }`)).toEqual({ status: "SUCCESS" });
   });
 
   it("go with their device", async () => {

@@ -213,7 +213,7 @@ onDatabases("a roll-out with a shadow", (kind) => {
 
   it("needs steps, a group, and a version of the same application to compare with", async () => {
     const fleet = await createFleet(1);
-    await expect(fleet.give(steps)).rejects.toThrow("a group without a version of this application");
+    await expect(fleet.give(steps)).rejects.toThrow("a target without a version of this application");
     await fleet.give({ version: 1 });
     await expect(fleet.give({ shadow: {} })).rejects.toThrow("got it without steps");
     const device = { kind: "device", id: fleet.devices[0]! } as const;

@@ -232,11 +232,11 @@ async function applications(page: Page, { url, team, emptyTeam }: TourStop, look
   await look("app-version-checked");
   await page.getByRole("button", { name: "Save version" }).click();
   await page.getByText("Saved as version 2.").waitFor();
-  await page.getByRole("button", { name: "Give it to the group" }).click();
+  await page.getByRole("button", { name: "Give it to these devices" }).click();
   await page.getByText("Version 2 goes to").waitFor();
   await page.getByRole("link", { name: "Version 1", exact: true }).click();
   await page.getByLabel("Share first, in per cent").fill("25");
-  await page.getByRole("button", { name: "Give it to the group" }).click();
+  await page.getByRole("button", { name: "Give it to these devices" }).click();
   await page.getByText("Version 1 goes to 25 %").waitFor();
   await look("app");
   await page.getByRole("link", { name: "Version 2", exact: true }).click();
