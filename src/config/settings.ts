@@ -72,7 +72,7 @@ export function overlay(r: FieldReader, config: Config, settings: Settings): Con
       r.report(option, `it for a config of task "${config.task.name}"`, `task "${task}" beside it`);
   checkLists(r, config, settings, merged);
   checkSize(r, config, settings);
-  // A config without a family becomes decodable by a stated family.
+  // A config may name no family. If the settings name one, the config can be decoded.
   return settings.family ? { ...merged, decodes: true, note: null } : merged;
 }
 

@@ -217,7 +217,7 @@ export interface Config {
   readonly priorFormat: PriorFormat | null;
   /** Class names or class ids to look for; `null`: all. */
   readonly keep: readonly (string | number)[] | null;
-  /** How the network wants its picture, as the option says. It overrides `picture`. */
+  /** Value of the option `prepare`: how the network wants its picture. Overrides `picture`. */
   readonly prepare: PartialRule | null;
   /**
    * What the file says of the picture, as it stands there: `inputs` of an NN Archive, or `input` of a `Model`.

@@ -52,8 +52,9 @@ interface Element {
   /** Sortable key of the largest element. */
   readonly high: number;
   /**
-   * Spellings of the type, including array classes. f64 and 64-bit integers are narrowed when they are copied into the
-   * slot. File readers use these names too, although they do not narrow.
+   * Names that a caller may write for this type, such as "float32" or the class "Float32Array". Some are names of wider
+   * types (f64, 64-bit integers): the decoder narrows their values when it copies them into its memory. Readers of
+   * tensor files know the same names, and keep the wider values.
    */
   readonly names: string;
 }

@@ -80,7 +80,8 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
 
   /**
    * Runs the steps of a frame.
-   * @param resultOf returns what the caller gets. Throws before anything runs if the batch does not fit the call
+   * @param resultOf makes the caller's result. It is called first, and throws if the method cannot give a result for
+   *   the batch size of the tensors
    */
   #run<R>(outputs: Outputs | TensorInput | undefined, given: Frames, resultOf: (work: Ready) => R): R {
     // Treat null like undefined, because plain JavaScript may pass either.

@@ -157,8 +157,8 @@ export interface Detection extends DetectionFields {
 }
 
 /**
- * The class of each detection. Its prototype has no constructor, so that a detection prints as a plain object. Making a
- * literal with a prototype would take ten times as long.
+ * JavaScript class whose instances are the detections. Its prototype has no `constructor`, so that a detection prints
+ * like a plain object. An object literal with a prototype would take ten times as long to create.
  */
 export const Row = /* @__PURE__ */ (() => {
   class Row implements Detection {

@@ -12,7 +12,8 @@ const ROUNDING = 2 ** -10;
 
 export class MissingOne {
   /**
-   * True after a list with scores clearly below 0. Scores of later frames then also lack 1, whatever their values are.
+   * True after a list with scores clearly below 0, which shows that the network outputs score - 1. From then on 1 is
+   * added to the scores of every frame, even if they look right.
    */
   #isMissing = false;
   /** True after a list with scores above 0. Negative scores of later frames are then errors. */

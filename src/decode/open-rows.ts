@@ -1,6 +1,7 @@
 /**
- * Reserves room for lists in several tensors whose row count varies per frame. After the first change, these tensors
- * have spare rows and a count. A new plan is needed only if a frame has more rows than there is room.
+ * Reserves room for networks whose list has another row count in each frame, and is split over several tensors. When
+ * the row count changes for the first time, a plan with spare rows is made, which counts the rows in use. After that, a
+ * new plan is made only if a frame has more rows than there is room for.
  */
 import type { Config } from "../config/types.ts";
 import { READINGS } from "../core/readings.ts";

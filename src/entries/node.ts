@@ -48,11 +48,11 @@ export async function createArchiveDecoder(
 }
 
 /**
- * Compiles a config to a plan file, as `boxwright compile` does. `boxwright/plan` and C programs decode by the file,
- * without reading config and shapes again. Thresholds are part of the plan.
+ * Compiles a config to a plan file, as `boxwright compile` does. `boxwright/plan` and C programs use the file to
+ * decode, without reading config and shapes again. Thresholds are part of the plan.
  * @param options states the shapes as `outputs`, unless the config does
  * @param values prior boxes that the network outputs: arrays or tensors, by output name
- * @throws ConfigError, TensorError as `createDecoder` and its first frame would
+ * @throws ConfigError, TensorError: the errors of `createDecoder` and of decoding a first frame
  * @example
  * import { compilePlan } from "boxwright/node";
  *

@@ -78,7 +78,8 @@ function candidates(query: CountedQuery, specs: Specs): AnchorMap[] {
 }
 
 /**
- * Assigns anchors to each map by the map's width, by its name, or by its rank in size among maps of one storage order.
+ * Assigns anchors to each map. Anchors are found by the map's width, by the map's name, or by its place among the maps
+ * of the same storage order, sorted by size.
  */
 function fitted(sets: readonly AnchorSet[], specs: Specs, maps: readonly AnchorMap[]): FittedMap[] {
   return byLayout(maps).flatMap((mates) => {

@@ -23,7 +23,7 @@ export class PacketError extends RangeError {
   }
 }
 
-/** Returns the name of a value's class, also of one from another realm: "Float32Array", "Null". */
+/** Returns the name of a value's class, such as "Float32Array" or "Null", even if another realm made the value. */
 export const classOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);
 
 /**

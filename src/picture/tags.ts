@@ -51,7 +51,7 @@ export function canvasOf(width: number, height: number): Canvas {
 const clamp = (value: number, low: number, high: number): number =>
   Math.max(low, Math.min(value, Math.max(low, high)));
 
-/** Returns a box cut to the photo, so that its whole line is visible. */
+/** Returns a box cut to the photo, less half the width of its line, so that the whole line is visible. */
 export function boxArea(d: Drawn, { width, height, stroke }: Canvas): Area {
   const inset = stroke / 2;
   const x = clamp(d.x_min * width, inset, width - inset);

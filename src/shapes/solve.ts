@@ -1,5 +1,6 @@
 /**
- * Matches tensors with the table of forms: assigns tensors to the parts of a form, and calculates the unknown counts.
+ * Finds the forms (known layouts of outputs) that a network's tensors fit. Assigns each tensor to a part of the form,
+ * and calculates the counts that a form leaves open, such as the number of classes.
  */
 import type { FormRow, PartRow, Unknown } from "./form.ts";
 import type { AllViews, OpenTensor, View } from "./views.ts";

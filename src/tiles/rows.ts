@@ -117,7 +117,7 @@ export class TileRows {
   #named: Pick<TaskColumns, "keypointNames" | "edges"> = {};
   #taskFunctions: TaskFunctions | null = null;
 
-  /** @param most rows that are held at a time, the best ones */
+  /** @param most largest number of rows that are kept at a time. The best rows stay */
   constructor(size: readonly [number, number], most: number) {
     this.#size = size;
     this.#most = most;

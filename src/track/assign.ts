@@ -95,8 +95,8 @@ export class Assignment {
   }
 
   /**
-   * Adds a pair. Returns the index in `weights` for its weight, which must be positive. The weight is no argument,
-   * since V8 may allocate a heap object for a double.
+   * Adds a pair. Returns an index: the caller must then write the pair's weight, a positive number, to `weights` at
+   * this index. The weight is not passed as an argument, because V8 may allocate a heap object for a double.
    */
   add(row: number, column: number): number {
     const i = this.count++;

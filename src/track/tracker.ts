@@ -59,7 +59,7 @@ const FAST_GAP = 0.00025;
  * Count of usual gaps that a pause may exceed `longestPause` by: one to the next frame, and one for a dropped frame.
  */
 const GAPS_ALLOWED = 2;
-/** Frames over which the usual gap is averaged. */
+/** Number of frames over which the time between frames is averaged: the usual gap. */
 const MEMORY = 4;
 /** Largest ratio of a gap to the usual gap that enters the average. */
 const MOST_GROWTH = 3;

@@ -1,4 +1,4 @@
-/** All parts of a decoder of `boxwright`. */
+/** The parts that a decoder of the entry `boxwright` has: all there are. */
 import { checks } from "../checks/checks.ts";
 import type { Parts } from "../decode/parts.ts";
 import { explain } from "../plan/explain.ts";

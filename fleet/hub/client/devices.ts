@@ -115,7 +115,7 @@ export interface DeviceOperations {
   resumeDevice(deviceId: string): Promise<Device>;
   /** Returns all tags that devices of the team have, at most 1,000. */
   deviceTags(): Promise<string[]>;
-  /** Sets the tags of a device, and removes all others: at most 20 tags, without commas. */
+  /** Replaces all tags of a device by `tags`, which holds at most 20 tags. No tag may contain a comma. */
   setDeviceTags(deviceId: string, tags: readonly string[]): Promise<Device>;
   /** Returns the device's last logs, the newest first: at most 3. Each log is kept for 7 days. */
   deviceLogs(deviceId: string): Promise<DeviceLog[]>;

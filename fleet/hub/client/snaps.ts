@@ -34,7 +34,7 @@ export interface EventFile {
  * extras must match.
  */
 export interface SnapFilter {
-  /** ISO 8601 with an offset; `to` is not included. */
+  /** Range of creation times, in ISO 8601 with an offset. The range ends before `to`. */
   readonly createdAt?: { readonly from?: string; readonly to?: string };
   readonly sourceDeviceIds?: readonly string[];
   readonly sourceAppIdentifiers?: readonly string[];

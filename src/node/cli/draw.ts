@@ -49,7 +49,7 @@ export async function draw({ positionals, values }: Parsed, io: Io): Promise<voi
   }
 }
 
-/** Draws the frames of folders on photos with the same names. */
+/** Draws the detections of each frame in the folders on the photo with the same name. */
 async function drawAll(split: Folders, values: Values, io: Io): Promise<void> {
   const photos = textOf(values, "photo");
   if (photos === undefined || !(await isFolder(photos)))

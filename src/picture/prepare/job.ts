@@ -206,7 +206,7 @@ export function writeJob(
   i32[job + A.J_FLIP] = flipOf(values);
 }
 
-/** Returns the byte whose exclusive or turns every byte into its element, 256 if there is none. */
+/** Returns the byte `flip` for which the element of every byte b is `b ^ flip`. Returns 256 if there is none. */
 function flipOf(values: PreparedData): number {
   const flip = values[0] & 255;
   return values.every((element, i) => (element & 255) === ((i & 255) ^ flip)) ? flip : 256;

@@ -46,7 +46,7 @@ interface RepeatableCall extends CheckedImage {
   readonly work: Workspace;
 }
 
-/** The last repeatable call. */
+/** The last call whose setup may be reused: a next call with equal arguments needs no new setup. */
 let last: RepeatableCall | null = null;
 
 const isRepeated = (

@@ -104,7 +104,7 @@ function makeRowMask(scene: RowScene, detections: Detections, row: number, wante
   return upright === wanted ? mask : turnMaskBack(mask, scene.placement.frame?.rotation ?? 0);
 }
 
-/** Returns the mask of a map that is pasted into the row's box. */
+/** Returns the mask of a row: resizes the row's map to the box, and places it there. */
 function pasteIntoBox(
   { facts: { cells }, placement }: RowScene,
   { boxes }: Detections,

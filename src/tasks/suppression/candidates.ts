@@ -23,7 +23,7 @@ export interface Outcome {
   readonly rows: readonly number[];
   /** Score of each box. */
   readonly scores: readonly number[];
-  /** Corners of each box. Null if the corners are those of the box's row. */
+  /** Corners of each box. Null for methods that do not move boxes: the corners are then in the box's row. */
   readonly corners: readonly number[] | null;
   /** Rows from which each box was made. Its own row comes first. Null for methods that do not merge. */
   readonly members: readonly (readonly number[])[] | null;

@@ -18,7 +18,7 @@ export class Clusters {
   length = 0;
   readonly #means: Float64Array;
   readonly #classIds: Int32Array;
-  /** Range of the cells that list each cluster: first and last column and row. */
+  /** For each cluster: first and last column and row of the cells whose lists contain it. */
   readonly #reach: Int32Array;
   /** Clusters that no cell lists, because they reach into too many cells. */
   readonly #wide: number[] = [];

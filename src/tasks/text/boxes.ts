@@ -45,7 +45,7 @@ export const TEXT_VALUES = 9;
 export class TextReader {
   /** The boxes, best first, with `TEXT_VALUES` values each. */
   readonly boxes: Float64Array;
-  /** Smallest value (at most 0) and largest value (at least 1) of the last map, and its count of NaN (`lost`). */
+  /** Range of the values of the last map, 0 and 1 included. `lost` is its count of NaN. */
   range: { readonly least: number; readonly most: number; readonly lost: number; readonly texts: number } = {
     texts: 0,
     least: 0,

@@ -148,7 +148,7 @@ export class HubClient {
     return this.stream(request, readJson);
   }
 
-  /** Sends a request like `ask`, and lets `read` read the response. */
+  /** Sends a request, as `ask` does. Passes the response to `read`, and returns what `read` returns. */
   async stream<R>(request: HubRequest, read: (response: Response) => Promise<R>): Promise<R> {
     const answer = await this.#send(request, read);
     this.answers++;

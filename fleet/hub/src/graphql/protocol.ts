@@ -18,7 +18,7 @@ const schemaText = readFileSync(new URL("../../schema.graphql", import.meta.url)
 export interface Operation extends TeamContext {
   readonly requestId: string;
   readonly onInternalError: (error: unknown) => void;
-  /** Requests that the document costs in addition to an ordinary one. The caller counts them for the key. */
+  /** Number of extra requests that this document counts as. The caller adds them to the requests of the API key. */
   cost: number;
 }
 

@@ -30,7 +30,7 @@ interface KindRow {
   readonly subject: readonly [string, string];
   /** Returns how many milliseconds the hub must have watched before a rule may open alerts. */
   readonly needs?: (threshold: number) => number;
-  /** Returns the SQL condition that a subject has the fault, and its parameters. */
+  /** Returns an SQL condition that is true for subjects with the fault, and the parameters of the condition. */
   readonly where: (threshold: number, now: number) => { readonly sql: string; readonly params: readonly Value[] };
 }
 

@@ -93,8 +93,8 @@ async function appliedOf(db: Queries, teamId: string, row: Row): Promise<Set<str
 
 /**
  * Returns for each device whether it uses the version of a roll-out, or has failed to use this version since the
- * roll-out last changed. A failed device goes back to the earlier version, so its last report is about the earlier
- * version.
+ * roll-out last changed. A failed device goes back to the earlier version, and its last report names that version: the
+ * last report alone does not show the failure.
  */
 export async function lastStates(
   db: Queries,

@@ -50,7 +50,7 @@ function Threshold({ id, value }: { id: string; value?: string }) {
   );
 }
 
-/** Present choices of a rule's form. */
+/** What is selected in a rule's form when the form is shown. */
 type Chosen = Pick<AlertRule, "group_id" | "tag" | "channel_id">;
 
 /**

@@ -8,7 +8,7 @@ export interface MadeAdoptKey {
 }
 
 interface NewAdoptKeyProps {
-  /** The new key. Undefined if the form has already made its key. */
+  /** The key that this request made. Undefined if an earlier request of the same form made it. */
   readonly made: MadeAdoptKey | undefined;
   readonly baseUrl: string;
   readonly back: string;

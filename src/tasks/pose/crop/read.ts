@@ -277,7 +277,10 @@ function readHeatmaps(question: Question, usual: Refinement): CropReading {
   return { plan, batch };
 }
 
-/** Returns the count of images in a tensor with `each` elements per image. Returns 0 if it does not divide evenly. */
+/**
+ * Returns the number of images in a tensor with `each` elements per image. Returns 0 if that is no whole number, or
+ * neither 1 nor the first dimension.
+ */
 function batchOf({ dims }: TensorSpec, each: number): number {
   const batch = volume(dims) / each;
   return Number.isInteger(batch) && (batch === 1 || batch === dims[0]) ? batch : 0;
