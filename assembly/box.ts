@@ -47,7 +47,7 @@ import { exp, sigmoid, tanh } from "./exp";
 import { finite, value } from "./value";
 import { flt, int, ptr } from "./word";
 
-/** What happened to a box: it was written, dropped as not finite, or dropped as empty after clamping. */
+/** Outcome of a box: it was written, dropped as not finite, or dropped as empty after clamping. */
 export const BOX_OK: i32 = 0;
 export const BOX_NOT_FINITE: i32 = 1;
 export const BOX_EMPTY: i32 = 2;

@@ -197,7 +197,9 @@ export const isBytes = (x: unknown): x is Uint8Array =>
 export function isDetached(x: unknown): boolean {
   if (!ArrayBuffer.isView(x) || x.byteLength > 0) return false;
   try {
-    return new Uint8Array(x.buffer).length < 0;
+    // The constructor throws a TypeError for transferred memory.
+    void new Uint8Array(x.buffer);
+    return false;
   } catch {
     return true;
   }
