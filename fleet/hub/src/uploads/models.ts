@@ -70,13 +70,7 @@ async function putModel(services: Services, exchange: Exchange, sender: Sender, 
   // Compare with the store, since a hub that was moved may have a row without the file's bytes.
   if (file.complete_at !== null && (await files.size(place)) === file.size) return answerComplete(exchange, file);
   if (!admitBody(services, exchange, sender.actor)) return;
-  const body = fileBody(exchange);
-  const first = offset === 0 ? ((await body.next()).value ?? undefined) : undefined;
-  if (first !== undefined && isText(first, size)) {
-    await forgetModel(db, sender.teamId, sha256);
-    throw new UserError("model file: got a text file, expected a network, such as an .onnx or .tflite file");
-  }
-  const received = await files.receive(place, startingWith(first, body), { offset, size });
+  const received = await files.receive(place, fileBody(exchange), { offset, size, check: wrongModel });
   if (received.kind === "partial") return exchange.send(202, JSON_TYPE, "", offsetHeaders(received.size, false));
   if (received.kind === "out_of_step")
     return refuse(exchange, "out_of_step", `: go on at ${received.size}`, offsetHeaders(received.size, false));
@@ -86,28 +80,27 @@ async function putModel(services: Services, exchange: Exchange, sender: Sender, 
       "retry-after": "1",
     });
   if (received.kind === "too_large") return refuse(exchange, "too_large", `: expected ${size} bytes in all`);
-  if (received.kind !== "complete")
-    return refuse(exchange, "wrong_hash", received.kind === "wrong_hash" ? `: got ${received.sha256}` : "");
+  if (received.kind === "wrong_kind") {
+    await forgetModel(db, sender.teamId, sha256);
+    throw new UserError(`model file: ${received.why}`);
+  }
+  if (received.kind === "wrong_hash") return refuse(exchange, "wrong_hash", `: got ${received.sha256}`);
   await completeModel(db, now(), sender.actor, sender.teamId, file);
   answerComplete(exchange, file);
-}
-
-/** Yields the bytes that were already read of a body, then the rest. */
-async function* startingWith(first: Buffer | undefined, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
-  if (first !== undefined) yield first;
-  yield* rest;
 }
 
 /** Number of bytes of a file that are examined, and the smallest number that can show a text. */
 const LOOKED_AT = 256;
 const LEAST_TEXT = 32;
 
-/** True if a file of `size` bytes starts with text. A model file has control bytes near its start. */
-function isText(start: Buffer, size: number): boolean {
-  const looked = start.subarray(0, LOOKED_AT);
-  if (looked.length < Math.min(size, LOOKED_AT) || looked.length < LEAST_TEXT) return false;
+/** Returns why a file cannot be a model, or undefined. A model file has control bytes near its start. */
+function wrongModel(head: Buffer): string | undefined {
+  const looked = head.subarray(0, LOOKED_AT);
   const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
-  return looked.some(isSpace) && looked.every((byte) => byte > 0x20 || isSpace(byte));
+  const isText = looked.some(isSpace) && looked.every((byte) => byte > 0x20 || isSpace(byte));
+  return isText && looked.length >= LEAST_TEXT
+    ? "got a text file, expected a network, such as an .onnx or .tflite file"
+    : undefined;
 }
 
 function answerComplete(exchange: Exchange, { sha256, size, name }: ModelFile): void {

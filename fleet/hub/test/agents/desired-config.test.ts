@@ -343,13 +343,17 @@ onDatabases("what a device should run", (kind) => {
   it("refuses a text file, which no network is, and keeps nothing of it", async () => {
     const bytes = Buffer.from("# Notes about the model\nIt is elsewhere, überall und nirgends.\n");
     const path = `/models/${createHash("sha256").update(bytes).digest("hex")}?name=notes.onnx`;
-    const refused = await upload(path, bytes);
-    expect([refused.status, (await refused.json()).errors[0].message]).toEqual([
-      400,
-      expect.stringContaining("got a text file, expected a network"),
-    ]);
     const head = { method: "HEAD", headers: { authorization: `Bearer ${hub.key}` } };
-    expect((await fetch(hub.url + path, head)).status).toBe(404);
+    const whole = { "upload-length": String(bytes.length) };
+    expect((await upload(path, bytes.subarray(0, 20), whole)).status).toBe(202);
+    for (const offset of [20, 0]) {
+      const refused = await upload(path, bytes.subarray(offset), { ...whole, "upload-offset": String(offset) });
+      expect([refused.status, (await refused.json()).errors[0].message]).toEqual([
+        400,
+        expect.stringContaining("got a text file, expected a network"),
+      ]);
+      expect((await fetch(hub.url + path, head)).status).toBe(404);
+    }
   });
 
   it("refuses model files of a wrong hash or size, and strangers", async () => {
