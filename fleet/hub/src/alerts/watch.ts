@@ -8,7 +8,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database, Queries, Value } from "boxwright-service/database";
 import { isOfDevices, KINDS, sourceOf } from "../nouns/alert-kind.ts";
-import { HAS_TAG } from "../nouns/device-tag.ts";
+import { isInSet } from "../nouns/device-set.ts";
 import type { AlertRule } from "../nouns/alert-rule.ts";
 import { offlineMs } from "../nouns/status.ts";
 
@@ -34,15 +34,13 @@ function conditionOf({ kind, threshold, team_id, group_id, tag }: AlertRule, now
   const { sql, params } = KINDS[kind].where(threshold, now);
   const parts = ["d.team_id = ?", `(${sql})`];
   const all: Value[] = [team_id, ...params];
-  if (group_id !== null && isOfDevices(kind)) {
-    parts.push(
-      "EXISTS (SELECT 1 FROM device_group_members g WHERE g.team_id = d.team_id AND g.device_id = d.id AND g.group_id = ?)",
-    );
-    all.push(group_id);
-  }
-  if (tag !== null && isOfDevices(kind)) {
-    parts.push(HAS_TAG);
-    all.push(tag);
+  for (const [set, id] of [
+    ["group", group_id],
+    ["tag", tag],
+  ] as const) {
+    if (id === null || !isOfDevices(kind)) continue;
+    parts.push(isInSet(set));
+    all.push(id);
   }
   return { sql: `FROM ${sourceOf(kind)} WHERE ${parts.join(" AND ")}`, params: all };
 }

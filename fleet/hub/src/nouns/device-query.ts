@@ -1,5 +1,7 @@
 /** Finds devices with their status by filter and order, in slices. Pages and GraphQL use the same queries. */
 import type { Queries, Value } from "boxwright-service/database";
+import { findByIds, IDS } from "./by-ids.ts";
+import { isInSet } from "./device-set.ts";
 import { notInTeam, type Device } from "./device.ts";
 import { IS_ONLINE, onlineBetween, STATE_COLUMNS, type DeviceState, type Status } from "./status.ts";
 
@@ -64,13 +66,8 @@ function conditions(teamId: string, filter: DeviceFilter, now: number): { sql: s
   };
   const { status, groupId, tag, application, model, contactBefore, contactAfter, only } = filter;
   if (status !== undefined) add(`${IS_ONLINE} = ${status === "ONLINE" ? 1 : 0}`, ...onlineBetween(now));
-  if (groupId !== undefined)
-    add(
-      "EXISTS (SELECT 1 FROM device_group_members m WHERE m.team_id = d.team_id AND m.device_id = d.id AND m.group_id = ?)",
-      groupId,
-    );
-  if (tag !== undefined)
-    add("EXISTS (SELECT 1 FROM device_tags t WHERE t.team_id = d.team_id AND t.device_id = d.id AND t.tag = ?)", tag);
+  if (groupId !== undefined) add(isInSet("group"), groupId);
+  if (tag !== undefined) add(isInSet("tag"), tag);
   if (application !== undefined) add("s.application = ?", application);
   if (model !== undefined) add("s.model = ?", model);
   if (contactBefore !== undefined) add("(s.last_contact_at IS NULL OR s.last_contact_at < ?)", contactBefore);
@@ -148,9 +145,7 @@ export async function countByStatus(db: Queries, teamId: string, now: number): P
   return row!;
 }
 
-/** Number of ids in one query. The SQL text stays the same, so that the database prepares it once. */
-const IDS_A_QUERY = 100;
-const FIND_STATES = `SELECT device_id AS id, ${STATE_COLUMNS.join(", ")} FROM device_states WHERE team_id = ? AND device_id IN (${Array<string>(IDS_A_QUERY).fill("?").join(", ")})`;
+const FIND_STATES = `SELECT device_id AS id, ${STATE_COLUMNS.join(", ")} FROM device_states WHERE team_id = ? AND device_id IN (${IDS})`;
 
 /** Returns the states of these devices, by id. A device that never enrolled has none. */
 export async function readStates(
@@ -158,14 +153,8 @@ export async function readStates(
   teamId: string,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, DeviceState>> {
-  const states = new Map<string, DeviceState>();
-  for (let i = 0; i < ids.length; i += IDS_A_QUERY) {
-    const some = ids.slice(i, i + IDS_A_QUERY);
-    const padded = [...some, ...Array<string>(IDS_A_QUERY - some.length).fill(some[0]!)];
-    for (const row of await db.all<DeviceState & { id: string }>(FIND_STATES, [teamId, ...padded]))
-      states.set(row.id, row);
-  }
-  return states;
+  const rows = await findByIds<DeviceState & { id: string }>(db, FIND_STATES, teamId, ids);
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 export async function findDevice(db: Queries, teamId: string, id: string): Promise<DeviceRow | undefined> {

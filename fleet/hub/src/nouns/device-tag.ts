@@ -6,13 +6,11 @@ import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { cleanTags } from "./application.ts";
 import { audit } from "./audit.ts";
+import { findByIds, IDS } from "./by-ids.ts";
 import { countChange } from "./changes.ts";
 import { needDevice, type DeviceRow } from "./device-query.ts";
 import type { Change } from "./group.ts";
 
-/** Condition that a device `d` has a tag. */
-export const HAS_TAG =
-  "EXISTS (SELECT 1 FROM device_tags t WHERE t.team_id = d.team_id AND t.device_id = d.id AND t.tag = ?)";
 /** Largest number of tags in the list of a team. */
 const MAX_LISTED = 1000;
 
@@ -60,9 +58,7 @@ export async function tagsOf(db: Queries, teamId: string, id: string): Promise<s
   return (await tagsOfMany(db, teamId, [id])).get(id) ?? [];
 }
 
-/** Number of ids in one query. The SQL text stays the same, so that the database prepares it once. */
-const IDS_A_QUERY = 100;
-const FIND_TAGS = `SELECT device_id, tag FROM device_tags WHERE team_id = ? AND device_id IN (${Array<string>(IDS_A_QUERY).fill("?").join(", ")}) ORDER BY tag`;
+const FIND_TAGS = `SELECT device_id, tag FROM device_tags WHERE team_id = ? AND device_id IN (${IDS}) ORDER BY tag`;
 
 /** Returns the tags of these devices, by id. Devices without tags are left out. */
 export async function tagsOfMany(
@@ -71,12 +67,8 @@ export async function tagsOfMany(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string[]>> {
   const tags = new Map<string, string[]>();
-  for (let i = 0; i < ids.length; i += IDS_A_QUERY) {
-    const some = ids.slice(i, i + IDS_A_QUERY);
-    const padded = [...some, ...Array<string>(IDS_A_QUERY - some.length).fill(some[0]!)];
-    for (const { device_id, tag } of await db.all<{ device_id: string; tag: string }>(FIND_TAGS, [teamId, ...padded]))
-      tags.set(device_id, [...(tags.get(device_id) ?? []), tag]);
-  }
+  for (const { device_id, tag } of await findByIds<{ device_id: string; tag: string }>(db, FIND_TAGS, teamId, ids))
+    tags.set(device_id, [...(tags.get(device_id) ?? []), tag]);
   return tags;
 }
 

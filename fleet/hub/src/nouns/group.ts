@@ -3,6 +3,7 @@ import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { audit } from "./audit.ts";
+import { findByIds, IDS } from "./by-ids.ts";
 import { countChange } from "./changes.ts";
 import { cleanName } from "./text.ts";
 
@@ -46,9 +47,7 @@ export async function groupsOf(db: Queries, teamId: string, deviceId: string): P
   );
 }
 
-/** Number of ids in one query. The SQL text stays the same, so that the database prepares it once. */
-const IDS_A_QUERY = 100;
-const FIND_GROUPS = `SELECT m.device_id AS device_id, g.id AS id, g.name AS name, g.created_at AS created_at FROM device_group_members m JOIN device_groups g ON g.id = m.group_id WHERE m.team_id = ? AND m.device_id IN (${Array<string>(IDS_A_QUERY).fill("?").join(", ")}) ORDER BY lower(g.name), g.id`;
+const FIND_GROUPS = `SELECT m.device_id AS device_id, g.id AS id, g.name AS name, g.created_at AS created_at FROM device_group_members m JOIN device_groups g ON g.id = m.group_id WHERE m.team_id = ? AND m.device_id IN (${IDS}) ORDER BY lower(g.name), g.id`;
 
 /** Returns the groups of these devices, by device id. */
 export async function groupsOfMany(
@@ -57,12 +56,8 @@ export async function groupsOfMany(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, Group[]>> {
   const groups = new Map<string, Group[]>();
-  for (let i = 0; i < ids.length; i += IDS_A_QUERY) {
-    const some = ids.slice(i, i + IDS_A_QUERY);
-    const padded = [...some, ...Array<string>(IDS_A_QUERY - some.length).fill(some[0]!)];
-    for (const { device_id, ...group } of await db.all<Group & { device_id: string }>(FIND_GROUPS, [teamId, ...padded]))
-      groups.set(device_id, [...(groups.get(device_id) ?? []), group]);
-  }
+  for (const { device_id, ...group } of await findByIds<Group & { device_id: string }>(db, FIND_GROUPS, teamId, ids))
+    groups.set(device_id, [...(groups.get(device_id) ?? []), group]);
   return groups;
 }
 
