@@ -1,6 +1,5 @@
 /** Resolvers of the shadow of a roll-out. */
 import type { Assignment } from "../nouns/assignment.ts";
-import { resolveDesired } from "../nouns/desired.ts";
 import { parseShadow, type GivenShadow } from "../nouns/shadow.ts";
 import { agreementOf, readShadowResult, worstFirst, type ShadowVote } from "../nouns/shadow-report.ts";
 import { isInShadow } from "../nouns/shadow-task.ts";
@@ -23,11 +22,10 @@ export function shadowOf(input: Nullable<GivenShadow> | null | undefined): Given
 }
 
 /** Returns the shadow of an assignment's roll-out, with its result; null: it has none. */
-export async function toShadow({ db, team, values }: TeamContext, row: Assignment): Promise<object | null> {
+export async function toShadow(context: TeamContext, row: Assignment): Promise<object | null> {
   const shadow = parseShadow(row.shadow);
   if (shadow === undefined) return null;
-  const versions = await resolveDesired(db, team.id, { purpose: row.purpose });
-  const { result, votes } = await readShadowResult(db, team.id, row, shadow, versions);
+  const { result, votes } = await readShadowResult(context, context.team.id, row, shadow);
   return {
     ...{ sharePercent: shadow.share, every: shadow.every, snaps: shadow.snaps },
     ...{ minAgreementPercent: shadow.min_agreement, minFrames: shadow.min_frames },
@@ -36,7 +34,7 @@ export async function toShadow({ db, team, values }: TeamContext, row: Assignmen
     result: { ...result, memoryBytes: result.memory },
     devices: ({ first }: { first: number }) => {
       const shown = worstFirst(votes).slice(0, Math.max(0, Math.min(first, MOST_DEVICES)));
-      values.count(shown.length);
+      context.values.count(shown.length);
       return shown.map(toVote);
     },
   };

@@ -34,7 +34,7 @@ export interface GivenGates {
 export const USUAL_FAILURE_LIMIT = 5;
 /** Defaults of gates. The wait is an hour, since a network may fail as late as that after it was applied. */
 export const USUAL_GATES = { success_percent: 90, error_percent: 5, wait_minutes: 60 } as const;
-export const MAX_STEPS = 20;
+const MAX_STEPS = 20;
 /** Largest number of minutes that a step may wait: 30 days. */
 export const MAX_WAIT_MINUTES = 43_200;
 const MINUTE_MS = 60_000;
@@ -75,7 +75,8 @@ function checkSteps(steps: readonly number[]): void {
   );
 }
 
-function checkNumber(name: string, given: number, min: number, max: number): number {
+/** Returns a whole number that a person stated, if it is within its bounds. */
+export function checkNumber(name: string, given: number, min: number, max: number): number {
   if (Number.isInteger(given) && given >= min && given <= max) return given;
   throw new UserError(
     `${name}: got ${given}, expected a whole number from ${min} to ${max}`,

@@ -10,8 +10,9 @@ import { audit, type AuditAction } from "./audit.ts";
 import { countChange } from "./changes.ts";
 import { idsInShare, lastStates } from "./desired.ts";
 import { hasWaited, isOverError, isSuccess, nextStep, parseGates, type Gates, type StepCount } from "./gates.ts";
-import { parseShadow, SHADOW_SHARE, type Shadow } from "./shadow.ts";
-import { judgeShadow, readShadowResult, shadowText, type ShadowResult } from "./shadow-report.ts";
+import { parseShadow } from "./shadow.ts";
+import { judgeShadow, readShadowResult, shadowText } from "./shadow-report.ts";
+import { isInShadow } from "./shadow-task.ts";
 import type { Desired } from "./waiting.ts";
 
 interface Needs {
@@ -60,11 +61,9 @@ export async function moveRollouts({ db, desired, now }: Needs): Promise<void> {
   for (const rollout of rollouts)
     try {
       const gates = parseGates(rollout.gates)!;
-      const shadow = rollout.share === SHADOW_SHARE ? parseShadow(rollout.shadow) : undefined;
-      const move =
-        shadow === undefined
-          ? chooseMove(rollout, gates, await countStep(db, desired, rollout), now())
-          : endShadow(rollout, gates, shadow, await countShadow(db, desired, rollout, shadow), now());
+      const move = isInShadow(rollout)
+        ? await endShadow({ db, desired, now }, rollout, gates)
+        : chooseMove(rollout, gates, await countStep(db, desired, rollout), now());
       if (move === undefined) continue;
       if (await makeMove(db, rollout, move, now())) desired.wake(rollout.team_id);
     } catch (error) {
@@ -85,11 +84,6 @@ async function countStep(db: Queries, desired: Desired, rollout: Rollout): Promi
     if (told !== undefined) count[told.state]++;
   }
   return count;
-}
-
-async function countShadow(db: Queries, desired: Desired, rollout: Rollout, shadow: Shadow): Promise<ShadowResult> {
-  const versions = await desired.all(rollout.team_id, rollout.purpose);
-  return (await readShadowResult(db, rollout.team_id, rollout, shadow, versions)).result;
 }
 
 interface Move {
@@ -116,17 +110,14 @@ function chooseMove(rollout: Rollout, gates: Gates, count: StepCount, now: numbe
 }
 
 /** Returns what follows from the shadow of a roll-out; undefined: nothing yet. */
-function endShadow(
-  { step_at }: Rollout,
-  gates: Gates,
-  shadow: Shadow,
-  result: ShadowResult,
-  now: number,
-): Move | undefined {
+async function endShadow(needs: Needs, rollout: Rollout, gates: Gates): Promise<Move | undefined> {
+  const shadow = parseShadow(rollout.shadow)!;
+  const { result } = await readShadowResult(needs, rollout.team_id, rollout, shadow);
+  const now = needs.now();
   const verdict = judgeShadow(shadow, result);
   const text = shadowText(result);
   if (verdict === "stop") return { action: "rollout.stopped", text, columns: { rollout_state: "stopped" } };
-  if (verdict === "wait" || !hasWaited(gates, step_at ?? 0, now)) return undefined;
+  if (verdict === "wait" || !hasWaited(gates, rollout.step_at ?? 0, now)) return undefined;
   const [share] = gates.steps;
   return { action: "rollout.step_opened", text: `${share} %, ${text}`, columns: { share: share!, step_at: now } };
 }

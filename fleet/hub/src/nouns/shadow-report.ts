@@ -6,16 +6,16 @@ import type { Database, Queries } from "boxwright-service/database";
 import { messageOf } from "boxwright-service/errors";
 import { readShadowReport, type ShadowReport } from "boxwright-service/schema/shadow";
 import type { Assignment } from "./assignment.ts";
-import type { DesiredVersion } from "./desired.ts";
 import type { Shadow } from "./shadow.ts";
-import { isInShadow, shadowsOf, type ShadowTask } from "./shadow-task.ts";
+import { isInShadow, type ShadowTask } from "./shadow-task.ts";
+import type { Desired } from "./waiting.ts";
 
 const DAY_MS = 86_400_000;
 /** Milliseconds for which reports are kept, longer than a step may wait. */
 const KEPT_MS = 60 * DAY_MS;
 
 /** "refused": the report of the device did not fit its schema. It has no vote. */
-export type ShadowState = ShadowReport["state"] | "refused";
+type ShadowState = ShadowReport["state"] | "refused";
 
 interface Row {
   readonly device_id: string;
@@ -110,11 +110,17 @@ export interface ShadowResult {
   readonly memory: Pair;
 }
 
-/** Returns the share of a device's boxes on which both versions agree; null if the device saw no boxes. */
-export function agreementOf({ matched, changed, only_old, only_new }: ShadowReport): number | null {
-  const found = matched + changed + only_old + only_new;
-  return found === 0 ? null : matched / found;
+/** Returns a count as a share of all boxes that a device saw; null if the device saw none. */
+function shareOfBoxes(count: "matched" | "changed", report: ShadowReport): number | null {
+  const found = report.matched + report.changed + report.only_old + report.only_new;
+  return found === 0 ? null : report[count] / found;
 }
+
+/** Returns the share of a device's boxes on which both versions agree; null if the device saw no boxes. */
+export const agreementOf = (report: ShadowReport): number | null => shareOfBoxes("matched", report);
+
+/** Returns a share as a text: "95.0 %". */
+export const percentText = (share: number): string => `${(share * 100).toFixed(1)} %`;
 
 /** Sorts votes: those of devices that cannot run the version first, then by agreement. */
 export function worstFirst(votes: readonly ShadowVote[]): ShadowVote[] {
@@ -146,11 +152,6 @@ export function addVotes(
     const weight = known.reduce((sum, one) => sum + one.weight, 0);
     return weight === 0 ? null : known.reduce((sum, one) => sum + one.value * one.weight, 0) / weight;
   };
-  const changedOf = (report: ShadowReport): number | null => {
-    const { matched, changed, only_old, only_new } = report;
-    const found = matched + changed + only_old + only_new;
-    return found === 0 ? null : changed / found;
-  };
   const pair = (combine: typeof mean, of: (report: ShadowReport) => Pair): Pair => ({
     old: combine((report) => of(report).old),
     new: combine((report) => of(report).new),
@@ -164,7 +165,7 @@ export function addVotes(
     refused: all.filter(({ state }) => state === "refused").length,
     frames: reports.reduce((sum, report) => sum + weightOf(report), 0),
     agreement: mean((report) => (report.state === "failed" ? 0 : agreementOf(report))),
-    changed: mean(changedOf),
+    changed: mean((report) => shareOfBoxes("changed", report)),
     slowdown: middle(({ frame_ms }) => (frame_ms.old ? (frame_ms.new ?? 0) / frame_ms.old : null)),
     confidence: pair(mean, ({ confidence }) => confidence),
     decodeMs: pair(middle, ({ decode_ms }) => decode_ms),
@@ -181,10 +182,10 @@ function medianOf(values: number[]): number | null {
 
 /** Describes the result of a shadow in one line. */
 export function shadowText({ agreement, frames, devices, reported, failed, slowdown }: ShadowResult): string {
-  const percent = (share: number | null): string => (share === null ? "nothing" : `${(share * 100).toFixed(1)} %`);
-  const parts = [`shadow: ${percent(agreement)} agree in ${frames} frames on ${reported} of ${devices} devices`];
+  const agreed = agreement === null ? "nothing" : percentText(agreement);
+  const parts = [`shadow: ${agreed} agree in ${frames} frames on ${reported} of ${devices} devices`];
   if (failed > 0) parts.push(`${failed} failed`);
-  if (slowdown !== null) parts.push(`a frame takes ${percent(slowdown)} of its time`);
+  if (slowdown !== null) parts.push(`a frame takes ${percentText(slowdown)} of its time`);
   return parts.join(", ");
 }
 
@@ -202,19 +203,15 @@ export interface ShadowReading {
   readonly votes: readonly ShadowVote[];
 }
 
-/**
- * Reads the shadow of a roll-out. Once it is over, all count that have reported.
- * @param versions of all devices of the team
- */
+/** Reads the shadow of a roll-out. Once the shadow is over, all devices count that have reported. */
 export async function readShadowResult(
-  db: Queries,
+  { db, desired }: { readonly db: Queries; readonly desired: Desired },
   teamId: string,
   rollout: Assignment,
   shadow: Shadow,
-  versions: ReadonlyMap<string, DesiredVersion>,
 ): Promise<ShadowReading> {
   const votes = await shadowVotes(db, teamId, rollout.rollout_id!);
-  const tasks = isInShadow(rollout) ? [...shadowsOf(versions)] : [];
+  const tasks = isInShadow(rollout) ? [...(await desired.shadows(teamId))] : [];
   const ids = tasks.filter(([, { rolloutId }]) => rolloutId === rollout.rollout_id).map(([id]) => id);
   const counted = isInShadow(rollout) ? ids : [...votes.keys()];
   return { result: addVotes(shadow, counted, votes), votes: counted.flatMap((id) => votes.get(id) ?? []) };

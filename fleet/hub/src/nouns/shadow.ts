@@ -2,7 +2,7 @@
  * Shadow of a roll-out: before the first step, some devices run the old version, but also decode some frames with the
  * new one. A person sets limits for the comparison, which then open the first step or stop the roll-out.
  */
-import { UserError } from "../core/errors.ts";
+import { checkNumber } from "./gates.ts";
 
 export interface Shadow {
   /** Percentage of the target's devices that compare. */
@@ -46,14 +46,8 @@ export const SHADOW_BOUNDS = {
 export function readShadow(given: GivenShadow | undefined): Shadow | undefined {
   if (given === undefined) return undefined;
   const count = (name: keyof typeof SHADOW_BOUNDS, usual: number): number => {
-    const value = given[name] ?? usual;
     const [min, max] = SHADOW_BOUNDS[name];
-    if (Number.isInteger(value) && value >= min && value <= max) return value;
-    throw new UserError(
-      `shadow.${name}: got ${value}, expected a whole number from ${min} to ${max}`,
-      400,
-      `Enter a whole number from ${min} to ${max}.`,
-    );
+    return checkNumber(`shadow.${name}`, given[name] ?? usual, min, max);
   };
   return {
     share: count("sharePercent", USUAL_SHADOW.share),

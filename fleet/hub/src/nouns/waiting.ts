@@ -111,6 +111,12 @@ export class Desired {
     return (await this.#loaded(teamId)).shadows.get(deviceId);
   }
 
+  /** Returns the shadow tasks of a team's devices, including earlier changes by other processes. */
+  async shadows(teamId: string): Promise<ReadonlyMap<string, ShadowTask>> {
+    await this.poll();
+    return (await this.#loaded(teamId)).shadows;
+  }
+
   /** Returns what all devices of a team should run, including earlier changes by other processes. */
   async all(teamId: string, purpose: Purpose): Promise<ReadonlyMap<string, DesiredVersion>> {
     await this.poll();

@@ -1,9 +1,15 @@
 /** What the shadow of a roll-out found: figures, the devices that agree least, and snaps of disagreements. */
 import { SHADOW_EXTRA, SHADOW_SNAP } from "boxwright-service/schema/shadow";
 import type { Assignment } from "../nouns/assignment.ts";
-import { resolveDesired } from "../nouns/desired.ts";
 import { parseShadow, type Shadow } from "../nouns/shadow.ts";
-import { agreementOf, readShadowResult, worstFirst, type Pair, type ShadowReading } from "../nouns/shadow-report.ts";
+import {
+  agreementOf,
+  percentText,
+  readShadowResult,
+  worstFirst,
+  type Pair,
+  type ShadowReading,
+} from "../nouns/shadow-report.ts";
 import { isInShadow } from "../nouns/shadow-task.ts";
 import { findSnaps, type Snap } from "../nouns/snap-query.ts";
 import { countText } from "./ago.tsx";
@@ -14,7 +20,7 @@ import { SnapItem } from "./snaps.tsx";
 /** Devices and snaps that the page shows. */
 const [MOST_DEVICES, MOST_SNAPS] = [10, 6];
 
-export interface ShadowShown extends ShadowReading {
+interface ShadowShown extends ShadowReading {
   readonly shadow: Shadow;
   readonly isRunning: boolean;
   /** Snaps of disagreements, the newest first: a device sends one only if it is larger than those before. */
@@ -23,7 +29,7 @@ export interface ShadowShown extends ShadowReading {
 
 /** Reads the shadow of each roll-out that has one. */
 export async function shadowsShown(
-  { db }: Site,
+  site: Site,
   teamId: string,
   assignments: readonly Assignment[],
 ): Promise<Map<Assignment, ShadowShown>> {
@@ -31,16 +37,15 @@ export async function shadowsShown(
   for (const row of assignments) {
     const shadow = parseShadow(row.shadow);
     if (shadow === undefined || row.rollout_id === null) continue;
-    const versions = await resolveDesired(db, teamId, { purpose: row.purpose });
-    const reading = await readShadowResult(db, teamId, row, shadow, versions);
+    const reading = await readShadowResult(site, teamId, row, shadow);
     const filter = { names: [SHADOW_SNAP], extras: [{ key: SHADOW_EXTRA, value: row.rollout_id }] };
-    const snaps = shadow.snaps ? await findSnaps(db, teamId, filter, { limit: MOST_SNAPS }) : [];
+    const snaps = shadow.snaps ? await findSnaps(site.db, teamId, filter, { limit: MOST_SNAPS }) : [];
     found.set(row, { ...reading, shadow, snaps, isRunning: isInShadow(row) });
   }
   return found;
 }
 
-const percent = (share: number | null): string => (share === null ? "none yet" : `${(share * 100).toFixed(1)} %`);
+const percent = (share: number | null): string => (share === null ? "none yet" : percentText(share));
 
 function pairText({ old, new: next }: Pair, show: (value: number) => string): string {
   const text = (value: number | null): string => (value === null ? "none" : show(value));
