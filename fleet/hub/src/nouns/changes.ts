@@ -3,13 +3,32 @@
  * in the database, so that all hub processes see a change, on SQLite and PostgreSQL.
  */
 import type { Queries } from "boxwright-service/database";
+import type { SetKind } from "./device-set.ts";
 
 /** Counts a change. Call this in the transaction of the change, and call `Desired.wake` after the transaction. */
-export async function countChange(tx: Queries, teamId: string): Promise<void> {
+export async function countChange(tx: Queries, teamId: string, changes = 1): Promise<void> {
   await tx.all(
-    "INSERT INTO team_changes (team_id, count) VALUES (?, 1) ON CONFLICT (team_id) DO UPDATE SET count = team_changes.count + 1",
-    [teamId],
+    "INSERT INTO team_changes (team_id, count) VALUES (?, ?) " +
+      "ON CONFLICT (team_id) DO UPDATE SET count = team_changes.count + excluded.count",
+    [teamId, changes],
   );
+}
+
+/**
+ * Counts a change of the devices in these sets, if a set is given a version. Otherwise writes the row all the same: on
+ * PostgreSQL, a simultaneous assignment then makes this transaction run again, and see the assignment.
+ */
+export async function countSetChange(
+  tx: Queries,
+  teamId: string,
+  kind: SetKind,
+  ids: readonly string[],
+): Promise<void> {
+  const given = await tx.all<{ target_id: string }>(
+    "SELECT target_id FROM assignments WHERE team_id = ? AND kind = ?",
+    [teamId, kind],
+  );
+  await countChange(tx, teamId, given.some(({ target_id }) => ids.includes(target_id)) ? 1 : 0);
 }
 
 /**

@@ -7,7 +7,7 @@ import { UserError } from "../core/errors.ts";
 import { cleanTags } from "./application.ts";
 import { audit } from "./audit.ts";
 import { findByIds, IDS } from "./by-ids.ts";
-import { countChange } from "./changes.ts";
+import { countSetChange } from "./changes.ts";
 import { needDevice, type DeviceRow } from "./device-query.ts";
 import type { Change } from "./group.ts";
 
@@ -43,12 +43,13 @@ export async function setDeviceTags(
   return db.write(async (tx) => {
     const device = await needDevice(tx, teamId, id);
     const before = await tagsOf(tx, teamId, id);
-    if (before.length === tags.length && before.every((tag) => tags.includes(tag))) return device;
+    const changed = [...new Set([...before, ...tags])].filter((tag) => !before.includes(tag) || !tags.includes(tag));
+    if (changed.length === 0) return device;
     await tx.all("DELETE FROM device_tags WHERE team_id = ? AND device_id = ?", [teamId, id]);
     for (const tag of tags)
       await tx.all("INSERT INTO device_tags (team_id, device_id, tag) VALUES (?, ?, ?)", [teamId, id, tag]);
     await audit(tx, now, actor, "device.tagged", teamId, `${id} ${tags.length === 0 ? "no tags" : tags.join(", ")}`);
-    await countChange(tx, teamId);
+    await countSetChange(tx, teamId, "tag", changed);
     return device;
   });
 }

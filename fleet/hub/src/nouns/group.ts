@@ -4,7 +4,7 @@ import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { audit } from "./audit.ts";
 import { findByIds, IDS } from "./by-ids.ts";
-import { countChange } from "./changes.ts";
+import { countChange, countSetChange } from "./changes.ts";
 import { cleanName } from "./text.ts";
 
 export const MAX_GROUPS = 500;
@@ -158,7 +158,7 @@ export async function addToGroup(
     }
     const subject = deviceIds.length === 1 ? deviceIds[0]! : `${deviceIds.length} devices`;
     if (added > 0) await audit(tx, now, actor, "group.device_added", teamId, `${named(group)}: ${subject}`);
-    if (added > 0) await countChange(tx, teamId);
+    if (added > 0) await countSetChange(tx, teamId, "group", [groupId]);
     return { group, added };
   });
 }
@@ -189,7 +189,7 @@ export async function removeFromGroup(
     }
     const subject = deviceIds.length === 1 ? deviceIds[0]! : `${deviceIds.length} devices`;
     if (removed > 0) await audit(tx, now, actor, "group.device_removed", teamId, `${named(group)}: ${subject}`);
-    if (removed > 0) await countChange(tx, teamId);
+    if (removed > 0) await countSetChange(tx, teamId, "group", [groupId]);
     return { group, removed };
   });
 }

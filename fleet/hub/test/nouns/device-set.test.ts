@@ -3,11 +3,12 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { createApp, saveVersion } from "../../src/nouns/application.ts";
 import { assign, endRollout, findAssignment, isInShare, unassign, type Assign } from "../../src/nouns/assignment.ts";
 import { readAudit } from "../../src/nouns/audit.ts";
+import { readChanges } from "../../src/nouns/changes.ts";
 import { resolveDesired, rolloutProgress } from "../../src/nouns/desired.ts";
 import { addDevices } from "../../src/nouns/device.ts";
 import { ROWS_A_TURN } from "../../src/nouns/device-set.ts";
 import { setDeviceTags } from "../../src/nouns/device-tag.ts";
-import { addToGroup, createGroup } from "../../src/nouns/group.ts";
+import { addToGroup, createGroup, removeFromGroup } from "../../src/nouns/group.ts";
 import { noteReport } from "../../src/nouns/report.ts";
 import { moveRollouts } from "../../src/nouns/rollout-steps.ts";
 import { tagTarget } from "../../src/nouns/target.ts";
@@ -126,6 +127,24 @@ onDatabases("a roll-out to a tag", (kind) => {
     const index = devices.findIndex((id) => isInShare(id, rollout_id!, 99));
     expect(await report(index, "failed")).toBe(true);
     expect(await state()).toMatchObject({ rollout_state: "stopped", next_version: 3 });
+  });
+
+  it("lets hubs read a team again only if a set with a version changed", async () => {
+    const { give, tag, db, teamId, change, devices } = await prepare(2, 1);
+    await give(1);
+    const { id } = await createGroup(db, change(), "gates");
+    const changesOf = async (work: () => Promise<unknown>): Promise<number> => {
+      const before = (await readChanges(db)).get(teamId)!;
+      await work();
+      return (await readChanges(db)).get(teamId)! - before;
+    };
+    expect(await changesOf(() => tag(1, "roof"))).toBe(0);
+    expect(await changesOf(() => tag(1, "roof", "north"))).toBe(1);
+    expect(await changesOf(() => tag(1, "north"))).toBe(0);
+    expect(await changesOf(() => tag(1))).toBe(1);
+    expect(await changesOf(() => addToGroup(db, change(), id, devices))).toBe(0);
+    await give(1, { target: { kind: "group", id } });
+    expect(await changesOf(() => removeFromGroup(db, change(), id, devices))).toBe(1);
   });
 
   it("needs a tag that a device has, or that is given a version already", async () => {
