@@ -25,8 +25,12 @@ export function personCrop([left, top, right, bottom]: Corners, [width, height]:
   };
 }
 
-/** MediaPipe, DetectionsToRectsCalculator: the angle at which the line from `a` to `b` has the target angle. */
+/**
+ * MediaPipe, DetectionsToRectsCalculator: the angle at which the line from `a` to `b` has the target angle. One point
+ * twice has no direction: such a crop stays upright here, and MediaPipe rotates it by the target angle.
+ */
 export function turnOf(a: Point, b: Point, targetDegrees: number): number {
+  if (a[0] === b[0] && a[1] === b[1]) return 0;
   const angle = (targetDegrees * Math.PI) / 180 - Math.atan2(-(b[1] - a[1]), b[0] - a[0]);
   return angle - 2 * Math.PI * Math.floor((angle + Math.PI) / (2 * Math.PI));
 }
