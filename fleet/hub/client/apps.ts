@@ -291,7 +291,9 @@ const PAIRS = ["confidence", "decodeMs", "memoryBytes"].map((name) => `${name} {
 const RESULT = `result { devices reported failed refused frames agreement changed slowdown ${PAIRS} }`;
 const COMPARED = "frames emptyFrames matched changed onlyOld onlyNew agreement";
 const SHADOW = `rolloutShadow { ${LIMITS} isRunning ${RESULT} devices { deviceId reportedAt state message ${COMPARED} } }`;
-const ASSIGNMENT = `deviceId groupId deviceTag version rolloutVersion rolloutShare rolloutState rolloutFailureLimit ${GATES} rolloutProgress { devices applied failed waiting offline } ${SHADOW} revision changedAt changedBy`;
+const PROGRESS = "rolloutProgress { devices applied failed waiting offline }";
+const ROLLOUT = `rolloutVersion rolloutShare rolloutState rolloutFailureLimit ${GATES} ${PROGRESS} ${SHADOW}`;
+const ASSIGNMENT = `deviceId groupId deviceTag version ${ROLLOUT} revision changedAt changedBy`;
 const APP = `id identifier name purpose tags createdAt updatedAt newestVersion { number hash } assignments { ${ASSIGNMENT} }`;
 const MODEL = "sha256 size name createdAt isComplete appIdentifiers deviceCount";
 const VERSION =

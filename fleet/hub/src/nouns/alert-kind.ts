@@ -128,7 +128,8 @@ export function sourceOf(kind: AlertKind): string {
   if (kind === "rollout_stopped")
     // A target may have two roll-outs, one of its network and one of its agent. Use the row of the stopped one.
     return (
-      `(${ROLLOUT_TARGETS.join(" UNION ALL ")}) d JOIN (SELECT team_id, kind, target_id, max(rollout_state) AS rollout_state FROM assignments ` +
+      `(${ROLLOUT_TARGETS.join(" UNION ALL ")}) d ` +
+      "JOIN (SELECT team_id, kind, target_id, max(rollout_state) AS rollout_state FROM assignments " +
       "GROUP BY team_id, kind, target_id) s ON s.team_id = d.team_id AND s.kind = d.kind AND s.target_id = d.target_id"
     );
   return `(${KEYS.join(" UNION ALL ")}) d JOIN (${KEYS.join(" UNION ALL ")}) s ON s.team_id = d.team_id AND s.id = d.id`;
@@ -146,6 +147,6 @@ const KEYS = [
   "SELECT team_id, id, name, expires_at, CASE WHEN replaced_by IS NULL THEN revoked_at ELSE created_at END AS revoked_at FROM api_keys",
 ];
 
-/** Returns the label of a kind with the threshold in place of N. */
+/** Returns the label of a kind with the threshold in place of N. This is the default name of a rule. */
 export const ruleText = (kind: AlertKind, threshold: number): string =>
-  KINDS[kind].label.replace(/\bN\b/, String(threshold));
+  KINDS[kind].label.replace(/\bN\b/, String(threshold)).replace(/(?<=\b1 \w+)s\b/, "");

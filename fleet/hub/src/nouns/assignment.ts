@@ -291,10 +291,15 @@ export async function stopRollouts(
   for (const kind of SET_KINDS) {
     const { table, column } = SET_TABLES[kind];
     const stopped = await tx.all<{ target_id: string }>(
-      `UPDATE assignments SET rollout_state = 'stopped', revision = revision + 1 WHERE team_id = ? AND kind = '${kind}' AND app_id = ? AND next_version = ? AND rollout_state = 'running' AND gates IS NULL ` +
+      "UPDATE assignments SET rollout_state = 'stopped', revision = revision + 1 " +
+        `WHERE team_id = ? AND kind = '${kind}' AND app_id = ? AND next_version = ? ` +
+        "AND rollout_state = 'running' AND gates IS NULL " +
         `AND target_id IN (SELECT ${column} FROM ${table} WHERE team_id = ? AND device_id = ?) ` +
-        `AND (SELECT count(*) FROM ${table} m JOIN app_reports r ON r.team_id = m.team_id AND r.device_id = m.device_id WHERE m.team_id = assignments.team_id AND m.${column} = assignments.target_id ` +
-        "AND r.app_id = assignments.app_id AND r.version = assignments.next_version AND r.state = 'failed' AND r.at >= assignments.changed_at) >= coalesce(failure_limit, 1) RETURNING target_id",
+        `AND (SELECT count(*) FROM ${table} m ` +
+        "JOIN app_reports r ON r.team_id = m.team_id AND r.device_id = m.device_id " +
+        `WHERE m.team_id = assignments.team_id AND m.${column} = assignments.target_id ` +
+        "AND r.app_id = assignments.app_id AND r.version = assignments.next_version AND r.state = 'failed' " +
+        "AND r.at >= assignments.changed_at) >= coalesce(failure_limit, 1) RETURNING target_id",
       [teamId, appId, version, teamId, deviceId],
     );
     for (const { target_id } of stopped)

@@ -51,7 +51,8 @@ export async function noteShadow(
   const write = (tx: Queries): Promise<unknown> =>
     tx.all(
       "INSERT INTO shadow_reports (team_id, rollout_id, device_id, at, state, message, report) VALUES (?, ?, ?, ?, ?, ?, ?) " +
-        "ON CONFLICT (team_id, rollout_id, device_id) DO UPDATE SET at = excluded.at, state = excluded.state, message = excluded.message, report = excluded.report",
+        "ON CONFLICT (team_id, rollout_id, device_id) DO UPDATE SET " +
+        "at = excluded.at, state = excluded.state, message = excluded.message, report = excluded.report",
       values,
     );
   // Do not sync the disk: after a power cut, the next heartbeat brings the same report.
@@ -221,7 +222,8 @@ export async function readShadowResult(
 export async function deleteOldShadows(db: Database, now: number, limit: number): Promise<void> {
   await db.write((tx) =>
     tx.all(
-      "DELETE FROM shadow_reports WHERE (team_id, rollout_id, device_id) IN (SELECT team_id, rollout_id, device_id FROM shadow_reports WHERE at < ? LIMIT ?) RETURNING 1 AS done",
+      "DELETE FROM shadow_reports WHERE (team_id, rollout_id, device_id) IN " +
+        "(SELECT team_id, rollout_id, device_id FROM shadow_reports WHERE at < ? LIMIT ?) RETURNING 1 AS done",
       [now - KEPT_MS, limit],
     ),
   );

@@ -116,6 +116,18 @@ onDatabases("alerts by GraphQL", (kind) => {
     ]);
   });
 
+  it("have usual names in the singular", async () => {
+    const { key } = await hub.makeTeam("Singular", []);
+    const RULE = "alertRule { id name }";
+    const { id, name } = (await change(`createAlertRule(kind: DEVICE_OFFLINE, threshold: 1) { ${RULE} }`, key))
+      .alertRule;
+    expect(name).toBe("Device offline for 1 minute");
+    const spool = await change(`createAlertRule(kind: SPOOL_FULL, threshold: 1) { ${RULE} }`, key);
+    expect(spool.alertRule.name).toBe("Spool 1 per cent full");
+    const update = `updateAlertRule(alertRuleId: "${id}", threshold: 21) { ${RULE} }`;
+    expect((await change(update, key)).alertRule.name).toBe("Device offline for 21 minutes");
+  });
+
   it("keep a deleted group in a rule whose threshold changes, and name none for rules without devices", async () => {
     const { key, team: own } = await hub.makeTeam("Lost group", []);
     const by = { now: Date.now(), actor: "x", teamId: own.id };
