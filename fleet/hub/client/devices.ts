@@ -101,8 +101,8 @@ export interface DeviceOperations {
   /** Revokes a device's credential. The hub refuses the device at once, and hosts within a minute. */
   revokeDeviceCredential(deviceId: string): Promise<Device>;
   /**
-   * After a restore: for some hours, a device that proves its identity with its own key gets a new credential. Default
-   * 24 hours; 0 ends this. Returns the end time, or null.
+   * Lets devices come back after a restore: for some hours, a device that proves its identity with its own key gets a
+   * new credential. Default 24 hours; 0 ends this. Returns the end time, or null.
    */
   letDevicesReturn(hours?: number): Promise<string | null>;
   returningDevicesUntil(): Promise<string | null>;

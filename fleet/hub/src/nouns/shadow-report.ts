@@ -199,7 +199,7 @@ export function judgeShadow(shadow: Shadow, { frames, agreement, slowdown }: Sha
 }
 
 /** The result of a roll-out's shadow, and what each of its devices said. */
-export interface ShadowReading {
+interface ShadowReading {
   readonly result: ShadowResult;
   readonly votes: readonly ShadowVote[];
 }

@@ -1,10 +1,9 @@
 /** Targets that get an application: devices, groups and tags. Converts between a person's text and the target. */
 import type { Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
-import { listDevices } from "./device.ts";
+import { findByIds, IDS } from "./by-ids.ts";
 import type { SetKind } from "./device-set.ts";
 import { readTags } from "./device-tag.ts";
-import { listGroups } from "./group.ts";
 
 export type TargetKind = "device" | SetKind;
 
@@ -62,15 +61,22 @@ export async function findTarget(db: Queries, teamId: string, text: string): Pro
   return { kind: "device", id: first.id };
 }
 
-/** Returns the names of devices and groups, by `kind:id`. The name of a tag is its id. */
+const FIND_NAMES = {
+  device: `SELECT id, name FROM devices WHERE team_id = ? AND id IN (${IDS})`,
+  group: `SELECT id, name FROM device_groups WHERE team_id = ? AND id IN (${IDS})`,
+} as const;
+
+/** Returns the names of these devices and groups, by `kind:id`. The name of a tag is its id. */
 export async function targetNames(
   db: Queries,
   teamId: string,
   targets: readonly { readonly kind: TargetKind; readonly target_id: string }[],
 ): Promise<Map<string, string>> {
   const names = new Map<string, string>();
-  for (const { id, name } of await listGroups(db, teamId)) names.set(`group:${id}`, name);
-  if (targets.some(({ kind }) => kind === "device"))
-    for (const { id, name } of await listDevices(db, teamId)) names.set(`device:${id}`, name);
+  for (const kind of ["device", "group"] as const) {
+    const ids = targets.filter((target) => target.kind === kind).map(({ target_id }) => target_id);
+    for (const { id, name } of await findByIds<{ id: string; name: string }>(db, FIND_NAMES[kind], teamId, ids))
+      names.set(`${kind}:${id}`, name);
+  }
   return names;
 }

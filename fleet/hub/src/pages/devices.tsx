@@ -200,7 +200,7 @@ async function devicesPage({ db, now }: Site, visit: Member, asked: View, proble
   return show(frameOf(visit, "Devices", "devices"), content, problem?.status ?? 200);
 }
 
-/** After a restore: shows how many devices are missing, and the button that lets them come back. */
+/** Shows how many devices are missing after a restore, and the button that lets them come back. */
 function Returns(props: { base: string; csrf: string; away: number; until: number | null }) {
   const { base, csrf, away, until } = props;
   if (away === 0 && until === null) return <></>;

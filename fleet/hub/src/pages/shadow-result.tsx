@@ -8,7 +8,8 @@ import {
   readShadowResult,
   worstFirst,
   type Pair,
-  type ShadowReading,
+  type ShadowResult,
+  type ShadowVote,
 } from "../nouns/shadow-report.ts";
 import { isInShadow } from "../nouns/shadow-task.ts";
 import { findSnaps, type Snap } from "../nouns/snap-query.ts";
@@ -20,9 +21,12 @@ import { SnapItem } from "./snaps.tsx";
 /** Devices and snaps that the page shows. */
 const [MOST_DEVICES, MOST_SNAPS] = [10, 6];
 
-interface ShadowShown extends ShadowReading {
+interface ShadowShown {
+  readonly result: ShadowResult;
   readonly shadow: Shadow;
   readonly isRunning: boolean;
+  /** Votes of the devices that agree least. */
+  readonly votes: readonly ShadowVote[];
   /** Snaps of disagreements, the newest first: a device sends one only if it is larger than those before. */
   readonly snaps: readonly Snap[];
 }
@@ -37,10 +41,13 @@ export async function shadowsShown(
   for (const row of assignments) {
     const shadow = parseShadow(row.shadow);
     if (shadow === undefined || row.rollout_id === null) continue;
-    const reading = await readShadowResult(site, teamId, row, shadow);
+    const { result, votes } = await readShadowResult(site, teamId, row, shadow);
     const filter = { names: [SHADOW_SNAP], extras: [{ key: SHADOW_EXTRA, value: row.rollout_id }] };
     const snaps = shadow.snaps ? await findSnaps(site.db, teamId, filter, { limit: MOST_SNAPS }) : [];
-    found.set(row, { ...reading, shadow, snaps, isRunning: isInShadow(row) });
+    found.set(row, {
+      ...{ shadow, snaps, result, isRunning: isInShadow(row) },
+      votes: worstFirst(votes).slice(0, MOST_DEVICES),
+    });
   }
   return found;
 }
@@ -85,18 +92,16 @@ export function ShadowResultParts({ shown, teamId, names }: Shown) {
       <Facts rows={rows} />
       {votes.length > 0 && (
         <ul aria-label="Devices that agree least">
-          {worstFirst(votes)
-            .slice(0, MOST_DEVICES)
-            .map(({ device_id, state, message, report }) => (
-              <li>
-                <a href={`/teams/${teamId}/devices/${device_id}`}>{nameOf(device_id)}</a>:{" "}
-                {state === "comparing" ? (
-                  `${percent(report === null ? null : agreementOf(report))} in ${countText(report?.frames ?? 0, "frame")}`
-                ) : (
-                  <span class="bad">{message === "" ? state : message}</span>
-                )}
-              </li>
-            ))}
+          {votes.map(({ device_id, state, message, report }) => (
+            <li>
+              <a href={`/teams/${teamId}/devices/${device_id}`}>{nameOf(device_id)}</a>:{" "}
+              {state === "comparing" ? (
+                `${percent(report === null ? null : agreementOf(report))} in ${countText(report?.frames ?? 0, "frame")}`
+              ) : (
+                <span class="bad">{message === "" ? state : message}</span>
+              )}
+            </li>
+          ))}
         </ul>
       )}
       {snaps.length > 0 && (
