@@ -1,4 +1,5 @@
 /** Roll-outs to all devices with a tag: who follows them while tags come and go, how they go on, and how they stop. */
+import type { Database, Queries } from "boxwright-service/database";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createApp, saveVersion } from "../../src/nouns/application.ts";
 import { assign, endRollout, findAssignment, isInShare, unassign, type Assign } from "../../src/nouns/assignment.ts";
@@ -145,6 +146,30 @@ onDatabases("a roll-out to a tag", (kind) => {
     expect(await changesOf(() => addToGroup(db, change(), id, devices))).toBe(0);
     await give(1, { target: { kind: "group", id } });
     expect(await changesOf(() => removeFromGroup(db, change(), id, devices))).toBe(1);
+  });
+
+  // SQLite runs one transaction at a time.
+  it.skipIf(kind === "sqlite")("tells hubs of a set that is given a version at the same moment", async () => {
+    const { give, db, teamId, change, devices } = await prepare(2, 1);
+    const before = (await readChanges(db)).get(teamId) ?? 0;
+    let attempts = 0;
+    const meanwhile: Pick<Database, "write"> = {
+      write: (work, options) =>
+        db.write(async (tx) => {
+          attempts++;
+          const all: Queries["all"] = async (sql, params) => {
+            const rows = await tx.all<never>(sql, params);
+            // Give the version after the transaction has seen that the tag has none.
+            if (attempts === 1 && sql.includes("FROM assignments")) await give(1);
+            return rows;
+          };
+          return work({ all });
+        }, options),
+    };
+    await setDeviceTags(meanwhile as Database, change(), devices[1]!, ["north"]);
+    // The hubs may have read the team after the assignment, so that the tag must count by itself.
+    expect(attempts).toBe(2);
+    expect((await readChanges(db)).get(teamId)! - before).toBe(2);
   });
 
   it("needs a tag that a device has, or that is given a version already", async () => {
