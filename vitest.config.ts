@@ -15,6 +15,7 @@ export default defineConfig({
     setupFiles: [
       "test/support/scalar-kernel.ts",
       "test/support/typed-arrays.ts",
+      "test/support/seed.ts",
       ...(process.env.BOXWRIGHT_PLANS ? ["test/support/plan-recorder.ts"] : []),
     ],
     // A file is 0.4 s of a new process and of reading src/ anew: half of all the time. No test changes a module for others.

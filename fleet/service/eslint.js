@@ -16,6 +16,10 @@ export const base = defineConfig(
         { allowNumber: true, allowNullish: true, allowBoolean: true },
       ],
       "max-params": ["error", 8],
+      "no-restricted-imports": [
+        "error",
+        { name: "fast-check", message: "Import { fc } from boxwright-service/testing/random: it gives the seed." },
+      ],
       // Prettier breaks code. Long texts and SQL stay in one piece.
       "max-len": [
         "error",

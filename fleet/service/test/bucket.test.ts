@@ -1,7 +1,7 @@
 /** Token buckets. */
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Buckets, decide } from "../src/bucket.ts";
+import { fc } from "../src/testing/random.ts";
 
 describe("token buckets", () => {
   it("allow a burst, then the rate", () => {

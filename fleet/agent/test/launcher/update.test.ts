@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Child } from "boxwright-service/testing/child";
 import { KILLS, KILLS_TIMEOUT } from "boxwright-service/testing/kills";
+import { random } from "boxwright-service/testing/random";
 import { sleep, until } from "boxwright-service/testing/wait";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { CONFIG, MODEL } from "../support/echo.ts";
@@ -189,7 +190,7 @@ describe("an update", () => {
         const wanted = `1.${++minor}.0`;
         const release = makeRelease(key, wanted, makeArchive(wanted));
         hub.agent = release;
-        await sleep(Math.random() * 9000);
+        await sleep(random() * 9000);
         const before = readdirSync(state).includes("versions")
           ? readFileSync(join(state, "versions/launcher.json"), { encoding: "utf8", flag: "a+" })
           : "";

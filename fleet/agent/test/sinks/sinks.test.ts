@@ -6,6 +6,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { createDecoderSync, fromPacket, toPacket } from "boxwright";
 import { Backoff } from "boxwright-service/retry";
+import { random } from "boxwright-service/testing/random";
 import { pino } from "pino";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ConfigStore } from "../../src/sinks/configs.ts";
@@ -275,7 +276,7 @@ describe("a delivery", () => {
       send: async () => {
         most = Math.max(most, ++underWay);
         await gate.opened;
-        await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
+        await new Promise((resolve) => setTimeout(resolve, random() * 5));
         underWay--;
         return { kind: "stored" };
       },

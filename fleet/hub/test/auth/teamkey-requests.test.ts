@@ -1,5 +1,5 @@
 /** API keys over HTTP, on both databases: who gets in, and whose devices they see. */
-import fc from "fast-check";
+import { fc } from "boxwright-service/testing/random";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { mintKey } from "../../src/core/key.ts";
 import { revokeKey } from "../../src/nouns/apikey.ts";

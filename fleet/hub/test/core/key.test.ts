@@ -1,5 +1,5 @@
 /** API keys as bytes. */
-import fc from "fast-check";
+import { fc } from "boxwright-service/testing/random";
 import { describe, expect, it } from "vitest";
 import { hashKey, KEY_PATTERN, mintKey, readKey, sameHash } from "../../src/core/key.ts";
 import { redact } from "../../src/core/log.ts";

@@ -1,0 +1,23 @@
+/**
+ * Gives random tests one seed. Every run tries the same cases, so that a change decides what passes and luck does not.
+ * BOXWRIGHT_SEED=random draws new cases, as the weekly run does; BOXWRIGHT_SEED=N repeats those of N. Tests import
+ * fast-check from here.
+ */
+// eslint-disable-next-line no-restricted-imports -- the one place
+import fc from "fast-check";
+
+const wanted = process.env.BOXWRIGHT_SEED ?? "1";
+const seed = wanted === "random" ? Date.now() % 2 ** 31 : Number(wanted);
+if (!Number.isInteger(seed)) throw new Error(`got BOXWRIGHT_SEED=${wanted}, expected "random" or an integer`);
+if (wanted === "random") console.log(`BOXWRIGHT_SEED=${seed}`);
+fc.configureGlobal({ seed });
+
+let state = seed;
+
+/** Returns a number from 0 to below 1: the next of the sequence that the seed begins. */
+export function random(): number {
+  state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+  return state / 2 ** 32;
+}
+
+export { fc };
