@@ -166,7 +166,6 @@ export class InvertedBoxes {
 
 /** Boxes of a finished list may reach over the edge by this fraction of a side. */
 const OVER_EDGE = 0.1;
-/** Smallest count of boxes over an edge for a note. */
 const FEWEST_OVER = 2;
 
 /**

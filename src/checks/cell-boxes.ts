@@ -9,7 +9,6 @@ import { gridsOfRows } from "../shapes/grids.ts";
 import type { MemoryImage } from "../memory/write.ts";
 import { type PlanInMemory, valueIn } from "../decode/values.ts";
 
-/** Largest count of cells that are sampled. */
 const MOST_CELLS = 100;
 /** Smallest count of cells for a conclusion. */
 const FEWEST_CELLS = 40;

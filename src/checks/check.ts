@@ -51,7 +51,6 @@ export interface Moment<W extends Checked = Checked> {
   readonly best: Best | null;
   /** Lowest score threshold. */
   readonly threshold: number;
-  /** Count of empty frames in a row. */
   readonly emptyFrames: number;
   /** True if an earlier frame had a candidate. */
   readonly hasFound: boolean;
@@ -59,7 +58,6 @@ export interface Moment<W extends Checked = Checked> {
   readonly labels: readonly string[] | null;
   /** Stated class count. */
   readonly classes: number | null;
-  /** Class ids of a packet. */
   readonly classIds: Int32Array;
   /** The prepared picture. */
   readonly picture: ImageInput | null;

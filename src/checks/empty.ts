@@ -19,7 +19,6 @@ export class EmptyFrames {
   /** Count of empty frames in a row at which the best score is checked. */
   #nextLook = 1;
 
-  /** Count of empty frames in a row. */
   get count(): number {
     return this.#count;
   }

@@ -11,7 +11,6 @@ import { EmptyFrames } from "./empty.ts";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Index of each moment in `MOMENTS`. */
 const [TENSORS, IMAGE, FIRST_BOXES, BOXES, NO_BOXES, RESULT, EMPTY, PICTURE, PACKET] = MOMENTS.keys();
 
 const startsOnce = (when: When): boolean => when.startsWith("first ");

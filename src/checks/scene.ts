@@ -48,7 +48,6 @@ export function noteOfCrowd({ memory: { i32, f32 }, plan }: MemoryImage, block: 
   return null;
 }
 
-/** Returns the value of a column if all its values are equal. Else returns null. */
 function onlyValue(work: PlanInMemory, { cells }: Head, column: Column, channels: number): number | null {
   const first = valueIn(work, 0, column, 0);
   return everyValue(work, cells, column, channels, [first, first]) ? first : null;

@@ -13,7 +13,6 @@ export interface ArchivePicture {
   readonly problems: readonly ConfigProblem[];
 }
 
-/** Names of all fields of an input and of its preprocessing. */
 const INPUT = ["name", "dtype", "input_type", "shape", "layout", "preprocessing"];
 const PREPROCESSING = ["mean", "scale", "reverse_channels", "interleaved_to_planar", "dai_type"];
 

@@ -1,4 +1,3 @@
-/** Default values of config files. */
 import type { Config } from "./types.ts";
 
 /** Returns the config of a file that states nothing. The reader of each format overrides what its file states. */

@@ -58,7 +58,6 @@ export class FieldReader {
     this.problems = problems;
   }
 
-  /** Returns the path of the field `key`. */
   pathOf(key: string): string {
     return this.path && key ? `${this.path}.${key}` : this.path + key;
   }
@@ -100,12 +99,10 @@ export class FieldReader {
         this.report(key, "an unknown name", namesFor(key, keys));
   }
 
-  /** Throws a ConfigError if there are problems. */
   throwProblems(): void {
     if (this.problems.length > 0) throw new ConfigError(this.problems);
   }
 
-  /** True if the field is there. */
   has(key: string): boolean {
     return (this.json[key] ?? null) !== null;
   }

@@ -39,7 +39,6 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Reads one name per line. Either all lines begin with a class id, or none does. */
 function readLines(lines: readonly string[]): LabelFile {
   const filled = lines.filter((line) => line !== "");
   const rows = filled.flatMap((line) => {

@@ -58,7 +58,6 @@ function checkSide(
     );
 }
 
-/** Reads the anchors of one mask. Returns `null` if the mask is no list. */
 function readMask(r: FieldReader, at: string, value: unknown, anchors: Anchors): AnchorSet["anchors"] | null {
   const mask = r.element(at, value, "anchor numbers");
   if (!mask) return null;

@@ -137,7 +137,6 @@ function readHead({ head, kind, special }: ArchiveHead, from: Config): Config {
   return keypointRefinement ? { ...read, task: { name: "pose", ...read.task, keypointRefinement } } : read;
 }
 
-/** Reports output names that the model does not have. */
 function checkOutputs(r: FieldReader, key: string, names: readonly string[], { outputs }: Config): void {
   for (const name of names)
     if (outputs && !outputs.some((o) => o.name === name))

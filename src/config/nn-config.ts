@@ -88,7 +88,6 @@ function readKind(block: FieldReader, format: Config["outputFormat"]): NetworkKi
   return KIND_NAMES.find((name) => KINDS[name].nnFamily === spelled) ?? null;
 }
 
-/** Returns the class count of the file. Reports labels of another count. */
 function readClasses(
   root: FieldReader,
   metadata: FieldReader,
@@ -110,7 +109,6 @@ function readClasses(
   return classes;
 }
 
-/** Returns the note on a file without a family, which decodes nothing. */
 function noteOf(isEmpty: boolean, format: Config["outputFormat"]): string {
   const silent = isEmpty ? "no config" : format === null ? "no output_format" : 'output_format "raw"';
   return (
@@ -130,7 +128,6 @@ function readSize(block: FieldReader): [number, number] | null {
   return match ? [Number(match[1]), Number(match[2])] : null;
 }
 
-/** Reads a flat list of anchors and its masks. */
 function readAnchors(metadata: FieldReader, inputSize: readonly [number, number] | null): AnchorSet[] | null {
   const anchors = metadata.pairs("anchors");
   const masks = Object.entries(metadata.object("anchor_masks").json);

@@ -99,7 +99,6 @@ export const settingNames = (): string[] => [
 /** Returns a copy if the value is a list, since the caller may change the list later. */
 const copied = <T>(x: T): T => (Array.isArray(x) ? ([...(x as unknown[])] as T) : x);
 
-/** Reads the option `task` and the options of that task. Returns `null` if none is stated. */
 function readTask(r: FieldReader): TaskConfig | null {
   const named = r.take("task", oneOf(Object.keys(TASKS) as TaskName[]));
   const stated = Object.entries<readonly [TaskName, Rule<unknown>]>(TASK_OPTIONS).filter(([name]) =>

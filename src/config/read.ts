@@ -163,7 +163,6 @@ function reportBeside(r: FieldReader, root: Json): void {
 /** Fields of `readModel`'s result that share the name of an option. `reportBeside` does not report them. */
 const MODEL_FIELDS: readonly string[] = ["task", "inputSize", "keypoints", "outputs"];
 
-/** True if the document has the keys of an NN Archive's config.json. */
 const isArchive = ({ model, ...root }: Json): boolean =>
   isObject(model) &&
   (Array.isArray(model.heads) || model.heads === null || "outputs" in model || "config_version" in root);
@@ -174,7 +173,6 @@ const FORMATS = "NN_config, nn_config, model (NN Archive config.json) or family 
 /** Keys that identify typed options. Several, so that a forgotten `family` is reported as missing. */
 const TYPED = ["family", "classes", "labels", "inputSize", "anchors", "roles"];
 
-/** Returns the outputs that the option `outputs` states. */
 function outputSpecs(outputs: NonNullable<DecoderOptions["outputs"]>): OutputSpec[] {
   const isRecord = !Array.isArray(outputs);
   return Object.entries(outputs as { readonly [name: string]: TensorSpecInput }).map(([name, o]) => ({

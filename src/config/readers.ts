@@ -1,4 +1,3 @@
-/** Reads options whose values need more than a rule. */
 import { FAMILIES } from "../core/families.ts";
 import { familyTyped } from "../core/family-names.ts";
 import type { Family } from "../core/family.ts";

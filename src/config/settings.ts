@@ -91,7 +91,6 @@ const variancesOf = (scales: readonly number[]): Config["variances"] => [
   1 / scales[2],
 ];
 
-/** Reports lists per class of another length than the class count, and names in `keep` that are no labels. */
 function checkLists(r: FieldReader, config: Config, settings: Settings, merged: Config): void {
   const { classes, keep, labels } = merged;
   const { confidenceThreshold: confidence } = settings;

@@ -1,4 +1,3 @@
-/** Reads the option `suppression`. */
 import { refuse } from "../core/errors.ts";
 import { type SuppressOptions, settingsOf } from "../core/suppression.ts";
 import { type FieldReader, isText } from "./fields.ts";
@@ -13,7 +12,6 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   boxFormat: "no boxFormat: the decoder knows its boxes",
 };
 
-/** Throws a RangeError that says what is wrong with the settings of a method. */
 function checkSuppression(suppression: unknown): void {
   const settings = settingsOf(suppression as SuppressOptions);
   const given = suppression as Readonly<Record<string, unknown>>;

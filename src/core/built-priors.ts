@@ -84,7 +84,6 @@ export function person(inputSize: readonly [number, number]): Float32Array {
   return grid(inputSize, [whole(8, 2), whole(16, 2), whole(32, 6)]);
 }
 
-/** Sizes of square priors, in pixels, at each stride. */
 type Squares = readonly (readonly [stride: number, sizes: readonly number[]])[];
 
 /**

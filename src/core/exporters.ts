@@ -48,7 +48,6 @@ export interface RowsForm {
   readonly input?: string;
   /** Name of the output. Absent: any name. */
   readonly output?: string;
-  /** Count of channels that are no class. */
   readonly boxChannels: number;
   /** True: a row has only `boxChannels` channels, including the class id. The file states that it is end-to-end. */
   readonly endToEnd?: true;

@@ -2,7 +2,6 @@
 import { ConfigError, mismatch } from "./errors.ts";
 import { CORE } from "./tasks.ts";
 
-/** Returns the line of source code that passes a value. */
 const lineFor = (value: string): string =>
   `import { ${value} } from "${CORE.from}", and ${CORE.name}, { ${value} })`;
 

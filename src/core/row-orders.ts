@@ -19,7 +19,6 @@ export interface RowOrder {
 /** Amount by which a score may leave 0..1: two steps of f16, whose spacing above 1 is 2^-10. */
 export const SLACK = 2 ** -9;
 
-/** All orders, by the name of their reading. */
 const ROW_ORDERS = {
   // YOLOv7 --end2end --max-wh
   "image-box-class-score": { width: 7, image: 0, box: 1, classId: 5, score: 6 },

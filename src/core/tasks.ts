@@ -20,7 +20,6 @@ export const GIVEN_BY: { readonly [T in TaskName]?: TaskName } = { peaks: "detec
 /** Names of the values in the option `tasks`: readers of networks, and further abilities of a decoder. */
 export type TaskValueName = Exclude<TaskName, "detect"> | "suppression" | "prepare";
 
-/** Returns the name of the exported value for a task. */
 const exportOf = (task: TaskValueName): string =>
   task === "suppression" || task === "prepare" ? task : TASKS[task];
 

@@ -59,7 +59,6 @@ function swap(values: { [at: number]: number }, a: number, b: number): void {
   values[b] = value;
 }
 
-/** An array of pixels. */
 type Pixels = Uint8Array | Int16Array | Uint16Array | Uint32Array | Float32Array;
 
 /**

@@ -34,7 +34,6 @@ export function isDevelopment(around: Surroundings = globalThis as Surroundings,
   return env !== "production" && !isEdge && around.process?.versions?.node !== undefined;
 }
 
-/** Kinds of notes that were already shown. */
 const shown = new Set<string>();
 
 /**

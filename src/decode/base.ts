@@ -156,7 +156,6 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
   protected abstract rangeError(work: W): Error;
   /** Runs the steps of tasks after an image. */
   protected abstract finish(work: W, image: number, block: number, frame?: Frame): void;
-  /** Returns the lowest score threshold of all classes. */
   protected abstract lowestThreshold(work: W): number;
   protected abstract detectionsOfRecords(
     rows: readonly DetectionFields[],

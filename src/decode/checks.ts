@@ -26,7 +26,6 @@ export interface CheckedDecoder {
 
 /** Type of the value `checks` of `boxwright/core`. */
 export interface Checks {
-  /** Returns an object that watches the frames of a decoder. */
   readonly watch: (decoder: CheckedDecoder) => FrameChecks;
 }
 

@@ -207,7 +207,6 @@ export interface RowsAreReadByAt {
   readonly "detections are no array: call at(i), toArray() or loop over them": never;
 }
 
-/** Throws a TypeError: the caller uses detections as an array. */
 const refuseArray = (use: string, got: string, expected: string): never =>
   refuse(`detections${use}`, got, `${expected} or a loop: detections are no array`, TypeError);
 

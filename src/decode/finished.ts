@@ -113,7 +113,6 @@ export class FinishedRows {
     return rows && this.#regroup(given[at].spec.name, rows);
   }
 
-  /** Returns the tensors with their names and specs. */
   #given(outputs: Outputs): Given[] {
     const isList = Array.isArray(outputs);
     const known = this.#config.outputs ?? [];

@@ -18,7 +18,6 @@ import { type Affine, IDENTITY } from "../memory/write.ts";
 export interface Frame {
   /** Width of the original image in pixels. */
   readonly width: number;
-  /** Height of the original image in pixels. */
   readonly height: number;
   /**
    * `"stretch"`: each side was scaled by its own factor. `"letterbox"`: both sides were scaled by the same factor, the

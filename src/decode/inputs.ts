@@ -157,7 +157,6 @@ export function fitTensors(inputs: Inputs): boolean {
 const isOrder = (given: string | null, order: string | null): boolean =>
   given === null || given === order || given.toLowerCase() === order?.toLowerCase();
 
-/** True if tensor `i` has the dims, element type, scale and zero point of the plan. */
 function fits({ tensors, slots, known, types }: Inputs, i: number, t: TensorInput): boolean {
   const spec = tensors[i];
   const { dims } = t;

@@ -1,4 +1,3 @@
-/** Returns the note that says how to name the classes of a network without names. */
 import { adviceOnCocoLabels } from "../core/labels.ts";
 import type { Decoder } from "./decoder.ts";
 

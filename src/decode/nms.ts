@@ -150,7 +150,6 @@ export function nms(
   return suppressed(workspace, copyAsCorners(workspace, boxes, scores, classIds, format, threshold));
 }
 
-/** Sorts and suppresses the first `count` candidates. Returns the indices of the kept ones. */
 function suppressed({ engine, at }: Workspace, count: number): Int32Array {
   const { i32 } = engine.memory;
   i32[(PLAN >> 2) + A.P_CANDIDATES] = count;

@@ -101,6 +101,5 @@ export interface PrepareTask {
   prepareImage(image: ImageInput, rule: PrepareRule, options?: PrepareOptions): Prepared;
   /** Returns the preparation for a config's network. `size` is absent if nothing states it. */
   ruleOf(config: Config): PartialRule;
-  /** Returns a rule as text. */
   ruleText(rule: PartialRule): string;
 }

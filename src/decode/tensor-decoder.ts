@@ -335,7 +335,6 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     return tensors.map((t, i) => [names[i], t]);
   }
 
-  /** True if the outputs are the tensors of the plan. */
   #fits(outputs: Outputs): boolean {
     const { inputs } = this.#work ?? {};
     return inputs !== undefined && matchTensors(inputs, outputs) && fitTensors(inputs);

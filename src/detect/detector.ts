@@ -70,10 +70,8 @@ export async function createDetector<Opened = never, Second = never>(
   }
 }
 
-/** Options of detectors that decoders lack. `readConfig` checks the others. */
 const OWN_OPTIONS = ["warmUp", "most", "reuse"];
 
-/** Throws a ConfigError for a misspelt option of detectors, which `readConfig` does not know. */
 function checkDetectorNames(options: object): void {
   for (const name of Object.keys(options))
     if (!OWN_OPTIONS.includes(name) && nearestName(name, OWN_OPTIONS) !== undefined)

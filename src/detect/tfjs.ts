@@ -14,7 +14,6 @@ export interface TfTensor {
   dispose(): void;
 }
 
-/** Input or output of a model. */
 interface TfInfo {
   readonly name: string;
   readonly shape?: readonly (number | null)[] | undefined;

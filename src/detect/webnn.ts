@@ -58,7 +58,6 @@ export function webnn(context: MlContext): Runtime<WebNnGraph> {
   };
 }
 
-/** Returns new memory for outputs. */
 function arraysFor(outputs: WebNnGraph["outputs"]): Record<string, Slot> {
   return Object.fromEntries(
     Object.entries(outputs).map(([name, { dataType, shape }]) => {

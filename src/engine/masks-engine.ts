@@ -1,4 +1,3 @@
-/** Makes engines for masks. */
 import { masks as binary } from "#kernels";
 import type { EngineName } from "../core/engine-name.ts";
 import { Kernel } from "../kernels/kernel.ts";

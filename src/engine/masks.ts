@@ -1,4 +1,3 @@
-/** Engines that make masks. */
 import type { EngineName } from "../core/engine-name.ts";
 
 /** The functions of the kernel over one memory. `job` is the byte address of a job (see core/masks-abi.ts). */

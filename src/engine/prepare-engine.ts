@@ -1,4 +1,3 @@
-/** Makes engines for pictures. */
 import { prepare as binary } from "#kernels";
 import type { EngineName } from "../core/engine-name.ts";
 import { Kernel } from "../kernels/kernel.ts";

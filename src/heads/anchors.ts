@@ -14,7 +14,6 @@ const MAX_ANCHORS = 16;
 interface AnchorMap extends TensorMatch {
   /** True if objectness is the score: there is one class and no class channel. */
   readonly alone: boolean;
-  /** Count of the anchors. */
   readonly count: number;
   /** Step from anchor to anchor, in elements. */
   readonly step: number;

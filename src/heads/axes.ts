@@ -5,7 +5,6 @@ import type { Specs } from "./head.ts";
 import { readAll } from "./interpret.ts";
 import type { HeadQuery } from "./query.ts";
 
-/** Returns a tensor with its last two dims exchanged. */
 const turnedSpec = (spec: TensorSpec): TensorSpec => ({
   ...spec,
   dims: [...spec.dims.slice(0, -2), ...spec.dims.slice(-2).reverse()],

@@ -159,7 +159,6 @@ const BOX_KINDS: { readonly [F in BoxFormat]: Head["kind"] } = {
   yxyx: "corners",
 };
 
-/** Returns the format of decoded boxes for exports without a fixed format. */
 const usualFormat = ({ boxFormat, traits }: HeadQuery): BoxFormat =>
   boxFormat ?? traits.decodedFormat ?? "cxcywh";
 

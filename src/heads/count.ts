@@ -5,7 +5,6 @@ import type { Specs } from "./head.ts";
 import { BOX_NAME, mayPlay, preferred } from "./match.ts";
 import type { HeadQuery } from "./query.ts";
 
-/** Matches names that mean a count. */
 const COUNT_NAME = /num|count|valid|total|^n$/i;
 /** Matches names that mean another part of a list. */
 const PART_NAME = /score|conf|prob|class|label|id/i;

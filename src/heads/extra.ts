@@ -9,7 +9,6 @@ import type { HeadQuery } from "./query.ts";
 
 /** A tensor with one possible layout. */
 export interface TensorView extends ChannelView {
-  /** Index of the tensor. */
   readonly index: number;
   readonly spec: TensorSpec;
 }
@@ -130,7 +129,6 @@ export function joinExtra(
 
 /** A part that a task adds to each box: channels after the others, or separate tensors. */
 export interface AddedPart {
-  /** Count of the part's channels. */
   readonly channels: number;
   /** Names of the part's tensors in the option `roles`. `null`: any tensor may be the part. */
   readonly names: readonly string[] | null;
@@ -199,7 +197,6 @@ function kindsOf(query: HeadQuery, specs: Specs, channels: number): (readonly bo
   return [...new Map(kinds.map((holds) => [holds.join(), holds])).values()];
 }
 
-/** Returns the interpretation with the extra channels of all heads in one tensor, head after head. */
 function joinOneTensor(interpretation: Interpretation, views: readonly TensorView[]): Interpretation | null {
   const { heads, uses } = interpretation;
   const whole = pickOnly(views.filter(({ cells }) => cells === cellsOf(heads)));

@@ -49,11 +49,9 @@ export interface Head {
   /** Text for people: tensor, storage order, anchor, rows. Made from `origin`. */
   readonly about: string;
   readonly origin: HeadOrigin;
-  /** Count of cells. */
   readonly cells: number;
   readonly kind: Kind;
   readonly score: Column;
-  /** Count of class channels. */
   readonly classes: number;
   /** Class id of the first class channel. */
   readonly classBase: number;
@@ -111,7 +109,6 @@ export interface Interpretation {
   readonly about: string;
   /** Count of images in the batch. */
   readonly batch: number;
-  /** Class count. */
   readonly classes: number;
   readonly scores: ScoreForm;
   readonly heads: readonly HeadDraft[];

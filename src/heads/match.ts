@@ -133,7 +133,6 @@ export const matchParts = (
   parts: TensorParts,
 ): TensorMatch[] => matchOne(specs, views, planChannels(parts, query.classes, query.traits));
 
-/** Sorts matches from the largest map to the smallest. */
 const largestFirst = <M extends TensorMatch>(matches: readonly M[]): M[] =>
   [...matches].sort((a, b) => b.view.cells - a.view.cells);
 

@@ -110,10 +110,6 @@ export function queryOf(
   };
 }
 
-/**
- * Returns the form of the scores: the one in the options, or the default of a file. Returns `null` if typed options do
- * not state it.
- */
 function scoresOf({ scores, format }: Config, traits: FamilyTraits): ScoreForm | null {
   if (scores === "softmax-logits") return "logits";
   if (scores !== null) return scores;

@@ -72,7 +72,6 @@ interface Scored {
   readonly notes?: readonly string[];
 }
 
-/** Returns an interpretation for each match. */
 function scored(query: HeadQuery, matches: readonly TensorMatch[], reading: Scored): Interpretation[] {
   const { name, title, width, fields, extra, notes } = reading;
   const background = width === 1 ? false : backgroundOf(query);

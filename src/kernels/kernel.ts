@@ -48,7 +48,6 @@ export const PAGE = 65536;
 /** Compiled builds by kernel and kind, shared by all instances: a module holds no state. */
 const modules = /* @__PURE__ */ new Map<string, WebAssembly.Module>();
 
-/** True if this runtime has WebAssembly. */
 const hasWebAssembly = (): boolean =>
   typeof WebAssembly === "object" && typeof WebAssembly.Module === "function";
 

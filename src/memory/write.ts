@@ -99,7 +99,6 @@ function onlyClass(plan: Plan, h: Head): number | null {
   return kept?.length === 1 && !h.classId ? kept[0] : null;
 }
 
-/** Returns the image of a plan block. Only batches of one image gather, and their second block is for image 0 too. */
 const imageOf = (plan: Plan, block: number): number => block % plan.batch;
 
 /** Returns the element where an image of the batch begins, in the tensor of a column. */

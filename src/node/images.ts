@@ -94,7 +94,6 @@ function jpegReader(): Reader {
   return (bytes) => jpeg.decode(bytes, { useTArray: true, formatAsRGBA: true, ...limits });
 }
 
-/** The members of jpeg-js that this file uses. */
 interface Jpeg {
   decode(bytes: Uint8Array, options: object): Pixels;
   encode(pixels: Pixels, quality: number): { readonly data: Uint8Array };

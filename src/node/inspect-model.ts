@@ -61,7 +61,6 @@ const stated = ({ inputSize, options: { family, task } }: Model): DecoderOptions
   ...(task && { task }),
 });
 
-/** Returns the outputs whose rank and type are known. */
 function openOutputs(model: Model): OpenSpec[] {
   return model.outputs.flatMap((output): OpenSpec[] => {
     const { name, dims, type } = output;

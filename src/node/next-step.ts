@@ -84,7 +84,6 @@ export function nextStep(path: string, { json }: ModelInspection, options: Decod
   return `next: npx boxwright ${["run", file, "photo.jpg", ...words, "--draw", "boxes"].join(" ")}`;
 }
 
-/** Returns the option `--labels` if neither the file nor the family has names. */
 function labelWords(model: Model, possibilities: readonly Possibility[], options: DecoderOptions): string[] {
   if (model.names !== null || options.labels !== undefined) return [];
   const families = new Set(possibilities.map((one) => one.options.family));

@@ -232,7 +232,6 @@ const USUAL = [640, 640] as const;
 /** Largest count of cells of a box's own mask. */
 const MOST_BOX_CELLS = 64;
 
-/** Returns the stride of the largest map. */
 const strideOf = (family: Family, levels: number): number =>
   TRAITS[family].peaks?.stride ??
   (TRAITS[family].peaks || levels > 2 ? 8 : levels > 1 ? 16 : TRAITS[family].oneMap ? 32 : 16);

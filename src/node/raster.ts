@@ -179,7 +179,6 @@ function checkPhoto(svg: string, pixels: Uint8Array): void {
     );
 }
 
-/** Returns whether the photo in an SVG is opaque, may have transparent pixels, or is cut off. */
 function photoOpacity(svg: string): "opaque" | "transparent" | "truncated" {
   const [, type, base64] = /<image [^>]*href="data:image\/(jpeg|png);base64,([^"]*)"/.exec(svg) ?? [];
   if (type !== "png") return type === "jpeg" ? "opaque" : "transparent";

@@ -1,5 +1,3 @@
-/** Colours of classes. */
-
 /**
  * Colours of the lines. Any two are at least 0.12 apart in OKLab, where 0.02 is just visible. All have a contrast of
  * 4.5 with black, and the dark line beneath has a contrast of 3 on light pictures. Pictures with few classes use the

@@ -8,7 +8,6 @@ export interface Skeleton {
   readonly dots: readonly (readonly [x: number, y: number])[];
   /** Width of a line. Thinner than a box's if points are close together. */
   readonly stroke: number;
-  /** Radius of a dot. */
   readonly radius: number;
 }
 

@@ -5,7 +5,6 @@ import { TRAITS } from "../core/families.ts";
 import { few } from "../core/tensor.ts";
 import type { Plan } from "./plan.ts";
 
-/** Fields of a plan that decide the class of an entry. */
 type ClassFields = Pick<
   Plan,
   "family" | "heads" | "classes" | "rules" | "backgroundLast" | "listIds" | "task"

@@ -59,7 +59,6 @@ export function describeConfig(config: Config): Description {
   return { text: lines.join("\n"), json: throughJson<ConfigDescription>({ kind: "config", config }) };
 }
 
-/** Returns how classes without names are named. */
 const namesText = ({ labels }: Config, classes: number | null): string => {
   const advice = adviceOnCocoLabels(labels, classes);
   return advice === null ? "" : ` without names (${advice})`;

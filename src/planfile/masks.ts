@@ -1,4 +1,3 @@
-/** Reads the masks in a plan file. */
 import { prototypesOf, typeProblem } from "../tasks/masks/plan.ts";
 import { PROTOTYPE_TYPES, type Prototypes } from "../tasks/masks/source.ts";
 import { attachMasks } from "../tasks/masks/attach.ts";

@@ -1,4 +1,3 @@
-/** Reads the oriented boxes of a plan file. */
 import * as A from "../core/abi.ts";
 import { readOrientedRows } from "../tasks/oriented/rows.ts";
 import { attachOriented } from "../tasks/oriented/attach.ts";

@@ -1,4 +1,3 @@
-/** Reads the keypoints of a plan file. */
 import { FIRST_ADDRESS } from "../core/abi.ts";
 import type { Edges } from "../core/keypoints.ts";
 import { attachPoints } from "../tasks/pose/points.ts";

@@ -14,7 +14,6 @@ import * as F from "./format.ts";
 export interface PlanFile {
   /** The whole file, in its own memory. The task record follows `image`. */
   readonly file: PlanBytes;
-  /** Bytes for the start of memory. */
   readonly image: Uint8Array;
   readonly memoryBytes: number;
   /** Rows of the detection columns. */

@@ -16,12 +16,10 @@ type HeadInFile<H> = H & Pick<Head, "cells" | "gridWidth"> & { readonly extra: C
 /** A task section, and the memory that it describes. */
 export interface Section<R, H> {
   readonly work: TaskMemory;
-  /** The values of the task record. */
   readonly task: R;
   readonly heads: readonly HeadInFile<H>[];
 }
 
-/** Values that every task record has. */
 interface Counts {
   readonly count: number;
   readonly values: number;

@@ -157,14 +157,12 @@ interface Offsets {
   readonly names: readonly number[];
   readonly labels: readonly number[];
   readonly pointNames: readonly number[];
-  /** Length of the file. */
   readonly length: number;
 }
 
 /** Writes word `index` of the record at `offset`. */
 type PutWord = (offset: number, index: number, value: number) => void;
 
-/** Returns the bytes of a plan file. */
 function fileOf(contents: Contents): Uint8Array<ArrayBuffer> {
   const { image, plan, layout } = contents;
   checkInputSize(plan);

@@ -1,4 +1,3 @@
-/** Counters of a pool. */
 import type { RecordableHistogram } from "node:perf_hooks";
 
 /** Times in milliseconds. */
@@ -19,9 +18,7 @@ export interface PoolStats {
   readonly dropped: number;
   /** Frames that gave an error. */
   readonly failed: number;
-  /** Frames that wait for a thread. */
   readonly waiting: number;
-  /** Frames that a thread has. */
   readonly running: number;
   /** Frames that had to be copied, since they were part of a larger buffer. */
   readonly copied: number;

@@ -41,7 +41,6 @@ export function serve(port: MessagePort): void {
   });
 }
 
-/** A reply, and the arrays to transfer with it. */
 interface Answer {
   readonly reply: Reply;
   readonly arrays: readonly { readonly buffer: ArrayBufferLike }[];

@@ -141,7 +141,6 @@ function unflattened(tensors: readonly OpenTensor[], priors?: string): readonly 
   );
 }
 
-/** True if the options do not contradict a form. */
 const mayBe =
   ({ family, task }: DecoderOptions) =>
   ({ families, task: own }: FormRow): boolean =>

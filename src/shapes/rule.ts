@@ -13,7 +13,6 @@ export interface Asked extends Network {
    * not matter here.
    */
   readonly isOption: boolean;
-  /** True if the caller states the family. */
   readonly isFamilyStated: boolean;
 }
 

@@ -112,13 +112,11 @@ function play(
   return part.isOptional ? [...found, state] : found;
 }
 
-/** True if the element type of a tensor fits the part. Type `null` stands for i64. */
 function mayHold({ holdsIds, isFloat }: PartRow, { type }: OpenTensor): boolean {
   const isWhole = type === null || type === "i32";
   return (!holdsIds || isWhole) && (!isFloat || !isWhole);
 }
 
-/** True if a view has the storage order and the rank that the part states. */
 const fits =
   ({ order, rank }: PartRow) =>
   (view: View): boolean =>

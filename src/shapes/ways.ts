@@ -95,7 +95,6 @@ export const waysOf = (name: ExportName, traits: FamilyTraits): readonly Way[] =
 const fixedOf = (part: TensorParts[keyof TensorParts]): number =>
   part === "C" ? 0 : part === "C+1" ? 1 : (part ?? 0);
 
-/** True if a part has a channel for each class. */
 const isPerClass = ({ scores }: TensorParts): boolean => typeof scores === "string";
 
 /**

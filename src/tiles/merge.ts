@@ -280,7 +280,6 @@ export function mergeTiles(
   return merger.merge();
 }
 
-/** Throws unless a part is a pair of tile and detections. */
 function checkPart(part: unknown, i: number): void {
   if (!Array.isArray(part) || part.length !== 2)
     refuse(`parts[${i}]`, show(part), "a pair of a tile and its detections", RangeError);

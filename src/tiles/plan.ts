@@ -53,7 +53,6 @@ const MOST_TILES = 100_000;
 /** Returns the pixels from tile to tile, at least 1: a step of 0 would never end. */
 const stepOf = (tile: number, overlap: number): number => Math.max(1, tile - Math.floor(overlap * tile));
 
-/** Returns the count of tiles along an axis. */
 const countOf = (length: number, tile: number, overlap: number): number =>
   1 + Math.max(0, Math.ceil((length - tile) / stepOf(tile, overlap)));
 

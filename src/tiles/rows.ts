@@ -61,7 +61,6 @@ function moveOf(
   return moves[name] ?? ((v) => v);
 }
 
-/** Throws a RangeError for a tile that does not lie in the picture. */
 function checkTile(tile: Tile, [width, height]: readonly [number, number]): void {
   const { x, y, width: w, height: h } = tile ?? {};
   const areNumbers = [x, y, w, h].every(Number.isFinite);

@@ -24,12 +24,9 @@ const MOST_LOOKS = 12e6;
 export const ROUNDING = 1e-12;
 
 export class Assignment {
-  /** Column of each row, -1 for a row without one. */
   columnOf = new Int32Array(0);
-  /** Row of each column, -1 for a column without one. */
   rowOf = new Int32Array(0);
 
-  /** Weight of each added pair. */
   weights = new Float64Array(0);
 
   private rows = 0;
@@ -69,7 +66,6 @@ export class Assignment {
    * together.
    */
   private price = new Float64Array(0);
-  /** Chosen pair of each placed member. */
   private chosen = new Int32Array(0);
   /** Pair by which the search reached each member of the other side. */
   private reachedBy = new Int32Array(0);
@@ -83,7 +79,6 @@ export class Assignment {
   private endPair = -1;
   private endOwn = -1;
 
-  /** Begins with this many rows and columns, and no pairs. */
   begin(rows: number, columns: number): void {
     this.rows = rows;
     this.columns = columns;

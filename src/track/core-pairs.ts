@@ -27,7 +27,6 @@ export class PairList {
 const BEST = 16;
 
 export class CorePairs {
-  /** The pairs of the core. */
   readonly list = new PairList();
   /** Value that a pair must exceed to be offered for a member. */
   least = new Float64Array(0);

@@ -101,7 +101,6 @@ export class AreaFilter {
   private readonly step = Float64Array.of(1, 1, 1, 1, 0.01, 0.01, 1e-4, 0, 1);
   private readonly measuredVariances = Float64Array.of(1, 1, 10, 10);
 
-  /** Sets the frames that pass in each later `predict`. */
   setFrames(frames: number): void {
     this.step[FRAMES] = frames;
   }
@@ -136,7 +135,6 @@ export class HeightFilter {
   private readonly step = Float64Array.of(0, 0, 1e-4, 0, 0, 0, 1e-10, 0, 1);
   private readonly measuredVariances = Float64Array.of(0, 0, 1e-2, 0);
 
-  /** Sets the frames that pass in each later `predict`. */
   setFrames(frames: number): void {
     this.step[FRAMES] = frames;
   }
@@ -166,7 +164,6 @@ export class HeightFilter {
     f[at + FOURTH + VELOCITY] = 0;
   }
 
-  /** Writes the corners of the filter's box. */
   corners(f: Float64Array, at: number, to: Float64Array, box: number): void {
     const height = f[at + FOURTH];
     writeCorners(to, box, f[at], f[at + COORDINATE], f[at + THIRD] * height, height);

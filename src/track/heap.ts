@@ -36,7 +36,6 @@ export class DistanceHeap {
     this.touchedCount = this.length = 0;
   }
 
-  /** Returns the least distance. */
   least(): number {
     return this.distance[this.tree[0]];
   }
@@ -54,7 +53,6 @@ export class DistanceHeap {
     return true;
   }
 
-  /** Takes out the index with the least distance. */
   take(): number {
     const { tree } = this;
     const first = tree[0];

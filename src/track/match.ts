@@ -55,7 +55,6 @@ export class Matching {
     this.tracks.length = this.detections.length = 0;
   }
 
-  /** Keeps only the detections without a track in the list. */
   keepFreeDetections(): void {
     const { detections } = this;
     const n = detections.length;

@@ -27,7 +27,6 @@ export class OcSort implements Method {
   private readonly low = new Matching();
   private readonly measured = new Float64Array(4);
   private readonly virtual = new Float64Array(4);
-  /** 1 for a track or a detection whose pairs are all added. `fullColumns` lists these detections. */
   private isFullRow = new Uint8Array(0);
   private isFullColumn = new Uint8Array(0);
   private readonly fullColumns = new IndexList();

@@ -86,7 +86,6 @@ export function predictAreas(tracks: Tracks, filter: AreaFilter, frame: TrackerF
   tracks.sweep();
 }
 
-/** Lists every track and every detection. */
 function listAll(m: Matching, tracks: Tracks, frame: TrackerFrame): void {
   m.clear();
   for (let row = 0; row < tracks.length; row++) m.tracks.push(row);

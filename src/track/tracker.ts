@@ -213,7 +213,6 @@ class MethodTracker implements Tracker {
     return gap;
   }
 
-  /** Writes the ids and boxes of this frame's detections. */
   private answer(frame: TrackerFrame): Int32Array {
     const { running, options } = this;
     const { tracks, shownBoxes } = running;

@@ -40,7 +40,6 @@ export class Tracks {
     return row;
   }
 
-  /** Marks all tracks as not found in this frame. */
   beginFrame(): void {
     this.detection.fill(-1, 0, this.length);
   }

@@ -4,7 +4,6 @@ import { refuseFile, textOf } from "./bytes.ts";
 /** The bytes of a flatbuffer. All numbers are little-endian. */
 export class Flatbuffer {
   readonly bytes: Uint8Array;
-  /** Name of the buffer in errors. */
   readonly name: string;
   readonly #view: DataView;
 
@@ -44,7 +43,6 @@ export class Flatbuffer {
     return this.u32(at) + this.i32(at + 4) * 2 ** 32;
   }
 
-  /** Returns the address that the offset at `at` leads to. */
   follow(at: number): number {
     return at + this.u32(at);
   }

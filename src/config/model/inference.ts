@@ -94,7 +94,6 @@ function rolesOf(r: FieldReader): Roles | null {
   return { boxes, scores, ...(masks !== null && { masks }), ...(keypoints !== null && { keypoints }) };
 }
 
-/** Returns class names by class id. Unused ids are "n/a", as in `COCO91`. */
 function namesOf(r: FieldReader): readonly string[] | null {
   const byId = r.object("class_id_to_name").json;
   const ids = Object.keys(byId).map(Number);

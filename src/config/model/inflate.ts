@@ -1,7 +1,6 @@
 /** Unpacks gzip and deflate with the runtime's DecompressionStream. */
 import { refuseFile } from "./bytes.ts";
 
-/** Returns the chunks as a stream. */
 const streamOf = (chunks: readonly Uint8Array[]): ReadableStream<Uint8Array> =>
   new ReadableStream<Uint8Array>({
     start(controller) {

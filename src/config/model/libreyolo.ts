@@ -44,7 +44,6 @@ const DINO_SIZES = ["s", "m", "l", "x"];
 
 type Metadata = { readonly [key: string]: string | undefined };
 
-/** Returns the options for an export, undefined if its tensors are not known. */
 function optionsOf({
   model_family: family = "",
   task = "detect",

@@ -123,7 +123,6 @@ class LiteralReader {
     throw NO_LITERAL;
   }
 
-  /** Reads a number, or one of `WORDS`. */
   #word(): Literal {
     const [word] = /^[\w.+-]{1,32}/.exec(this.#text.slice(this.#at, this.#at + 32)) ?? [""];
     this.#at += word.length;

@@ -76,7 +76,6 @@ export async function readModel(bytes: Uint8Array, options: ReadModelOptions = {
 
 const letters = (text: string): readonly number[] => Array.from(text, (letter) => letter.charCodeAt(0));
 
-/** Returns the first characters of an ASCII file, `null` for other files. ONNX files begin with a control character. */
 function beginningOfText(bytes: Uint8Array): string | null {
   const first = Array.from(bytes.subarray(0, 40));
   const isLetter = (byte: number): boolean => byte > 31 || byte === 9 || byte === 10 || byte === 13;
@@ -253,6 +252,5 @@ function missingIn({ file, metadata, options, input, needsClasses, others }: Fin
 const isNormalised = ({ coordinates, family }: Partial<TypedOptions>): boolean =>
   (coordinates ?? (family && TRAITS[family].coordinates)) === "normalised";
 
-/** Returns name and shape of a tensor, for an error message. */
 const shapeOf = ({ name, dims }: ModelTensor): string =>
   `${name} [${dims?.map((d) => d ?? "?").join(",") ?? "?"}]`;

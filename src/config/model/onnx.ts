@@ -150,7 +150,6 @@ function readType(message: Message): Pick<ModelTensor, "type" | "dims"> {
   return { type, dims };
 }
 
-/** Reads a TensorShapeProto: dimensions, each a size or a name. */
 function readShape(shape: Message): ModelTensor["dims"] {
   const dims: (number | string | null)[] = [];
   while (shape.next()) {

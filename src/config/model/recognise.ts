@@ -72,7 +72,6 @@ export function recognise(evidence: Evidence): Recognition | null {
   return found && { ...found, needsClasses: true, areOthersNames: true };
 }
 
-/** True if the outputs and inputs of a file have the names that a form lists. */
 function hasNames({ outputs, inputs = [], isWhole, boxMasks }: NamesForm, file: NetworkFile): boolean {
   // An exporter may leave the last dimension open. Accept an open one only if the form also names an input.
   const fits = (dims: ModelTensor["dims"], last: number): boolean =>
@@ -114,7 +113,6 @@ function classesOfPairs(form: PairsForm, outputs: readonly ModelTensor[]): numbe
   return typeof classes === "number" && areWhole && outputs.length === 2 * scores.length ? classes : null;
 }
 
-/** Returns the options for a form, `null` if the file does not match it. */
 function optionsOfRows(form: RowsForm, evidence: Evidence): Partial<TypedOptions> | null {
   const { file, metadata, input, inputSize } = evidence;
   const isNamed = form.input !== undefined;

@@ -76,7 +76,6 @@ async function readDict(
   return null;
 }
 
-/** Returns the values of a dict as strings, the form that ONNX has. */
 const entriesOf = (dict: Dict): { readonly [key: string]: string } =>
   Object.fromEntries(
     Object.entries(dict)

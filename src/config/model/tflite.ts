@@ -120,7 +120,6 @@ function namesInSignature(signature: Table | undefined, field: number): Map<numb
   return new Map(maps.map((map) => [map.i32(TENSOR_MAP.tensor), map.text(TENSOR_MAP.name, MAX_NAME) ?? ""]));
 }
 
-/** Returns the output names of each custom operator in `OPERATOR_FORMS`. */
 function outputsOfOperators(
   model: Table,
   subgraph: Table,
@@ -144,7 +143,6 @@ function outputsOfOperators(
   return found;
 }
 
-/** Returns the buffer of TFLite Metadata, `null` for none. */
 function metadataBuffer(model: Table): Uint8Array | null {
   const entry = model
     .tables(MODEL.metadata, MAX_ITEMS)

@@ -75,7 +75,6 @@ function endToEndOf(stated: Literal | undefined, args: Literal | undefined): boo
   return stated === false || suppresses === false ? false : null;
 }
 
-/** Returns class names by class id, from a list or a dict. */
 function namesOf(value: Literal | undefined): string[] {
   const ids = typeof value === "object" && value !== null ? Object.keys(value) : [];
   const names = ids.map((id) => (value as { readonly [id: string]: Literal })[id]);

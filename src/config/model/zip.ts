@@ -30,9 +30,7 @@ export interface ZipEntry {
   readonly flags: number;
   readonly method: number;
   readonly crc: number;
-  /** Bytes of the packed data. */
   readonly packed: number;
-  /** Bytes of the unpacked file. */
   readonly size: number;
   /** Address of the file's local header. */
   readonly at: number;

@@ -25,7 +25,6 @@ export function tsEngine(memory: Memory): Engine {
   };
 }
 
-/** Runs scan, sort and nms. Returns the number of detections. */
 function decode(memory: Memory, plan: number): number {
   scan(memory, plan);
   sort(memory, plan);

@@ -49,7 +49,6 @@ export async function draw({ positionals, values }: Parsed, io: Io): Promise<voi
   }
 }
 
-/** Draws the detections of each frame in the folders on the photo with the same name. */
 async function drawAll(split: Folders, values: Values, io: Io): Promise<void> {
   const photos = textOf(values, "photo");
   if (photos === undefined || !(await isFolder(photos)))
@@ -100,7 +99,6 @@ function rasterOptions(values: Values): { width?: number; font?: string } {
   return { ...(width !== undefined && { width }), ...(font !== undefined && { font }) };
 }
 
-/** Returns the detections of one image, decoded or read from --detections. */
 async function detectionsToDraw(
   positionals: readonly string[],
   values: Values,
@@ -137,7 +135,6 @@ function checkDrawnAsTheyAre(positionals: readonly string[], values: Values): vo
     );
 }
 
-/** Reads the output of `decode --json`, or a plain list of detections. Returns the detections of each image. */
 async function readDetections(file: string, most: number): Promise<Drawn[][]> {
   const json = await readJson(file, most);
   const single = detectionsIn(json);

@@ -127,7 +127,6 @@ export function helpText(command?: string): string {
   return `${parts.join("\n\n")}\n`;
 }
 
-/** Returns the lines of an option: the name, then the description in a separate column. */
 function optionText([name, { value, help }]: [string, Option]): string {
   const left = `  --${name}${value === undefined ? "" : ` ${value}`}`;
   const [first, ...rest] = wrap(help, LINE_WIDTH - DESCRIPTION_COLUMN);

@@ -86,9 +86,6 @@ async function firstFrameOf(word: string, io: Io): Promise<readonly string[]> {
   return paths;
 }
 
-/**
- * Reads each word as a shape. If it is none, reads the word as a path. `all` also contains shapes with unknown sizes.
- */
 async function readWords(
   words: readonly string[],
   read: (path: string) => Promise<Input>,

@@ -2,7 +2,6 @@
 export interface Io {
   /** Writes to standard output. Bytes come only from `compile`. */
   out(text: string | Uint8Array): void;
-  /** Writes to standard error. */
   err(text: string): void;
   /** Reads standard input to its end. If absent, standard input counts as empty. */
   stdin?(): Promise<Uint8Array>;

@@ -81,7 +81,6 @@ export class Journal {
     return new TensorError(`${this.#partial}: ${mismatch(got, expected)}. Remove the file to start over.`);
   }
 
-  /** True if the journal has a result for the image. */
   has(image: string): boolean {
     return this.#results.has(image);
   }
@@ -119,7 +118,6 @@ export class Journal {
 
 const lineOf = (value: object): string => `${JSON.stringify(value)}\n`;
 
-/** Parses a line as JSON. Returns undefined if the line is not JSON. */
 function parse(line: string): unknown {
   try {
     return JSON.parse(line);

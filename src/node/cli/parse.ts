@@ -1,4 +1,3 @@
-/** Parses the words that follow the name of a command. */
 import { parseArgs } from "node:util";
 import { showJson } from "../../core/json.ts";
 import { completionOf } from "./complete.ts";

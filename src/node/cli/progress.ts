@@ -16,7 +16,6 @@ export class Progress {
     this.#total = total;
   }
 
-  /** Shows the item that is next. */
   show(name: string): void {
     if (!this.#io.isTerminal || this.#total < 2) return;
     const filled = Math.round((BAR * this.#done) / this.#total);

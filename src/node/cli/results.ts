@@ -166,7 +166,6 @@ export function checkCocoNames(
     );
 }
 
-/** True if the labels are COCO's classes, in any order. */
 const hasCocoNames = (labels: readonly string[] | null): boolean =>
   labels !== null &&
   COCO80.every((name) => labels.includes(name)) &&

@@ -79,7 +79,6 @@ async function settingsOf({ decoder }: Detector, modelPath: string, values: Valu
   };
 }
 
-/** Returns the path of the drawing for each photo. */
 function drawingsOf(folder: string | undefined, files: readonly ImageFile[]): Map<string, string> {
   const drawings = new Map<string, string>();
   if (folder === undefined) return drawings;
@@ -98,7 +97,6 @@ function drawingsOf(folder: string | undefined, files: readonly ImageFile[]): Ma
   return drawings;
 }
 
-/** An opened network. */
 interface Network {
   readonly detector: Detector;
   /** Adds to an error the family that the network's shapes resemble. */
@@ -283,7 +281,6 @@ async function runOne(
   return { image: file.path, width, height, output_format: "detection", detections };
 }
 
-/** Draws on a photo. The drawing has the photo's format. */
 async function drawTo(path: string, photo: Uint8Array, detections: Iterable<Drawn>): Promise<void> {
   const svg = drawSvg(photo, detections);
   const isPng = extname(path).toLowerCase() === ".png";

@@ -50,7 +50,6 @@ async function runCommand(name: CommandName, words: readonly string[], io: Io): 
   else await commands[name](parsed, io);
 }
 
-/** Prints an error, and returns the exit code. */
 function report(error: Error & { code?: string }, name: string, words: readonly string[], io: Io): number {
   if (error instanceof UsageError) {
     io.err(`boxwright: ${error.message}\nTry: boxwright ${isCommand(name) ? `${name} ` : ""}--help\n`);

@@ -38,14 +38,12 @@ export async function setupOf(values: Values, file: string | undefined): Promise
   return { config: family && { family }, options };
 }
 
-/** Throws if anchors are given without a family. */
 function checkAnchorOptions(values: Values): void {
   const given = ["anchors", "anchor-masks"].find((option) => values[option] !== undefined);
   if (given !== undefined)
     throw new UsageError(`--${given} describes a network without a family. Add --family.`);
 }
 
-/** Readers for options whose values are not plain text. */
 const READERS: {
   readonly [N in OptionHint["option"]]?: (values: Values, flag: string) => unknown;
 } = {
@@ -115,7 +113,6 @@ function labelsOfFile(file: Uint8Array, path: string): readonly string[] {
   throw new UsageError(`--labels ${path}: got ${read.got}, expected ${read.expected}.`);
 }
 
-/** Reads --keypoints, such as 17x3. */
 function keypointsOf(values: Values): [number, number] | undefined {
   const value = textOf(values, "keypoints");
   if (value === undefined) return undefined;

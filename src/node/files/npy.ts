@@ -118,7 +118,6 @@ const sizesOf = (tuple: string): number[] =>
     .filter((size) => size !== "")
     .map(Number);
 
-/** Reverses the bytes of each element. */
 function swapBytes(data: Uint8Array, size: number): Uint8Array {
   const out = new Uint8Array(data.length);
   for (let i = 0; i < data.length; i++) {

@@ -24,7 +24,6 @@ import {
 
 /** Count of bytes that store the header's length. */
 const LENGTH_BYTES = 8;
-/** Key of the metadata in the header. */
 const METADATA = "__metadata__";
 /** Metadata key for scale, zero point and storage order. safetensors has no fields for them. */
 const EXTRAS = "boxwright.tensors";
@@ -73,7 +72,6 @@ export function readSafetensors(
   return { tensors, metadata };
 }
 
-/** Returns the parsed header of a file, and the bytes that follow it. */
 function splitFile(bytes: Uint8Array, where: string): { header: Record<string, unknown>; data: Uint8Array } {
   checkBytes(bytes, where);
   if (bytes.length < LENGTH_BYTES)
@@ -165,7 +163,6 @@ function takeExtras(metadata: Metadata, where: string): Map<string, Quantisation
 
 const isOffset = (n: unknown): n is number => Number.isSafeInteger(n) && (n as number) >= 0;
 
-/** Reads a tensor's entry in the header. `room`: count of data bytes in the file. */
 function readEntry(name: string, entry: unknown, room: number, where: string): Part {
   if (!isRecord(entry)) throw refusal(where, showJson(entry), '{"dtype", "shape", "data_offsets"}');
   const { dtype, shape, data_offsets: offsets } = entry;

@@ -216,7 +216,6 @@ function flipOf(values: PreparedData): number {
 const valuesIn = (buffer: ArrayBuffer, { type }: CheckedRule, { values }: JobLayout): PreparedData =>
   new PICTURE_ELEMENTS[type].array(buffer, values, 3 * 256);
 
-/** Writes the tables of columns and rows. */
 function writeTables(buffer: ArrayBuffer, layout: JobLayout): void {
   const { resampling, x, y, columnTable, rowTable, columnWeights, rowWeights } = layout;
   const { kind, rows } = resampling;

@@ -156,7 +156,6 @@ function checkRange({ type, mean, divisor, multiplies, scale, zeroPoint }: Check
 
 const round = (x: number): number => Number(x.toPrecision(4));
 
-/** Returns a word of the rule, or its default. */
 function word<F extends keyof typeof WORDS>(
   rule: PrepareRule,
   field: F,
@@ -168,7 +167,6 @@ function word<F extends keyof typeof WORDS>(
   return value as (typeof WORDS)[F][number];
 }
 
-/** Returns one value for each channel. */
 function channels(
   field: string,
   value: number | readonly number[],
@@ -238,12 +236,8 @@ export const chromaStrideOf = (format: ImageFormat, stride: number): number =>
 /** Format for a count of channels, as decoders of photos state it. */
 const BY_CHANNELS: { readonly [count: number]: ImageFormat } = { 1: "gray", 3: "rgb", 4: "rgba" };
 
-/** Bytes per pixel, for formats with a whole number of them. */
 const BYTES_A_PIXEL: { readonly [F in ImageFormat]?: number } = { gray: 1, rgb: 3, bgr: 3, rgba: 4, bgra: 4 };
 
-/**
- * Returns the format of an image: the stated one, or that of its channel count. sharp states "raw" for all its pixels.
- */
 function formatOf({ format, channels }: ImageInput): ImageFormat {
   const formats = Object.keys(ROW_BYTES);
   if (format !== undefined && format !== "raw") {

@@ -14,7 +14,6 @@ import type { ClassMapOptions } from "./semantic.ts";
 export interface ArchiveMap {
   /** The function that reads the output. */
   readonly reader: "classMap" | "valueMap";
-  /** Name of the output with the map. */
   readonly output: string;
   /** Options of the reader. For `valueMap`, only `inputSize`. */
   readonly options: ClassMapOptions;

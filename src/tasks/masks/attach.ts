@@ -163,7 +163,6 @@ class LiveScene implements Scene {
   }
 }
 
-/** Prototypes and coefficients of one row. */
 interface CopiedRow {
   readonly source: MaskSource;
   readonly coefficients: Float32Array;

@@ -145,7 +145,6 @@ function checkBoxes(boxes: ArrayLike<number>): void {
   }
 }
 
-/** Returns the bytes of a tensor. Converts plain numbers to elements of the given type. */
 function bytesOf({ data }: TensorInput, type: keyof typeof ELEMENTS): Uint8Array {
   const { array } = ELEMENTS[type];
   const isView = ArrayBuffer.isView(data) && (data as SlotArray).BYTES_PER_ELEMENT === ELEMENTS[type].bytes;

@@ -125,7 +125,6 @@ function setPartOf(
   };
 }
 
-/** Returns the byte length of one row of the window's values. */
 const rowBytes = ({ window }: Extent): number => 4 * (window.x.to - window.x.from);
 
 /** Writes the values of the window's cells to `space.at.logits`: logits or probabilities, and 0 outside the box. */

@@ -16,7 +16,6 @@ export function runsOf({
   const runs: number[] = [];
   let value = 0;
   let length = 0;
-  /** Appends `count` pixels of one value. */
   const add = (pixel: number, count: number): void => {
     if (count === 0) return;
     if (pixel !== value) {

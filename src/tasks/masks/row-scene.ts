@@ -70,7 +70,6 @@ class RowMaps implements RowScene {
     return this.#maps[row];
   }
 
-  /** Returns the maps of some rows. */
   pick(rows: readonly number[]): RowMaps {
     return new RowMaps(
       this,

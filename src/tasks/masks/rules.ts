@@ -138,7 +138,6 @@ export function readRowOptions(
   return { picture, size, threshold, rule };
 }
 
-/** Checks size and threshold of a mask, and the names of all options. */
 function readPictureOptions(
   options: MaskOptions | null | undefined,
   known: KnownSizes,

@@ -12,11 +12,8 @@ export interface Prototypes {
   readonly count: number;
   readonly width: number;
   readonly height: number;
-  /** Bytes from one row to the next. */
   readonly row: number;
-  /** Bytes from one column to the next. */
   readonly column: number;
-  /** Bytes from one prototype to the next. */
   readonly plane: number;
   /** Scale of quantised values: real = (raw - zeroPoint) * scale. 1 for floats, with a zero point of 0. */
   readonly scale: number;
@@ -46,9 +43,7 @@ export interface MaskMemory {
   readonly engine: MasksEngine;
   readonly i32: Int32Array;
   readonly f32: Float32Array;
-  /** Address of the prototypes. */
   readonly at: number;
-  /** Address of the scratch. */
   readonly free: number;
   /** Address after the scratch. */
   readonly freeEnd: number;

@@ -14,7 +14,6 @@ export interface Needs {
   /** Byte length of the prototypes; 0 if the prototypes are in a decoder's memory. */
   readonly prototypes: number;
   readonly coefficients: number;
-  /** Count of the pixels of a prototype. */
   readonly cells: number;
   /** Width and height of the picture. */
   readonly size: readonly [number, number];

@@ -1,4 +1,3 @@
-/** The task "segment". */
 import type { NetworkTask } from "../../decode/tasks.ts";
 import type { HeadQuery } from "../../heads/query.ts";
 import { attachRowMasks } from "./attach-rows.ts";
@@ -22,7 +21,6 @@ export const masks: NetworkTask<"segment"> = {
   attach: (work) => (work.plan.task && hasRowMasks(work.plan.task) ? attachRowMasks : attachPlan)(work),
 };
 
-/** Returns the function that reads a family's masks. */
 function readerOf({ traits: { rowMasks } }: HeadQuery): typeof readSegment {
   if (rowMasks === undefined) return readSegment;
   return rowMasks === "queries" ? readQueryMasks : readRowMasks;

@@ -217,7 +217,6 @@ class OrientedMaker {
     return count;
   }
 
-  /** Rotates the boxes of heads with distances around the centres of their cells. */
   #rotateCentres(count: number, sources: number): void {
     const { i32 } = this.#work.memory;
     const { heads } = this.#task;

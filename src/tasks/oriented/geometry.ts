@@ -162,7 +162,6 @@ function checkNumbers(list: unknown, length: number, name: string, expected: str
 
 const BOX = "[cx, cy, width, height, angle]";
 
-/** Throws a RangeError for an invalid box: negative sides, or an angle in degrees. */
 function checkBox(box: OrientedBox): void {
   checkNumbers(box, 5, "box", BOX);
   const [, , width, height, angle] = box;

@@ -37,7 +37,6 @@ export interface OrientedPlan extends TaskPlan {
 
 /** A head of oriented boxes: its cells, and the column of its angles. */
 export interface OrientedHead extends Pick<Head, "cells" | "gridWidth"> {
-  /** Column of the angles. */
   readonly extra: Column;
   /** True for heads with distances: the angle also rotates the vector from the cell to the box centre. */
   readonly rotatesCentre: boolean;

@@ -1,4 +1,3 @@
-/** The task "oriented". */
 import type { NetworkTask } from "../../decode/tasks.ts";
 import { attachPlan } from "./attach.ts";
 import { readOriented } from "./read.ts";

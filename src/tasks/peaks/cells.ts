@@ -17,7 +17,6 @@ export interface Cells {
   readonly y: Int32Array;
   readonly classIds: Int32Array;
   readonly scores: Float32Array;
-  /** Count of the cells. */
   count: number;
 }
 

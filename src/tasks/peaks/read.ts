@@ -81,7 +81,6 @@ function unitOf(
 }
 
 interface Form {
-  /** Returns every reading of the maps. */
   readonly read: (query: HeadQuery, views: readonly MapView[]) => Interpretation[];
   /** Returns the shapes of the form for an error. */
   readonly expected: (query: HeadQuery) => string;

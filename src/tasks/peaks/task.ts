@@ -1,4 +1,3 @@
-/** The task "peaks". */
 import type { NetworkTask } from "../../decode/tasks.ts";
 import { attachPeaks } from "./attach.ts";
 import { readPeaks } from "./read.ts";

@@ -53,7 +53,6 @@ const afterBoxes: Form = {
     `[1,N,${4 + count * 2}] + [1,N,1] with inputSize, and ${count} points of two values`,
 };
 
-/** Reads YOLOv5-face: decoded rows, and raw maps with anchors. The points stand between objectness and classes. */
 const face: Form = {
   read: (query, specs, shape) => [...faceRows(query, specs, shape), ...faceMaps(query, specs, shape)],
   expected: (query, shape) => {

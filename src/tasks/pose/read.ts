@@ -1,4 +1,3 @@
-/** Finds the keypoints among the tensors, and returns the interpretations of a pose network. */
 import { addedCounts, finds } from "../../heads/exports.ts";
 import { interpret } from "../../heads/interpret.ts";
 import { splitChannels } from "../../heads/refuse.ts";

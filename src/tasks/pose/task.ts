@@ -1,4 +1,3 @@
-/** The task "pose". */
 import type { NetworkTask } from "../../decode/tasks.ts";
 import { attachPose } from "./points.ts";
 import { readPose } from "./read.ts";

@@ -1,4 +1,3 @@
-/** The task "prepare". */
 import type { PrepareTask } from "../../decode/prepare.ts";
 import { ruleOf, ruleText } from "../../picture/prepare/config-rule.ts";
 import { prepareImage } from "../../picture/prepare/prepare.ts";

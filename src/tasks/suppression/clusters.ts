@@ -95,7 +95,6 @@ export class Clusters {
     return cluster;
   }
 
-  /** Returns the mean box of a cluster. */
   mean(cluster: number): Float64Array {
     return this.#means.subarray(4 * cluster, 4 * cluster + 4);
   }

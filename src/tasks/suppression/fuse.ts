@@ -51,14 +51,12 @@ interface Box {
   readonly model: number;
   readonly row: number;
   readonly classId: number;
-  /** Score of the box times weight of the model. */
   readonly score: number;
   readonly corners: readonly number[];
 }
 
 interface Cluster {
   readonly members: Box[];
-  /** Sum of the weighted scores of the members. */
   sum: number;
   /** Sums of the members' corners. Each corner is multiplied by the member's weighted score. */
   readonly sums: number[];

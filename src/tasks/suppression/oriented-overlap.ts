@@ -23,7 +23,6 @@ export interface Overlaps {
   readonly radii: Float64Array;
   /** Reads `n` boxes. Overlaps below the threshold may be returned as 0. */
   read(boxes: ArrayLike<number>, n: number, threshold: number): void;
-  /** Returns the overlap of two boxes. */
   of(a: number, b: number): number;
   /**
    * True if the overlap of box `i` with a box of a chain is above the threshold. With `orEqual`, also true if an

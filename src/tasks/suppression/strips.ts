@@ -181,7 +181,6 @@ export class Strips {
   }
 }
 
-/** Returns the ranks of each level that has boxes. */
 function splitBySize({ corners: b, order }: Candidates, ranks: Int32Array): Int32Array[] {
   const sizes = Float64Array.from(ranks, (rank) => {
     const i = order[rank] * 4;

@@ -29,7 +29,6 @@ export interface Suppressed {
   readonly members: readonly (readonly number[])[] | null;
 }
 
-/** Reads boxes, scores and class ids as candidates. */
 function candidatesOf(
   boxes: ArrayLike<number>,
   scores: ArrayLike<number>,

@@ -81,7 +81,6 @@ class TextMaker {
       );
   }
 
-  /** Writes the boxes to the rows, in the coordinates of the frame. */
   #write(detections: Detections, count: number, plan: number): void {
     const { f32 } = this.#work.memory;
     const { width, height } = this.#task;

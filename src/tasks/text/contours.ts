@@ -18,11 +18,9 @@ const DX = [1, 1, 0, -1, -1, -1, 0, 1] as const;
 /** Row steps to the same neighbours. */
 const DY = [0, 1, 1, 1, 0, -1, -1, -1] as const;
 
-/** Mark of a set pixel. */
 const SET = 1;
 /** Mark of a pixel on a border. */
 const BORDER = 2;
-/** Mark of a pixel on a border whose right neighbour is outside. */
 const RIGHT_END = -2;
 
 /**

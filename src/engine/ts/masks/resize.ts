@@ -34,7 +34,6 @@ export function resize(m: MaskMemory, job: number): void {
   }
 }
 
-/** Resizes the columns of a row of logits. */
 function columns({ i32, f32 }: MaskMemory, at: number, row: number, to: number): void {
   const from = (i32[at + M.M_RESIZED] + row * i32[at + M.M_LOGITS_ROW]) >> 2;
   const size = i32[at + M.M_COLUMNS_SIZE] >> 2;

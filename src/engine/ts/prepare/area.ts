@@ -56,7 +56,6 @@ function areaColumns({ u8, i32, f32 }: PixelMemory, job: number, row: number, to
   }
 }
 
-/** Adds a row times its weight to the sum. */
 function addRow({ f32 }: PixelMemory, line: number, sum: number, weight: number, width: number): void {
   for (let i = 0; i < width << 2; i++) f32[sum + i] = fround(f32[sum + i] + fround(f32[line + i] * weight));
 }

@@ -41,7 +41,6 @@ function tapColumns({ u8, i32 }: PixelMemory, job: number, row: number, to: numb
   }
 }
 
-/** Makes one row of pixels from the rows in scratch. */
 function tapRow({ u8, i32 }: PixelMemory, job: number, y: number, to: number): void {
   const at = job >> 2;
   const stride = i32[at + A.J_WIDTH] << 2;

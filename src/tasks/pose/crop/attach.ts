@@ -50,11 +50,9 @@ export function attachCrop(work: TaskWork): AfterImageOfTask {
   };
 }
 
-/** Position of the network's input in the image. */
 interface CropPlace {
   /** Map from coordinates of the input to coordinates of the image, both 0..1. */
   readonly map: AffineMap;
-  /** Angle of the crop. */
   readonly angle: number;
   /** Size of the image in pixels. Size of the input if there is no frame. */
   readonly image: readonly [number, number];

@@ -1,4 +1,3 @@
-/** `cropOf` and `nextCropOf`: the crop of an object, from a detection or from the points in the last frame. */
 import { type Crop, type CropRule, cropOfObject, withinTurn } from "../../../core/crop.ts";
 import { refuse } from "../../../core/errors.ts";
 import { POSITIVE, checkValue } from "../../../core/options.ts";

@@ -9,7 +9,6 @@ import type { CropPlan, HeatmapPlan, LandmarkPlan, SimccPlan, VectorPlan } from 
 
 /** The points of an image, 0..1 across the network's input. */
 export interface Points {
-  /** x, y and confidence of each row of the network, including rows that are no points of the object. */
   readonly xy: Float64Array;
   /** z of each row, in multiples of the input's width. */
   readonly z: Float64Array | null;

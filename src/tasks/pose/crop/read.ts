@@ -28,7 +28,6 @@ interface Question {
   readonly query: HeadQuery;
   readonly specs: Specs;
   readonly input: readonly [number, number];
-  /** Throws an error: the tensors are not those of such a network. */
   readonly refuseAll: (expected: string) => never;
   readonly refuseFor: typeof refuseFor;
 }
