@@ -1,7 +1,4 @@
-/**
- * Checks the boxes of the first candidates. A wrong unit, format, order or activation still gives boxes, but strange
- * ones.
- */
+/** Checks the boxes of the first candidates. A wrong unit, format, order or activation gives strange boxes. */
 import * as A from "../core/abi.ts";
 import { refuseFor } from "../core/errors.ts";
 import { TRAITS } from "../core/families.ts";
@@ -11,10 +8,7 @@ import type { Plan } from "../plan/plan.ts";
 
 /** Smallest count of candidates for a conclusion about all boxes. */
 const FEWEST_BOXES = 4;
-/**
- * Part of the input around its upper left corner, as a fraction of the sides. In a real picture, some boxes lie outside
- * this part.
- */
+/** Part of the input around its upper left corner, as a fraction of the sides. Real pictures have boxes outside. */
 const CORNER = 0.03;
 
 /** Measurements of the candidates' boxes. Coordinates are in 0..1 if the config states the right unit. */
@@ -168,10 +162,7 @@ export class InvertedBoxes {
 const OVER_EDGE = 0.1;
 const FEWEST_OVER = 2;
 
-/**
- * Returns a note if finished boxes reach over an edge, but would not if width and height of the input were exchanged.
- * Else returns null.
- */
+/** Returns a note if finished boxes reach over an edge, but would not if width and height were exchanged. */
 function noteOfSides({ memory: { i32, f32 }, plan }: MemoryImage, at: number): string | null {
   const { inputSize, inPhoto, heads, reading } = plan;
   if (!inputSize || inPhoto || !READINGS[reading].finished || heads[0].unit[0] === 1) return null;

@@ -12,18 +12,12 @@ import { type PlanInMemory, valueIn } from "../decode/values.ts";
 const MOST_CELLS = 100;
 /** Smallest count of cells for a conclusion. */
 const FEWEST_CELLS = 40;
-/**
- * Largest mean squared distance of boxes from their cells that counts as near, as a fraction of the input. Random boxes
- * have a sixth.
- */
+/** Largest mean squared distance of near boxes from their cells, as a fraction of the input. Random boxes: a sixth. */
 const NEAR = 0.01;
 /** Another format must reduce the distance of boxes from their cells at least by this factor. */
 const TIMES = 4;
 
-/**
- * Functions that return the centre of a box along one axis, from the box's two numbers for that axis. One for each kind
- * of box.
- */
+/** Functions that return the centre of a box along one axis from its two numbers, for each kind of box. */
 const CENTRES = {
   centre: (low: number) => low,
   corners: (low: number, high: number) => (low + high) / 2,
@@ -33,10 +27,7 @@ const CENTRES = {
 const FORMATS = { centre: "cxcywh", corners: "xyxy", topleft: "xywh" } as const;
 type BoxKind = keyof typeof CENTRES;
 
-/**
- * Returns a note if boxes lie around their cells only in another format, or only with exchanged sides of the input.
- * Else returns null.
- */
+/** Returns a note if boxes lie around their cells only in another format, or with exchanged sides of the input. */
 export function noteOfCellBoxes(image: MemoryImage): string | null {
   const { heads, inputSize, inPhoto, reading } = image.plan;
   const [head] = heads;

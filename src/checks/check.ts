@@ -77,9 +77,7 @@ interface Row<N extends string, M> {
    * decoders of plan files lack. "tensors": also slots with whole tensors.
    */
   readonly needs: N;
-  /**
-   * Ids of checks that describe the same mistake better. This check ends as soon as one of them has returned a note.
-   */
+  /** Ids of checks that describe the same mistake better. A note of one of them ends this check. */
   readonly unless?: readonly string[];
   /** True if the plan has the data that this check reads. Default: every plan has. */
   readonly applies?: (work: Checked) => boolean;
@@ -89,7 +87,5 @@ interface Row<N extends string, M> {
 
 export type Check = Row<"frame", Moment> | Row<"plan" | "tensors", Moment<PlanInMemory>>;
 
-/**
- * A check, or a function that makes a check for each plan. The function is needed if the check must remember something.
- */
+/** A check, or a function that makes one for each plan, for a check that must remember something. */
 export type CheckRow = Check | (() => Check);

@@ -25,10 +25,7 @@ import { checkDistributions, noteOfActivated, noteOfCount, noteOfLost, noteOfNaN
 import { noteOfStorageOrder } from "./storage-order.ts";
 import { noteOfCoarseScale, noteOfFloatBytes, noteOfSigmoidAngles } from "./values.ts";
 
-/**
- * Checks of boxes that find the cause of a mistake. If one of them has returned a note, checks of the scene end: they
- * would only describe the effect.
- */
+/** Checks that find the cause of strange boxes. A note of one ends the checks of the scene. */
 const CAUSES = ["boxes", "overlaps", "background"];
 
 const PLAN_CHECKS: readonly CheckRow[] = [

@@ -33,10 +33,7 @@ const FEWEST_CELLS = 40;
 /** Largest fraction of all queries or priors that a class of objects may win. */
 const MOST_WON = 0.9;
 
-/**
- * Returns a note if one class wins almost every query or prior with a score above 0.5, as only the background does.
- * Else returns null.
- */
+/** Returns a note if one class wins almost every query or prior above 0.5, as only the background does. */
 export function checkBackground({ memory: { i32, f32 }, plan }: MemoryImage, at: number): string | null {
   const p = at >> 2;
   const n = i32[p + A.P_CANDIDATES];
@@ -84,10 +81,7 @@ export function noteOfConfidence(work: MemoryImage): string | null {
 /** Largest allowed difference between a class id and the nearest whole number. */
 const ID_SLACK = 0.1;
 
-/**
- * Returns a note if a class id of the first candidates is not a whole number. Else returns null. In a quantised column,
- * allows half a step of the scale.
- */
+/** Returns a note if a class id is not whole. Allows half a step of the scale in a quantised column. */
 export function checkClassIds(work: MemoryImage, at: number, image: number): string | null {
   const { memory, plan } = work;
   const [{ classId }] = plan.heads;

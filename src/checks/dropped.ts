@@ -14,9 +14,7 @@ export function noteOfEmptied({ engine: { memory } }: Ready, block: number, fram
     : null;
 }
 
-/**
- * Returns a note if candidates were dropped because their box, score or class id is NaN or infinite. Else returns null.
- */
+/** Returns a note if candidates were dropped because their box, score or class id is NaN or infinite. */
 export function noteOfNotFinite({ engine: { memory } }: Ready, block: number, frame: number): string | null {
   const count = memory.i32[(block >> 2) + A.P_NOT_FINITE];
   return count > 0

@@ -5,10 +5,7 @@ import type { Ready } from "../decode/loop.ts";
 
 /** The best score is checked after this many empty frames in a row. Each later check waits for twice as many. */
 const LONG_EMPTY = 30;
-/**
- * A best score below threshold * FAR_BELOW is suspicious. For a threshold of 0.25, the limit is 0.001, the best score
- * that a network gives in a dark, empty scene.
- */
+/** A best score below threshold * FAR_BELOW is suspicious: below 0.001 for 0.25, as in a dark, empty scene. */
 const FAR_BELOW = 0.004;
 
 /** Counts empty frames in a row, and decides when the best score of an empty frame must be checked. */
@@ -33,10 +30,7 @@ export class EmptyFrames {
     return this.#count + 1 === this.#nextLook;
   }
 
-  /**
-   * Counts a frame. Returns true if the frame's best score must be checked: in the first frame, and after many empty
-   * frames in a row.
-   */
+  /** Counts a frame. Returns true if its best score must be checked: the first, and after many empty ones in a row. */
   add(candidates: number): boolean {
     if (candidates > 0) {
       this.#count = 0;

@@ -10,10 +10,7 @@ const FEW = 4;
 const FRAMES_OF_SIDES = 16;
 /** Smallest fraction of likely candidates in the padding for a note on exchanged sides. */
 const STRAYING = 0.1;
-/**
- * Smallest fraction of likely candidates in the padding for a note on another resize. That note comes before one on
- * exchanged sides.
- */
+/** Smallest fraction of likely candidates in the padding for a note on another resize, which comes first. */
 const STRAYING_FAR = 0.2;
 /** Smallest score of a likely candidate. Candidates with a lower score may lie anywhere. */
 const LEAST_SCORE = 0.25;
@@ -57,10 +54,7 @@ export class PaddingCheck {
     return `all ${count} candidates ${inPaddingOf(frame)}`;
   }
 
-  /**
-   * Returns a note if a fifth of the likely candidates lies in the padding. A tenth is enough if exchanging width and
-   * height would leave no candidate in the padding.
-   */
+  /** Returns a note if a fifth of the likely candidates lies in the padding, or a tenth that exchanged sides explain */
   #noteOfSides(
     i32: Int32Array,
     f32: Float32Array,

@@ -1,6 +1,4 @@
-/**
- * Detects pictures whose bytes have another layout than the caller states, and a frame that was not passed to `decode`.
- */
+/** Detects pictures whose bytes have another layout than stated, and a frame that was not passed to `decode`. */
 import { type Frame, affineOf } from "../decode/frame.ts";
 import type { ImageInput } from "../decode/prepare.ts";
 import type { Check } from "./check.ts";
@@ -11,9 +9,7 @@ const PICTURES = 3;
 const RUN = 96;
 /** Count of samples, spread over the picture. */
 const RUNS = 64;
-/**
- * A picture is blank if the mean difference of neighbouring bytes is below this value. Blank pictures are not checked.
- */
+/** A picture is blank if neighbouring bytes differ less than this on average. Blank pictures are not checked. */
 const FLAT = 0.5;
 
 /** Makes the check of a picture's bytes. */
@@ -137,17 +133,12 @@ function samplesOf(data: ImageInput["data"]): Samples {
   };
 }
 
-/**
- * The stated width is wrong if bytes one row apart differ at least this many times as much as bytes one height apart.
- */
+/** The stated width is wrong if bytes one row apart differ this many times as much as bytes one height apart. */
 const UNRELATED = 2;
 /** A picture is too smooth for a conclusion if the mean difference of its rows in bytes is below this value. */
 const SMOOTH = 2;
 
-/**
- * True if the rows of a picture seem to be as long as the stated height: bytes that far apart differ less than bytes
- * one stated width apart.
- */
+/** True if bytes one stated height apart differ less than bytes one stated width apart: the rows seem that long. */
 function areSidesExchanged({ data, width, height, stride }: ImageInput): boolean {
   const pixel = Math.floor(data.length / (width * height));
   if (width === height || stride !== undefined || pixel < 1) return false;

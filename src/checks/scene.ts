@@ -1,7 +1,4 @@
-/**
- * Checks for tensors that no picture can give: an object in nearly every cell, a map with a single value, or equal
- * boxes. Each check runs once per plan.
- */
+/** Checks for tensors that no picture can give: objects in nearly all cells, a map of one value, equal boxes. */
 import * as A from "../core/abi.ts";
 import { READINGS } from "../core/readings.ts";
 import type { Column } from "../heads/channels.ts";
@@ -64,10 +61,7 @@ export function noteOfConstantBoxes(work: PlanInMemory): string | null {
   return null;
 }
 
-/**
- * Returns a note if all scores of one map have the same value, and every score of the other maps is above that value.
- * Else returns null.
- */
+/** Returns a note if all scores of one map are equal, and every score of the other maps is above them. */
 export function noteOfConstantScores(work: PlanInMemory): string | null {
   const heads = READINGS[work.plan.reading].cells ? work.plan.heads : [];
   for (const head of heads.length > 1 ? heads : []) {
@@ -150,9 +144,7 @@ export function noteOfSameBoxes({ engine: { memory } }: Ready, block: number): s
 /** Boxes of trained networks rarely reach further over the edge than this fraction of the input's side. */
 const FAR_OUT = 0.1;
 
-/**
- * Smallest score of a box that is checked. Boxes with a lower score may lie anywhere, even those of trained networks.
- */
+/** Smallest score of a box that is checked. Boxes with a lower score may lie anywhere. */
 const LEAST_SCORE = 0.25;
 
 /** Returns a note if more than half of the candidates reach far over an edge of the input. Else returns null. */

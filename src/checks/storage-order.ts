@@ -32,10 +32,7 @@ interface CellGrid {
   readonly height: number;
   /** True if the channels of a cell are adjacent. */
   readonly isLast: boolean;
-  /**
-   * Distance between neighbouring cells in rows. This is the count of anchors if the anchors of a cell are adjacent.
-   * Default 1.
-   */
+  /** Distance between neighbouring cells in rows: the count of anchors if those of a cell are adjacent. Default 1. */
   readonly apart?: number;
 }
 
@@ -106,10 +103,7 @@ const TIMES = 4;
 /** Smallest count of values for which this check runs. Fewer values may form columns by chance. */
 const FEWEST_IN_COLUMNS = 64;
 
-/**
- * True if the axes of a tensor seem exchanged: the stated columns explain little of the variance of the values, and the
- * columns along the other axis explain much.
- */
+/** True if the axes seem exchanged: the columns along the other axis explain much more of the variance. */
 function areColumnsExchanged(
   { memory, plan, layout }: PlanInMemory,
   { tensor, channels, width, isLast }: CellGrid,

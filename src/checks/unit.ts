@@ -1,7 +1,4 @@
-/**
- * Checks the unit of boxes, pixels or 0..1, from a plan block alone. A plan file holds nothing else. A decoder with the
- * wrong unit still returns boxes, but in wrong places.
- */
+/** Checks the unit of boxes, pixels or 0..1, from a plan block alone, since a plan file holds nothing else. */
 import * as A from "../core/abi.ts";
 import { refuse } from "../core/errors.ts";
 import { recordsOf } from "../decode/best.ts";

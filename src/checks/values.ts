@@ -1,6 +1,4 @@
-/**
- * Checks plain values: bytes that are really floats, scales that are too coarse, and angles that are still sigmoids.
- */
+/** Checks plain values: bytes that are really floats, too coarse scales, angles that are still sigmoids. */
 import { isFloat, shape } from "../core/tensor.ts";
 import { areProbabilities, scoreColumns } from "../decode/range.ts";
 import { type PlanInMemory, everyValue, valueIn } from "../decode/values.ts";
@@ -47,15 +45,9 @@ const noteOfStep = (about: string, step: number, of: string): string =>
 
 /** Smallest count of bytes for a conclusion. Fewer bytes may look like floats by chance. */
 const FEWEST_BYTES = 4096;
-/**
- * Largest channel count for a conclusion. If adjacent channels had different meanings, every fourth byte could look
- * different, but no network has so many channels.
- */
+/** Largest channel count for a conclusion. No network has so many channels with different meanings. */
 const MOST_CHANNELS = 512;
-/**
- * Largest count of different upper bytes in floats. These bytes hold the sign and most of the exponent, which many
- * values share.
- */
+/** Largest count of different upper bytes in floats. They hold the sign and most of the exponent. */
 const MOST_EXPONENTS = 16;
 const PART_OF_EXPONENTS = 0.99;
 /** Smallest count of different lowest bytes in floats. These bytes are noise. */
@@ -95,10 +87,7 @@ function areFloats(bytes: Uint8Array): boolean {
   return noise.size > LEAST_NOISE && most >= PART_OF_EXPONENTS * Math.floor(bytes.length / 4);
 }
 
-/**
- * Smallest count of cells for a conclusion. In recorded frames, one in 3 to 25 angles is below 0, so fewer may all lie
- * in 0..1 by chance.
- */
+/** Smallest count of cells for a conclusion. In recorded frames, one in 3 to 25 angles is below 0. */
 const FEWEST_ANGLES = 500;
 /** Smallest spread of angles for a conclusion: equal angles prove nothing. */
 const LEAST_SPREAD = 0.2;

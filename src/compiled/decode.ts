@@ -1,6 +1,4 @@
-/**
- * The function `decode` in a module that `boxwright compile --out detector.mjs` writes. It decodes one network only.
- */
+/** The function `decode` in a module that `boxwright compile --out detector.mjs` writes, for one network only. */
 import * as A from "../core/abi.ts";
 import { TensorError, refuse } from "../core/errors.ts";
 import type { Memory } from "../core/memory.ts";

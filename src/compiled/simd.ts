@@ -1,7 +1,4 @@
-/**
- * Template of the module that `boxwright compile --out detector.mjs` writes, with the vector kernel. The command adds
- * the plan.
- */
+/** Template of the module that `boxwright compile --out detector.mjs` writes, with the vector kernel. */
 import { decodeText } from "kernel-data/decode";
 import { memoryOf } from "../core/memory.ts";
 import type { KernelExports } from "../engine/engine.ts";

@@ -4,10 +4,7 @@ import { FieldReader, inPairs } from "./fields.ts";
 import { readMasks } from "./masks.ts";
 import type { AnchorSet, Config } from "./types.ts";
 
-/**
- * Converts two forms of anchors into forms that `readAnchors` accepts. A list of [w,h] pairs becomes a flat list. A
- * flat list per map becomes a list of pairs per map.
- */
+/** Makes a flat list of [w,h] pairs, and a list of pairs per map of flat lists per map. */
 function evenForm(anchors: unknown): unknown {
   const isPairs = (list: unknown): list is number[] =>
     Array.isArray(list) &&
@@ -19,16 +16,11 @@ function evenForm(anchors: unknown): unknown {
   return anchors.map(inPairs);
 }
 
-/**
- * Returns anchor sets without a map's name or width: their order alone says which map each belongs to, largest first.
- */
+/** Returns anchor sets without a map's name or width: their order alone names the map, largest first. */
 const inOrder = (sets: readonly AnchorSet["anchors"][]): AnchorSet[] =>
   sets.map((anchors) => ({ side: null, output: null, anchors }));
 
-/**
- * Reads anchors in one of three forms: [output][anchor][w,h], a flat list [w,h,...] with masks, or a flat list that is
- * split evenly over the maps, largest first.
- */
+/** Reads anchors: [output][anchor][w,h], a flat list with masks, or a flat list that is split evenly over the maps. */
 export function readAnchors(given: FieldReader, config: Config): AnchorSet[] | null {
   const { strides } = config;
   const r = new FieldReader(
@@ -71,10 +63,7 @@ function flat(r: FieldReader, { strides, family, inputSize }: Config): AnchorSet
   return inOrder(Array.from({ length: maps }, (_, i) => anchors.slice(i * each, (i + 1) * each)));
 }
 
-/**
- * Reads masks over a flat list of anchors. A list of masks is in the order of the maps, largest first. An object names
- * each map by its width or its output.
- */
+/** Reads masks over a flat list: a list by map, largest first, or an object by a map's width or output. */
 function masked(
   r: FieldReader,
   anchors: readonly (readonly [number, number])[] | null,

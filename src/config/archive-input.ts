@@ -1,7 +1,4 @@
-/**
- * Reads the `inputs` block of an NN Archive: how the network wants its picture. luxonis-ml defines the format, and
- * modelconverter shows what each field means.
- */
+/** Reads the `inputs` block of an NN Archive. luxonis-ml defines it, modelconverter shows what each field means. */
 import type { ConfigProblem } from "../core/errors.ts";
 import type { PartialRule } from "../core/prepare-rule.ts";
 import { show } from "../core/tensor.ts";

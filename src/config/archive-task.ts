@@ -7,10 +7,7 @@ import { type FieldReader, isText } from "./fields.ts";
 import { checkCounts } from "./task.ts";
 import type { Config, TaskConfig } from "./types.ts";
 
-/**
- * Returns the config fields that a head's task replaces: `task`, `roles`, and `headOutputs` extended by the outputs
- * that the task reads. Returns `null` for boxes alone.
- */
+/** Returns the config fields that a head's task replaces, `null` for boxes alone. */
 export const archiveTask = (metadata: FieldReader, config: Config): Partial<Config> | null =>
   [readKeypoints, readMaskFields, readAngles, readText]
     .map((readFields) => readFields(metadata, config))
@@ -82,10 +79,7 @@ function readMaskFields(metadata: FieldReader, config: Config): Partial<Config> 
   };
 }
 
-/**
- * Reads the outputs of angles that an archive's head names. Returns `null` if it names none. The exporter of NN
- * Archives decodes angles, so they are radians.
- */
+/** Returns the outputs of angles, `null` for none. The exporter of NN Archives decodes them, so they are radians. */
 function readAngles(metadata: FieldReader, config: Config): Partial<Config> | null {
   const angles = metadata.texts("angles_outputs");
   if (!angles?.length) return null;
@@ -96,9 +90,7 @@ function readAngles(metadata: FieldReader, config: Config): Partial<Config> | nu
   };
 }
 
-/**
- * Reads the fields of depthai's PPTextDetectionParser. core/archive-parsers.ts has settled the family by the parser.
- */
+/** Reads the fields of depthai's PPTextDetectionParser, by which core/archive-parsers.ts settled the family. */
 function readText(metadata: FieldReader, { family }: Config): Partial<Config> | null {
   if (family === null || TRAITS[family].task !== "text") return null;
   const maskThreshold = metadata.take("mask_threshold", UNIT);

@@ -28,9 +28,7 @@ export const NAMES: Rule<(string | number)[]> = [
   (x) => all(x, (v) => isText(v) || Number.isInteger(v)),
 ];
 
-/**
- * Returns advice on how to turn a text of lines, or the path of a file, into a list of labels. "" for any other value.
- */
+/** Returns advice on how to make labels of a text of lines, or of a path. "" for any other value. */
 function adviceOnText(value: unknown): string {
   if (!isText(value)) return "";
   if (value.includes("\n")) return "; a text of lines becomes one by text.trim().split(/\\r?\\n/)";
@@ -89,10 +87,7 @@ export class FieldReader {
     }
   }
 
-  /**
-   * Reports keys that are misspelt, or are another project's names for a known key: they would have no effect. Other
-   * unknown keys pass, since files have keys of other tools.
-   */
+  /** Reports misspelt keys and other projects' names of known keys. Other unknown keys pass: tools add their own. */
   reportMisspelt(keys: readonly string[]): void {
     for (const key of Object.keys(this.json))
       if (!keys.includes(key) && nearestName(key, keys) !== undefined)
@@ -178,10 +173,7 @@ export class FieldReader {
     return this.take(key, TEXTS, this.array(key));
   }
 
-  /**
-   * Returns labels from strings, [name, colour] pairs, or a record by class id as Ultralytics writes it. The name of a
-   * known list ("coco80") gives that list.
-   */
+  /** Returns labels: a list of strings or [name, colour] pairs, a record by class id, or the name of a known list. */
   labels(key: string): string[] | null {
     const value = this.json[key];
     if (typeof value === "string" && isLabelSet(value)) return [...labelsOf(value)];

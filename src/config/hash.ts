@@ -2,10 +2,7 @@
 import { isRecord } from "../core/json.ts";
 import type { Config } from "./types.ts";
 
-/**
- * Fields that are left out of the hash, since they do not change the detections. `outputFormat` says who decodes,
- * `familyExporter` why the family is known.
- */
+/** Fields that do not change the detections. `familyExporter` says why the family is known. */
 const SILENT = ["outputFormat", "note", "familyExporter"];
 
 /** Returns the name of a config: a hash of its JSON, 16 hexadecimal digits. */
@@ -19,9 +16,7 @@ export function fnv1a(text: string): string {
   return (hash + (1n << 64n)).toString(16).slice(1);
 }
 
-/**
- * Leaves out fields that are null or in `SILENT`, and sorts the keys of objects. Passed to JSON.stringify as replacer.
- */
+/** Leaves out fields that are null or in `SILENT`, and sorts keys. A replacer for JSON.stringify. */
 function canonical(key: string, value: unknown): unknown {
   if (value === null || SILENT.includes(key)) return undefined;
   if (ArrayBuffer.isView(value)) return Array.from(value as Float32Array);

@@ -1,6 +1,4 @@
-/**
- * Reads label files: one name per line, an id and a name per line, `names:` of a data set's YAML, and `labelmap.pbtxt`.
- */
+/** Reads label files: a name, or an id and a name, per line; `names:` of a data set's YAML; `labelmap.pbtxt`. */
 
 /** Labels by class id, or an error that says what is wrong with the file. */
 export type LabelFile =

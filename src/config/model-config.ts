@@ -10,10 +10,7 @@ import type { Config, OutputSpec } from "./types.ts";
 /** True for an object that `readModel` returned. */
 export const isModel = (root: Json): boolean => Array.isArray(root.missing) && isText(root.format);
 
-/**
- * Returns the problems of a model file that the options do not settle. An archive inside the model reports its own
- * problems.
- */
+/** Returns the problems of a model file that the options do not settle. An archive inside reports its own. */
 export const missingIn = (root: Json, options: FieldReader): readonly ConfigProblem[] =>
   isObject(root.archive)
     ? []

@@ -1,7 +1,4 @@
-/**
- * Reads `NN_config`, and `nn_config` as it was spelt later: family, classes, anchors, and masks by the width of their
- * map.
- */
+/** Reads `NN_config`, and `nn_config` as it was spelt later: family, classes, anchors, masks by map width. */
 import { hasBackground, KIND_NAMES, KINDS, type NetworkKind } from "../core/parsers.ts";
 import { defaultConfig } from "./defaults.ts";
 import { COUNT, UNIT } from "../core/options.ts";

@@ -1,6 +1,4 @@
-/**
- * Reads unknown JSON and the options that override it into one `Config`. Fields that only tensors can tell stay `null`.
- */
+/** Reads unknown JSON and overriding options into one `Config`. Fields that only tensors tell stay `null`. */
 import { ConfigError, type ConfigProblem, mismatch } from "../core/errors.ts";
 import { nearestName } from "../core/names.ts";
 import { SPEC_NAMES, few, kindOf, show, type TensorSpecInput } from "../core/tensor.ts";
@@ -14,10 +12,7 @@ import { overlay, readSettings } from "./settings.ts";
 import { readTypedOptions } from "./typed.ts";
 import type { Config, DecoderOptions, OutputSpec } from "./types.ts";
 
-/**
- * Reads like `readConfig`, but loads the readers of files if the config is a file. Copies config and options first,
- * since the caller may change both meanwhile.
- */
+/** Reads like `readConfig`, but loads readers of files if needed. Copies first: the caller may change both. */
 export async function fetchConfig(json: unknown, options: DecoderOptions): Promise<Config> {
   const config = readBy(json, options, () => null);
   if (config !== null) return config;
@@ -147,9 +142,7 @@ function readFormat(r: FieldReader, root: Json, formats: () => FileFormats | nul
   return readTypedOptions(r);
 }
 
-/**
- * Reports options among the keys of a file, or among the fields that `readModel` returns: they would have no effect.
- */
+/** Reports options among the keys of a file or the fields of `readModel`: they would have no effect. */
 function reportBeside(r: FieldReader, root: Json): void {
   const block = Object.keys(root).find((key) => key.toLowerCase() === "nn_config" && r.has(key));
   const file = block ?? (isModel(root) ? "what readModel returned" : isArchive(root) ? "model" : null);

@@ -83,10 +83,7 @@ export interface TaskFields {
    * strides, and stand in one tensor for all cells. Task "pose".
    */
   readonly keypointCoordinates?: "pixels" | "normalised" | "strides";
-  /**
-   * How the maximum of a heat map becomes a point: the rule of the family's authors by default. "none": the cell,
-   * without a refinement. Task "pose".
-   */
+  /** How the maximum of a heat map becomes a point. Default: the authors' rule; "none": the cell. Task "pose". */
   readonly keypointRefinement?: "none" | "centre" | "quarter" | "dark-udp" | "heatmap";
   /** Divisor that makes 0..1 of decoded keypoints of the family "keypoints". Default 1. Task "pose". */
   readonly keypointScale?: number;
@@ -124,10 +121,7 @@ export interface TaskFields {
   readonly unclipRatio?: number;
 }
 
-/**
- * A method of `suppress` with its settings. Each setting belongs to
- * some of the methods only; one of another method is refused.
- */
+/** A method of `suppress` with its settings. A setting that belongs to another method is refused. */
 export interface Suppression {
   readonly method:
     | "hard"
@@ -219,10 +213,7 @@ export interface Config {
   readonly keep: readonly (string | number)[] | null;
   /** Value of the option `prepare`: how the network wants its picture. Overrides `picture`. */
   readonly prepare: PartialRule | null;
-  /**
-   * What the file says of the picture, as it stands there: `inputs` of an NN Archive, or `input` of a `Model`.
-   * `decoder.prepare` reads it.
-   */
+  /** What the file says of the picture: `inputs` of an NN Archive, `input` of a `Model`. For `decoder.prepare`. */
   readonly picture: unknown;
   /** Outputs that are known before any data. */
   readonly outputs: readonly OutputSpec[] | null;
@@ -239,19 +230,13 @@ export interface Config {
   readonly rules: Partial<Rules>;
 }
 
-/**
- * Options of `createDecoder`. They override the config. Lengths are in pixels of the network input unless
- * another unit is named.
- */
+/** Options of `createDecoder`. They override the config. Lengths are in pixels of the network input. */
 export interface DecoderOptions extends TaskFields {
   /** Engine. Default "auto": the fastest that runs here. */
   readonly engine?: EngineName | "auto";
   /** Family of the network. */
   readonly family?: Family;
-  /**
-   * What the network was trained for. Default "detect": boxes alone. `boxwright/core` needs the task
-   * among its `tasks`.
-   */
+  /** What the network was trained for. Default "detect": boxes. `boxwright/core` needs it among its `tasks`. */
   readonly task?: TaskName;
   /** A named set of rules, or single rules over the config's set. */
   readonly rules?: RuleSet | (Partial<Rules> & { readonly set?: RuleSet });
@@ -276,10 +261,7 @@ export interface DecoderOptions extends TaskFields {
     | readonly (readonly [number, number])[]
     | readonly (readonly number[])[]
     | readonly (readonly (readonly [number, number])[])[];
-  /**
-   * Indices of the anchors of each map: a list per map, largest first, or by the map's width (`side26`) or output
-   * name.
-   */
+  /** Indices of the anchors of each map: a list per map, largest first, or by map width or output name. */
   readonly anchorMasks?: readonly (readonly number[])[] | { readonly [side: string]: readonly number[] };
   /** Prior boxes of SSD heads: four numbers per box, or eight with the variances after them (Caffe). */
   readonly priors?: Float32Array | readonly number[];
@@ -287,10 +269,7 @@ export interface DecoderOptions extends TaskFields {
   readonly priorFormat?: PriorFormat;
   /** Factors on x, y, w, h of the offsets of SSD heads (Caffe and PyTorch: 0.1, 0.1, 0.2, 0.2). */
   readonly variances?: readonly [number, number, number, number];
-  /**
-   * Divisors on y, x, h, w in place of `variances` (TensorFlow: 10, 10, 5, 5). Box channels and priors then have that
-   * order too.
-   */
+  /** Divisors on y, x, h, w in place of `variances` (TensorFlow: 10, 10, 5, 5). Channels and priors get that order. */
   readonly scales?: readonly [number, number, number, number];
   /** Class column of SSD scores that means "nothing here": 0 (default), the last, or `false` for none. */
   readonly background?: number | false;
@@ -319,10 +298,7 @@ export interface DecoderOptions extends TaskFields {
   readonly confidenceThreshold?: number | readonly number[];
   /** 0..1: IoU above which a box is suppressed. Default of typed options 0.45, of files 0.5. */
   readonly iouThreshold?: number;
-  /**
-   * Suppression by a named method, in place of the greedy one. It acts within a
-   * class, or over classes if `rules` say `suppress: "all"`.
-   */
+  /** Suppression by a named method. It acts within a class, or over classes if `rules` say `suppress: "all"`. */
   readonly suppression?: Suppression["method"] | Suppression;
   /** Class names or class ids to look for. Scores of other classes are not read. */
   readonly keep?: readonly (string | number)[];

@@ -219,10 +219,7 @@ export const FIRST_ADDRESS = 64;
 export const SORT_SMALL = 24;
 /** Lists of up to this many candidates are sorted at once. Longer lists are sorted in waves. */
 export const ONE_WAVE = 3072;
-/**
- * The first wave has at least this many candidates, and at least an eighth of all. A sample of SORT_SAMPLE scores gives
- * the score at which the wave ends.
- */
+/** The first wave has at least this many candidates, or an eighth of all. A sample of scores finds its end. */
 export const FIRST_WAVE = 1024;
 export const SORT_SAMPLE = 512;
 /** The sort has up to 2^BUCKET_BITS buckets. With more than BUCKET_CROWD in one, a radix sort is faster. */

@@ -1,7 +1,4 @@
-/**
- * Facts about the parsers that NN Archives name: the family that a parser reads, or advice if no decoder reads its
- * networks.
- */
+/** Facts about the parsers in NN Archives: the family that one reads, or advice if no decoder does. */
 import type { Family, ScoreOption } from "./family.ts";
 import type { Rules } from "./rules.ts";
 
@@ -21,10 +18,7 @@ export interface ParserTraits {
     readonly background?: false;
     readonly rules?: Partial<Rules>;
   };
-  /**
-   * Roles of the head's outputs, in the order in which the archive lists the outputs. The output of masks may be
-   * missing. Every score column is a class.
-   */
+  /** Roles of the head's outputs, in the archive's order. Masks may be missing. Every score column is a class. */
   readonly outputs?: readonly ["boxes", "scores", "masks"];
   /** Metadata key of the parser. The value is false if the scores are logits. Other parsers use this key for masks. */
   readonly softmaxKey?: "is_softmax";
@@ -95,10 +89,7 @@ export const PARSERS: readonly ParserTraits[] = [
   },
 ];
 
-/**
- * Advice for networks of parsers that no decoder reads: how to use their tensors. Keys are the parsers' names in lower
- * case.
- */
+/** Advice for networks of parsers that no decoder reads, by the parsers' names in lower case. */
 export const OTHER_PARSERS: { readonly [parser: string]: string } = {
   segmentationparser:
     "call classMap(tensor, { ...mapOptions(archive).options, frame }), which gives the class of each pixel; archive is " +

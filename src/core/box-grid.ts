@@ -1,18 +1,11 @@
 /** Finds the boxes that a box may overlap, so that not every pair must be compared. */
 
-/**
- * The grid has this number * sqrt(count of boxes) cells along each axis. A cell then holds few boxes unless they crowd.
- */
+/** The grid has this number * sqrt(count of boxes) cells along each axis, so that a cell holds few boxes. */
 const CELLS_PER_ROOT = 2;
-/**
- * Largest total length of all cells' lists, divided by the count of boxes. Without this limit, a few boxes over the
- * whole picture would fill every cell.
- */
+/** Largest total length of all lists, per box. Else a few boxes over the whole picture would fill every cell. */
 const MOST_ENTRIES = 16;
 
-/**
- * A grid over boxes. Each cell lists the boxes that reach into the cell. `fill` reuses the arrays for the next boxes.
- */
+/** A grid over boxes. Each cell lists the boxes that reach into it. `fill` reuses the arrays. */
 export class BoxGrid {
   /** Places of the boxes that the last search found. Only the first `count` are valid. */
   places = new Int32Array(0);
@@ -27,10 +20,7 @@ export class BoxGrid {
   /** First entry of each cell in `members`, and one more entry for the end. */
   private starts = new Int32Array(0);
   private members = new Int32Array(0);
-  /**
-   * For each place, the number of the last search that found it. Several cells may list the same box, but a search
-   * reports each box once.
-   */
+  /** For each place, the number of the last search that found it: cells may list a box twice. */
   private seenIn = new Int32Array(0);
   private searches = 0;
 
@@ -187,10 +177,7 @@ function halve(axis: GridAxis): void {
   axis.cells = cells;
 }
 
-/**
- * Returns the cell of a coordinate. The outermost cells also hold coordinates outside the axis. NaN is in the first
- * cell.
- */
+/** Returns the cell of a coordinate. Outermost cells also hold coordinates outside. NaN is in the first cell. */
 function cellAt({ low, scale, cells }: GridAxis, coordinate: number): number {
   const cell = Math.floor((coordinate - low) * scale);
   return cell >= cells ? cells - 1 : cell > 0 ? cell : 0;

@@ -29,10 +29,7 @@ function boxesOf(maps: readonly Cells[]): Float32Array {
   return out;
 }
 
-/**
- * Returns the prior boxes of some feature maps as rows cx cy w h. Cells divide the whole input evenly: 240 pixels at
- * stride 64 have 4 cells of 60 pixels.
- */
+/** Returns the priors of feature maps as rows cx cy w h. Cells divide the input evenly: 240 pixels at 64 are 4 x 60. */
 export const grid = (
   inputSize: readonly [number, number],
   layers: readonly Layer[],
@@ -113,10 +110,7 @@ const YUNET_2022: Squares = [
   [64, [128, 192, 256]],
 ];
 
-/**
- * Returns the priors of YuNet of 2022. A map has only cells that lie wholly in the input: 96 pixels have one cell of
- * 64.
- */
+/** Returns the priors of YuNet of 2022. A map has only cells wholly in the input: 96 pixels have one of 64. */
 export const yunetPriors = (inputSize: readonly [number, number]): Float32Array =>
   squares(inputSize, YUNET_2022, Math.floor);
 

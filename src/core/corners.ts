@@ -1,10 +1,7 @@
 /** Converts boxes to corners, the form that suppression uses. */
 import type { SuppressBoxFormat } from "./suppression.ts";
 
-/**
- * Converts the box at `from` to corners, and writes them to `corners` at `to`. The two corners may come in either
- * order, as in the ONNX operator NonMaxSuppression.
- */
+/** Writes the box at `from` as corners to `corners` at `to`. The two corners may come in either order. */
 export function writeCorners(
   corners: Float32Array | Float64Array,
   to: number,

@@ -1,7 +1,4 @@
-/**
- * Cuts the columns of a decoder's memory to the detections of the last frame. Later rows hold detections of earlier
- * frames.
- */
+/** Cuts the columns of a decoder's memory to the last frame's detections. Later rows are of earlier frames. */
 
 /** Detections of a decoder. `length` is the count of the last frame's detections. */
 interface Counted {

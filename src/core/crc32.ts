@@ -1,7 +1,4 @@
-/**
- * CRC-32 with the polynomial of gzip, zip and PNG. `node:zlib` has this function only since Node 20.15. Pages do not
- * have it.
- */
+/** CRC-32 with the polynomial of gzip, zip and PNG. Pages and Node before 20.15 have no such function. */
 export function crc32(bytes: Uint8Array): number {
   // Build the table in each call, so that importing a bundle costs nothing. For files above 1 kB, the table takes less
   // time than the sum.

@@ -19,10 +19,7 @@ export interface Crop {
   readonly angle?: number;
 }
 
-/**
- * A line that decides a crop's angle: two points, and the direction of the line in the crop. Each point is one
- * keypoint, or the mean of several.
- */
+/** A line that decides a crop's angle: two points (a keypoint, or the mean of several), and its direction. */
 export interface Line {
   readonly from: readonly number[];
   readonly to: readonly number[];
@@ -43,10 +40,7 @@ export interface CropRule {
   readonly line?: Line;
   /** Moves the centre downwards along the crop's own axis. Unit: heights of the box before `scale`. */
   readonly shift?: number;
-  /**
-   * True: the crop is the square around a circle. The centre of the circle is `line.from`, and `line.to` lies on the
-   * circle.
-   */
+  /** True: the crop is the square around a circle with centre `line.from`. `line.to` lies on the circle. */
   readonly circle?: true;
   /** Indices of the points whose bounding box replaces the detection's own box. */
   readonly around?: readonly number[] | "all";
@@ -66,10 +60,7 @@ const HALF_TURN = Math.PI;
 /** Text of the error about an angle in degrees. */
 export const IN_RADIANS = "radians, not degrees: multiply by pi / 180";
 
-/**
- * True if an angle can only be in degrees: a whole number beyond two turns. Networks do not output such angles in
- * radians.
- */
+/** True if an angle can only be in degrees: a whole number beyond two turns. */
 export const isInDegrees = (angle: number): boolean =>
   Math.abs(angle) > 4 * HALF_TURN && Number.isInteger(angle);
 

@@ -1,7 +1,4 @@
-/**
- * The three engines: WebAssembly with vector instructions, WebAssembly without them, and plain TypeScript. All engines
- * give the same bits.
- */
+/** The three engines: WebAssembly with vector instructions, without them, and TypeScript. All give the same bits. */
 export type EngineName = "simd" | "scalar" | "ts";
 
 /** Every engine name, from the fastest to the slowest. */

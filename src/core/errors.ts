@@ -105,10 +105,7 @@ const refused = new WeakSet<Error>();
 export const isRefusal = (e: unknown): boolean =>
   e instanceof ConfigError || e instanceof TensorError || (e instanceof Error && refused.has(e));
 
-/**
- * Throws an error that says where, what was found and what was expected. The class is TensorError unless the caller
- * names another.
- */
+/** Throws an error that says where, what was found and what was expected. Default class: TensorError. */
 export function refuse(
   where: string,
   got: string,

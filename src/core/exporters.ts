@@ -4,9 +4,7 @@
  */
 import type { Family } from "./family.ts";
 
-/**
- * Name of the program that wrote a model file. "tensorflow": the file ends with TensorFlow's operator for detections.
- */
+/** Program that wrote a model file. "tensorflow": the file ends with TensorFlow's operator for detections. */
 export type Exporter =
   "ultralytics" | "yolox" | "nanodet" | "tensorflow" | "rfdetr" | "dfine" | "libreyolo" | NamedExporter;
 
@@ -36,10 +34,7 @@ const ANY: readonly Strides[] = [
   [16, 32],
 ];
 
-/**
- * A file whose single output has rows of box channels and one score per class. There is one row for each cell or for
- * each detection.
- */
+/** A file whose single output has rows of box channels and one score per class, per cell or detection. */
 export interface RowsForm {
   readonly exporter: Exporter;
   /** Family of the file, unless its description names another family with the same head. */
@@ -56,9 +51,7 @@ export interface RowsForm {
   readonly strides: readonly Strides[];
   /** Word that the file's description must contain. */
   readonly word?: RegExp;
-  /**
-   * Operator that the graph contains only if the network decodes its boxes. Without this operator, the boxes are raw.
-   */
+  /** Operator that the graph contains only if the network decodes its boxes. */
   readonly decoder?: string;
   /** True if the decoder must be given the strides. */
   readonly statesStrides?: true;
@@ -225,10 +218,7 @@ export const OPERATOR_FORMS: readonly OperatorForm[] = [
   },
 ];
 
-/**
- * Ultralytics' classifiers: the graph ends with a softmax. Pillow resizes the picture. Bytes are divided by 255, and no
- * mean is subtracted.
- */
+/** Ultralytics' classifiers: the graph ends with a softmax. Pillow resizes, bytes are divided by 255. */
 export const ULTRALYTICS_CLASSIFIER = {
   exporter: "ultralytics",
   options: { family: "classifier", prepare: { resample: "pillow", mean: 0, std: 255 } },

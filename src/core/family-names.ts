@@ -1,6 +1,4 @@
-/**
- * Finds the family that is meant by a name in a file or by a name that a user typed. Settles the family of a config.
- */
+/** Finds the family that a name in a file, or a typed name, means. Settles the family of a config. */
 import { FAMILIES, TRAITS, titleOf } from "./families.ts";
 import type { Family } from "./family.ts";
 import { KINDS, type NetworkKind } from "./parsers.ts";
@@ -51,10 +49,7 @@ const familyOfSubtype = (subtype: string): Family | null =>
 export const isSubtype = (subtype: string): boolean =>
   subtype === "" || familyOfSubtype(subtype.toLowerCase()) !== null;
 
-/**
- * Returns the family in a name as people write it ("YOLOv8n", "yolo-v3-tiny-tf", "output1_yolov6r2"). Returns `null`
- * for none.
- */
+/** Returns the family in a name ("YOLOv8n", "yolo-v3-tiny-tf", "output1_yolov6r2"), `null` for none. */
 export function familyInName(name: string): Family | null {
   const word = familyTyped(name);
   return word !== null && TRAITS[word].typedOnly ? null : word;

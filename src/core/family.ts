@@ -4,10 +4,7 @@ import type { PackedForm, RowOrderName } from "./row-orders.ts";
 import type { Rules } from "./rules.ts";
 import type { TaskName } from "./tasks.ts";
 
-/**
- * Name of a family: networks whose tensors are decoded by the same rule. `familyInName` understands the spellings in
- * files.
- */
+/** Name of a family: networks decoded by the same rule. `familyInName` understands the spellings in files. */
 export type Family =
   | "yolov2"
   | "yolov3"
@@ -88,10 +85,7 @@ export type PoseFamily =
 /** "probabilities": the network has applied the sigmoid or softmax. "logits": the tensor holds raw scores. */
 export type ScoreForm = "probabilities" | "logits";
 
-/**
- * Values of the option `scores`. "softmax-logits": the tensor holds logits, and the decoder applies a softmax over all
- * classes.
- */
+/** Values of the option `scores`. "softmax-logits": the decoder applies a softmax over all classes. */
 export const SCORE_OPTIONS = ["probabilities", "logits", "softmax-logits"] as const;
 
 export type ScoreOption = (typeof SCORE_OPTIONS)[number];
@@ -138,20 +132,12 @@ export interface FamilyTraits {
   readonly head: HeadRule;
   /** Forms of the output tensors, the most usual first. */
   readonly exports: readonly ExportName[];
-  /**
-   * Default form of the scores in raw maps, offsets or queries. Boxes that the network decoded come with probabilities.
-   */
+  /** Default form of the scores in raw maps, offsets or queries. Decoded boxes come with probabilities. */
   readonly raw: ScoreForm;
-  /**
-   * Form of the scores in an NN Archive that states none. Usual: "probabilities", because exporters of archives apply
-   * the sigmoid.
-   */
+  /** Form of the scores in an NN Archive that states none. Usual: "probabilities", as exporters apply the sigmoid. */
   readonly archived?: "logits";
 
-  /**
-   * For anchor heads: width = (2 w)^2 x anchor and centre = cell + 2 xy - 0.5, with w and xy as probabilities. Usual:
-   * exp(w) x anchor.
-   */
+  /** For anchor heads: width = (2 w)^2 x anchor, centre = cell + 2 xy - 0.5, w and xy as probabilities. */
   readonly squareSize?: true;
   /** For offsets from priors: width = w x prior. Usual: exp(w) x prior. */
   readonly linearSize?: true;
@@ -161,10 +147,7 @@ export interface FamilyTraits {
   readonly anchorUnit?: "cells";
   /** The network has one feature map. Usual: several. */
   readonly oneMap?: true;
-  /**
-   * How objectness is used. "gate": it is only compared with the threshold. "power": score = objectness^0.6 x
-   * class^0.4.
-   */
+  /** How objectness is used. "gate": only compared with the threshold. "power": objectness^0.6 x class^0.4. */
   readonly objectness?: "gate" | "power";
   /** True: a softmax is applied over the class scores. Usual: class scores are independent. */
   readonly softmax?: true;
@@ -183,14 +166,9 @@ export interface FamilyTraits {
   readonly ignored?: number;
   /** True: networks with this bin count always belong to this family, and store maps as rows. */
   readonly ownBins?: true;
-  /**
-   * Where the class count comes from. "in shapes": from the shapes or a class id column. Usual: the config states it.
-   */
+  /** Source of the class count. "in shapes": shapes or a class id column. Usual: the config. */
   readonly classes?: "in shapes" | 1;
-  /**
-   * Name of the class, if all published networks have the same single class. It becomes the label if the config has no
-   * labels.
-   */
+  /** Name of the class, if all published networks have the same one. It becomes the label if there are none. */
   readonly className?: "face" | "palm" | "person" | "text";
   /** Score column of the background. Lists with one entry per class may include it. Usual: no such column. */
   readonly background?: "first" | "last";
@@ -223,15 +201,9 @@ export interface FamilyTraits {
   readonly finishedIn?: "photo";
   /** Order of the box edges in a list that the network finished. */
   readonly finishedFormat?: "xyxy" | "yxyx";
-  /**
-   * True: finished lists in separate tensors always have a count. Rows beyond the count hold old memory. Usual: a count
-   * is optional.
-   */
+  /** True: finished lists in separate tensors always have a count. Rows beyond it hold old memory. */
   readonly hasCount?: true;
-  /**
-   * True: scores of a finished list may be too small by 1, because EfficientNMS writes score - 1 in FP16 engines.
-   * Usual: scores are never too small.
-   */
+  /** True: EfficientNMS writes score - 1 in FP16 engines, so scores may be too small by 1. */
   readonly mayLackOne?: true;
   /** True: published programs do not clamp the boxes from the operator that finishes the list. Usual: they do. */
   readonly unclamped?: true;
@@ -245,10 +217,7 @@ export interface FamilyTraits {
   readonly offsetUnit?: "pixels";
   /** Format of rows in the option `priors`. Usual: corners, unless the box format says otherwise. */
   readonly priorFormat?: "cxcywh";
-  /**
-   * Factors on the offsets, in the order x, y, w, h. With these factors, the offsets have the order y x h w. Usual: the
-   * config states the factors.
-   */
+  /** Factors on the offsets x, y, w, h, whose order is then y x h w. Usual: the config states the factors. */
   readonly variances?: readonly [number, number, number, number];
   /** Returns the prior boxes that all networks of the family have: cx cy w h, normalised. */
   readonly buildPriors?: (inputSize: readonly [number, number]) => Float32Array;
@@ -257,27 +226,17 @@ export interface FamilyTraits {
   /** True: the network itself outputs one row per detection. Usual: only exports with NMS inside do. */
   readonly endToEnd?: true;
 
-  /**
-   * How the authors' code prepares a picture (docs/prepare.md names the sources). Usual: the defaults of `PrepareRule`,
-   * which are Ultralytics'.
-   */
+  /** How the authors' code prepares a picture (sources in docs/prepare.md). Usual: as Ultralytics. */
   readonly prepare?: PartialRule;
   /** Unit of the angles of an oriented network. Usual: logits v, and the angle is (sigmoid(v) - 0.25) pi. */
   readonly angle?: "radians";
-  /**
-   * Confidence threshold in the authors' code. It is the default for typed options. Usual: the default of all families.
-   */
+  /** Confidence threshold in the authors' code, the default for typed options. Usual: that of all families. */
   readonly threshold?: number;
   /** Task of all networks of the family. Usual: the config states the task. */
   readonly task?: TaskName;
-  /**
-   * Rules in which the authors' code differs from the named sets of rules. A config that names a rule overrides them.
-   */
+  /** Rules in which the authors' code differs from the named sets. A config's rule overrides them. */
   readonly rules?: Partial<Rules>;
-  /**
-   * IoU threshold and limits in the authors' code. They are defaults for typed options. Usual: the defaults of all
-   * families.
-   */
+  /** IoU threshold and limits in the authors' code, the defaults for typed options. Usual: those of all families. */
   readonly defaults?: Partial<Record<"iouThreshold" | "maxDetections", number>>;
   /** Kind of map that marks the centres of objects. `stride`: pixels of a cell. `null`: input size / map size. */
   readonly peaks?: { readonly form: PeakForm; readonly stride: number | null };
@@ -286,19 +245,13 @@ export interface FamilyTraits {
    * query. Usual: masks are made from prototypes.
    */
   readonly rowMasks?: "box" | "input" | "queries";
-  /**
-   * Storage order of usual exports with masks or keypoints, whose extra channels follow the channels of box and
-   * classes.
-   */
+  /** Storage order of usual exports with masks or keypoints after the channels of box and classes. */
   readonly extraChannels?: "rows" | "planes";
   /** Family that represents this one when shapes are matched, because the tensors of both look alike. */
   readonly like?: Family;
   /** Title of the family for people. Usual: the family's name. */
   readonly title?: string;
-  /**
-   * Place of this family among those that a refusal may suggest, 1 first. A family is suggested only if the tensors fit
-   * it.
-   */
+  /** Place among the families that a refusal may suggest if the tensors fit, 1 first. */
   readonly suggested?: number;
   /** Version number in a name such as "yolov8n" or "yolo-v3-tiny-tf". */
   readonly version?: string;

@@ -14,10 +14,7 @@ function mark(this: unknown, _: string, value: unknown): unknown {
 }
 const MARKED = /"\\u0001([^"]*)"/g;
 
-/**
- * Returns a value from a file as JSON for an error message, at most a line long. `show` of tensor.ts does not print the
- * contents of objects.
- */
+/** Returns a value from a file as JSON for an error, at most a line long. `show` prints no contents of objects. */
 export function showJson(value: unknown): string {
   if (value === undefined) return "nothing";
   let text: string | undefined;

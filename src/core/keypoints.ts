@@ -87,10 +87,7 @@ export const COCO17_EDGES: Edges = /* @__PURE__ */ deepFreeze([
   [4, 6],
 ]);
 
-/**
- * Five points of a face, in order. "Left" is the left of the picture. OpenCV calls the first point the right eye: it
- * uses the person's own right.
- */
+/** Five points of a face, in order. "Left" is the left of the picture; OpenCV uses the person's own left. */
 export const FACE5_NAMES = /* @__PURE__ */ Object.freeze([
   "eye on the left",
   "eye on the right",
@@ -120,10 +117,7 @@ export const PALM7_NAMES = /* @__PURE__ */ Object.freeze([
   "thumb second joint",
 ] as const);
 
-/**
- * Four points of MediaPipe's detection of persons, in order. The second and the fourth point lie on the edge of a
- * circle.
- */
+/** Four points of MediaPipe's persons, in order. The second and fourth lie on the edge of a circle. */
 export const PERSON4_NAMES = /* @__PURE__ */ Object.freeze([
   "middle of the hips",
   "rim of the body",

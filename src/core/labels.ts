@@ -1,7 +1,4 @@
-/**
- * Class names of common data sets, by class id. A decoder never guesses names, because networks trained on other
- * classes have the same shapes.
- */
+/** Class names of common data sets, by class id. A decoder never guesses names: shapes do not tell them. */
 import { COCO_UNUSED } from "./coco.ts";
 import { refuse } from "./errors.ts";
 import { show } from "./tensor.ts";
@@ -63,10 +60,7 @@ const LISTS: { readonly [name in LabelSet]: readonly string[] } = {
 /** True if there is a list of labels with this name. */
 export const isLabelSet = (name: string): name is LabelSet => Object.hasOwn(LISTS, name);
 
-/**
- * Returns advice to use COCO's names if the count is that of COCO's classes (80) or of COCO's class ids (91). Else
- * returns null.
- */
+/** Returns advice to use COCO's names for 80 or 91 classes, else null. */
 export const adviceOnCocoLabels = (
   labels: readonly string[] | null,
   classes: number | null,

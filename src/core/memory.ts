@@ -1,9 +1,6 @@
 import { refuse } from "./errors.ts";
 
-/**
- * The linear memory of a decoder as an array of words and as an array of floats. The size never changes, so neither
- * array detaches.
- */
+/** The linear memory of a decoder as words and as floats. It never grows, so neither array detaches. */
 export interface Memory {
   readonly buffer: ArrayBuffer;
   readonly f32: Float32Array<ArrayBuffer>;

@@ -3,9 +3,7 @@
 /** Returns a name in lower case, without hyphens, underscores and blanks. */
 export const plainName = (name: string): string => name.toLowerCase().replace(/[-_ ]/g, "");
 
-/**
- * True if two plain names are equal, or differ by one letter (wrong, missing or added), or by two exchanged neighbours.
- */
+/** True if two plain names are equal, or differ by one letter or by two exchanged neighbours. */
 function isNearly(a: string, b: string): boolean {
   let i = 0;
   while (i < a.length && a[i] === b[i]) i++;
@@ -51,10 +49,7 @@ const ELSEWHERE: readonly (readonly [meant: string, names: string])[] = [
   ["rotation", "orientation"],
 ];
 
-/**
- * Returns the known name for an option that other projects call `plain`, with the value to set if there is one. Else
- * returns undefined.
- */
+/** Returns the known name, and perhaps the value, for an option that other projects call `plain`. */
 export function namedElsewhere(plain: string, names: readonly string[]): string | undefined {
   for (const [meant, others] of ELSEWHERE) {
     const [option] = meant.split(":");

@@ -7,9 +7,7 @@ const fround = Math.fround;
 /** Exponent of the last power in the table. e^130 is below 2^188, and e^-150 is above 2^-217. */
 export const LAST_POWER = 220;
 
-/**
- * 2^k at index k + LAST_POWER. Doubling is exact everywhere, but `2 ** k` only if the JavaScript engine's pow is exact.
- */
+/** 2^k at index k + LAST_POWER, made by doubling, which is exact: an engine's pow may not be. */
 export const POWERS_OF_TWO = /* @__PURE__ */ (() => {
   const powers = new Float64Array(2 * LAST_POWER + 1);
   for (let k = 0, two = 1; k <= LAST_POWER; k++, two *= 2) {
@@ -19,10 +17,7 @@ export const POWERS_OF_TWO = /* @__PURE__ */ (() => {
   return powers;
 })();
 
-/**
- * Replaces the first number x of an array by e^x. Changes the array because V8 may allocate a heap object for a double
- * that is an argument or a result.
- */
+/** Replaces the first number of an array by e^x. An array, since V8 may allocate an object for a double. */
 export function expInPlace(values: Float64Array): void {
   let x = values[0];
   // Leave NaN unchanged: the table below has no index for it.

@@ -35,9 +35,7 @@ export const NUMBER: Rule<number> = ["a number", isNumber];
 export const POSITIVE: Rule<number> = ["a number above 0", (x) => isNumber(x) && x > 0 && x < Infinity];
 /** Rule: a finite number of at least 0. */
 export const FROM_ZERO: Rule<number> = ["a number from 0 up", (x) => isNumber(x) && x >= 0 && x < Infinity];
-/**
- * Rule: pixels added to the sides of boxes. A larger value would leave no precision for boxes, or make areas infinite.
- */
+/** Rule: pixels added to the sides of boxes. A larger value would leave no precision for boxes. */
 export const PIXEL_OFFSET: Rule<number> = [
   "a number from 0 to 1000",
   (x) => isNumber(x) && x >= 0 && x <= 1000,
@@ -79,9 +77,7 @@ export const valueComplaint = (value: unknown, rule: Rule): Complaint | null =>
 export const percentText = (value: number): string =>
   value >= 5 && value <= 100 ? `; ${value} percent is ${value / 100}` : "";
 
-/**
- * Returns a guess at the value that the caller meant, for the error about a refused value. Empty if no guess is likely.
- */
+/** Returns a guess at the value that the caller meant, for an error. Empty if no guess is likely. */
 function slip(value: unknown, rule: Rule): string {
   const passes = rule[1];
   // Recognise a rule for fractions: it accepts 0.5 and 1, and refuses 2.
@@ -111,9 +107,7 @@ export interface CheckedAs {
   readonly more?: string;
   /** Name of the argument in the error about a value that is not an object. Default "options". */
   readonly name?: string;
-  /**
-   * Expected form in the error about a value that is not an object. Default: "an object with some of" and the names.
-   */
+  /** Expected form in the error about a value that is no object. Default: "an object with some of" the names. */
   readonly form?: string;
   readonly Kind?: new (message: string) => Error;
 }

@@ -45,10 +45,7 @@ export type CropNetwork =
   | { readonly kind: "vector" }
   | LandmarkFacts;
 
-/**
- * Tensors of MediaPipe's networks. Each row of the first tensor holds x, y, z in pixels of the input, then further
- * values.
- */
+/** Tensors of MediaPipe's networks. Rows of the first hold x, y, z in pixels of the input, then further values. */
 export interface LandmarkFacts {
   readonly kind: "landmarks";
   /** Possible row counts in networks of the family. */
@@ -70,20 +67,11 @@ export interface LandmarkFacts {
 
 /** Facts about the points of a family. "Usual" in a comment says what it means if the field is absent. */
 export interface FamilyPoints {
-  /**
-   * Form of the tensors. Usual: boxes have the same layout as in a detector without points. The points follow the other
-   * channels, or are in separate tensors.
-   */
+  /** Form of the tensors. Usual: those of a detector, with points after the other channels or in own tensors. */
   readonly form?: PoseForm;
-  /**
-   * For raw points of maps: x = (factor * raw + column + offset) cells. Usual: 2 and 0, Ultralytics' values for YOLOv8
-   * to YOLO12.
-   */
+  /** For raw points of maps: x = (factor * raw + column + offset) cells. Usual: 2 and 0 (YOLOv8 to YOLO12). */
   readonly grid?: readonly [factor: number, offset: number];
-  /**
-   * True: the network may output a map of offsets, a map of scores and a map of points for each level. Usual: only
-   * rows.
-   */
+  /** True: the network may output a map of offsets, scores and points for each level. Usual: only rows. */
   readonly haveMaps?: true;
   /** Factors on the offsets from priors. Usual: the factors in the config. */
   readonly variances?: readonly [number, number, number, number];

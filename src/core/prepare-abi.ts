@@ -69,24 +69,16 @@ export const FORMAT_I420 = 5;
 export const KIND_NEAREST = 0;
 /** Blocks of 2 x 2 pixels: (sum + 2) >> 2. The tables are those of KIND_NEAREST. */
 export const KIND_HALF = 1;
-/**
- * Blocks of J_BLOCK_X x J_BLOCK_Y pixels: sum * scale in f32, rounded to even. The tables are those of KIND_NEAREST.
- */
+/** Blocks of J_BLOCK_X x J_BLOCK_Y pixels: sum * scale in f32, rounded to even. Tables as of KIND_NEAREST. */
 export const KIND_BLOCK = 2;
-/**
- * Bilinear. Columns hold a byte offset, and two i16 weights in one word. Rows hold two source rows, and two weights in
- * one word. The weight 2048 means 1.
- */
+/** Bilinear. Columns hold a byte offset and two i16 weights in a word, rows two source rows and two weights. */
 export const KIND_LINEAR = 3;
 /**
  * Area. Columns hold the byte offset of the first pixel, and the count of weights. Rows hold the index of the first
  * row, and the count of weights. Weights are f32.
  */
 export const KIND_AREA = 4;
-/**
- * Taps. The tables are those of KIND_AREA, but weights are i32, and TAP_ONE means 1. Columns are resampled and rounded
- * to bytes before rows.
- */
+/** Taps. The tables are those of KIND_AREA, but weights are i32, and TAP_ONE means 1. Columns come before rows. */
 export const KIND_TAPS = 5;
 export const TAP_BITS = 22;
 

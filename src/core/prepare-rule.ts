@@ -59,10 +59,7 @@ export interface PrepareRule {
   readonly std?: number | readonly number[];
   /** Factor that replaces the division by `std`. */
   readonly factor?: number;
-  /**
-   * Scale of quantised inputs, "u8" and "i8": element = value / scale + zeroPoint, rounded to even and clamped. Default
-   * 1.
-   */
+  /** Scale of quantised inputs, "u8" and "i8": element = value / scale + zeroPoint, clamped. Default 1. */
   readonly scale?: number;
   /** Default 0. */
   readonly zeroPoint?: number;

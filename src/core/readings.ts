@@ -31,10 +31,7 @@ export interface ReadingTraits {
   readonly maps?: true;
   /** True: several heads, one per anchor, share a feature map. */
   readonly anchors?: true;
-  /**
-   * True: raw rows, one per box, which the network has not finished. Their shape may also be a feature map one cell
-   * high.
-   */
+  /** True: raw rows, one per box, whose shape may also be a feature map one cell high. */
   readonly rows?: true;
   /** True: the tensor has one row per cell of all feature maps. */
   readonly rowPerCell?: true;

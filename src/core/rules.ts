@@ -13,24 +13,15 @@ import type { ReadingName } from "./readings.ts";
 
 /** The rules on which published decoders disagree. Each rule is a field. */
 export interface Rules {
-  /**
-   * Score if there is objectness. "product": objectness x class score. "class": the class score, and objectness is only
-   * compared with the threshold.
-   */
+  /** Score with objectness. "product": objectness x class score. "class": objectness only meets the threshold. */
   readonly score: "product" | "class";
   /** When a score passes. ">": if it is above the confidence threshold. ">=": also if it equals the threshold. */
   readonly gate: ">" | ">=";
   /** Boxes suppress each other within a class, across all classes, or not at all. */
   readonly suppress: "class" | "all" | "none";
-  /**
-   * When a box is suppressed. ">": if its IoU with a kept box is above the threshold. ">=": also if it equals the
-   * threshold.
-   */
+  /** When a box is suppressed: if its IoU with a kept box is above the threshold (">"), or also at it (">="). */
   readonly iouGate: ">" | ">=";
-  /**
-   * Input pixels added to width and height when areas and overlaps are calculated: the old +1 for corners that are
-   * pixels inside the box.
-   */
+  /** Input pixels added to width and height for areas and overlaps: the old +1 for corners inside the box. */
   readonly pixelOffset: 0 | 1;
   /**
    * `"before"`: clamp corners to the network input before suppression, and drop empty boxes.

@@ -45,10 +45,7 @@ export interface HardOptions extends CommonSuppressOptions {
   readonly iouGate?: ">" | ">=";
 }
 
-/**
- * Greedy suppression by DIoU = IoU - (d^2 / c^2) ^ beta. d is the distance of the centres. c is the diagonal of the box
- * around both boxes.
- */
+/** Greedy suppression by DIoU = IoU - (d^2 / c^2) ^ beta: centres d apart, c the diagonal around both boxes. */
 export interface DiouOptions extends CommonSuppressOptions {
   readonly method: "diou";
   /** Default 0.45. */
@@ -162,9 +159,7 @@ const IOU: OptionRules = { iouThreshold: UNIT };
 const SIGMA: OptionRules = { sigma: POSITIVE };
 const HARD = { ...IOU, iouGate: IOU_GATE };
 
-/**
- * Rules of each method's own options, and the method's defaults if they differ from an IoU of 0.45 and a sigma of 0.5.
- */
+/** Rules of each method's own options, and its defaults if not an IoU of 0.45 and a sigma of 0.5. */
 const METHODS: Readonly<
   Record<SuppressMethod, { readonly rules: OptionRules; readonly iou?: number; sigma?: number }>
 > = {
@@ -180,10 +175,7 @@ const METHODS: Readonly<
   nmw: { rules: IOU, iou: 0.5 },
 };
 
-/**
- * Rules of options for detections, which have no `classIds` and no `boxFormat`: detections contain class ids, and their
- * boxes are corners.
- */
+/** Rules of options for detections, which have no `classIds` and no `boxFormat` of their own. */
 export const DETECTION_RULES: OptionRules = {
   scoreThreshold: RULES.scoreThreshold,
   maxDetections: RULES.maxDetections,
@@ -252,10 +244,7 @@ export function checkList(name: string, x: unknown): void {
     refuse(name, isGone ? "transferred memory" : show(x), "an array of numbers", RangeError);
 }
 
-/**
- * Throws a RangeError unless there are `width` numbers and one class id for each score. Also throws if the score
- * threshold and the scores have different units.
- */
+/** Throws unless there are `width` numbers and a class id for each score, or if the threshold has another unit. */
 export function checkLengths(
   boxes: ArrayLike<number>,
   scores: ArrayLike<number>,

@@ -31,10 +31,7 @@ export type TypeName =
   | "u64"
   | "uint64";
 
-/**
- * Other types that runtimes and files have. The compiler accepts tensors of these types as `TensorInput`, but they are
- * refused at run time.
- */
+/** Other types that runtimes and files have. The compiler accepts them as `TensorInput`; decoders refuse them. */
 export type RefusedTypeName = "bool" | "string" | "u16" | "uint16" | "int4" | "uint4";
 
 /** Storage order of a tensor whose dims do not show it. "rows": [N,C]; "planes": [C,N]. */
@@ -99,10 +96,7 @@ export const ELEMENTS: { readonly [T in ElementType]: Element } = {
   },
 };
 
-/**
- * Array classes that the data may have. f16 comes as bits in a Uint16Array, or as a Float16Array if the runtime has
- * this class.
- */
+/** Array classes of the data. f16 comes as bits in a Uint16Array, or as a Float16Array. */
 export type TensorData =
   | Float32Array
   | Float64Array
@@ -261,10 +255,7 @@ function checkNamesOf(where: string, t: object): void {
   }
 }
 
-/**
- * Throws if a tensor's data is not in CPU memory. Otherwise, `data` of ONNX Runtime's tensors would throw a less clear
- * error.
- */
+/** Throws if a tensor's data is not in CPU memory, where ONNX Runtime's `data` would throw a less clear error. */
 export function checkLocation(name: string, t: object): void {
   const { location } = t as { readonly location?: unknown };
   if (location === undefined || location === null || location === "cpu" || location === "cpu-pinned") return;
@@ -440,9 +431,7 @@ export function shape(s: { readonly name: string; readonly dims: readonly number
   return `${s.name} [${s.dims.join(",")}]`;
 }
 
-/**
- * Throws if two tensors have the same name: records and slots are found by name, so the second tensor would be lost.
- */
+/** Throws if two tensors have the same name: the second one would be lost in records and slots. */
 export function checkNames(specs: readonly TensorSpec[]): void {
   const again = specs.find((s, i) => specs.findIndex(({ name }) => name === s.name) < i);
   if (again) refuse(`tensor "${again.name}"`, `it twice among ${list(specs)}`, "each name once");

@@ -25,10 +25,7 @@ export const turnedSize = (
 /** Returns the count of turns that undoes the given turns. */
 export const turnsBack = (turns: QuarterTurns): QuarterTurns => ((4 - turns) & 3) as QuarterTurns;
 
-/**
- * Turns points of a picture clockwise in place. A point is x, y, 0..1 across the picture. Points are `step` values
- * apart.
- */
+/** Turns points of a picture clockwise in place. A point is x, y, 0..1. Points are `step` values apart. */
 export function turnPoints(
   points: { [at: number]: number },
   end: number,

@@ -36,9 +36,7 @@ export function isDevelopment(around: Surroundings = globalThis as Surroundings,
 
 const shown = new Set<string>();
 
-/**
- * Writes the first note of each kind to the console. Notes that differ only in numbers or names are of the same kind.
- */
+/** Writes the first note of each kind to the console. Notes of a kind differ only in numbers or names. */
 function warnOnce(note: string): void {
   const kind = note.replace(/"[^"]*"|\[[^\]]*\]|[\d.]+/g, "");
   if (shown.has(kind)) return;

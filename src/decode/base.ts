@@ -165,10 +165,7 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
 
 const allImages = (work: Ready): readonly Detections[] => work.detections;
 
-/**
- * Binds methods to their decoder, so that `const { decode } = decoder` works. Bound methods are not enumerable, just as
- * methods of a class.
- */
+/** Binds methods to their decoder, so that `const { decode } = decoder` works. They are not enumerable. */
 export function bindMethods<D extends object>(decoder: D, names: readonly (keyof D & string)[]): void {
   for (const name of names)
     Object.defineProperty(decoder, name, {

@@ -10,16 +10,11 @@ import { type DecoderTask, checkTaskList } from "./tasks.ts";
 
 /** Options of `createDecoder` of `boxwright/core`. */
 export interface CoreOptions<T extends DecoderTask = DecoderTask> extends DecoderOptions {
-  /**
-   * Abilities of the decoder besides boxes: any of `pose`, `masks`, `oriented`, `peaks`, `text`, `suppression` and
-   * `prepare`.
-   */
+  /** Abilities besides boxes: any of `pose`, `masks`, `oriented`, `peaks`, `text`, `suppression`, `prepare`. */
   readonly tasks?: readonly T[];
   /** Checks for wrong input: pass the value `checks`. Without checks, only probabilities outside 0..1 are refused. */
   readonly checks?: Checks;
-  /**
-   * Pass the value `explain` for long errors, notes on plans and `describe()`. Without this value, errors are short.
-   */
+  /** Pass the value `explain` for long errors, notes on plans and `describe()`. Without it, errors are short. */
   readonly explain?: Explain;
 }
 

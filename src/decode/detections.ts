@@ -42,10 +42,7 @@ export interface DetectionFields {
   readonly y_max: number;
   /** Keypoints. Only for networks with keypoints. */
   readonly keypoints?: readonly Keypoint[];
-  /**
-   * Score that RF-DETR's `predict()` gives for keypoints: lower if the points are uncertain. Only for RF-DETR with
-   * keypoints.
-   */
+  /** Score that RF-DETR's `predict()` gives for keypoints: lower if points are uncertain. Only for RF-DETR. */
   readonly fused_confidence?: number;
   /** Angle in radians, measured in pixels of the image. Only for networks with oriented boxes. */
   readonly angle?: number;
@@ -63,10 +60,7 @@ export interface MaskedFields extends DetectionFields {
 
 /** Columns that a task adds to detections. */
 export interface TaskColumns {
-  /**
-   * x, y, confidence of each keypoint, row by row. Coordinates are 0..1, like those of boxes. Only for networks with
-   * keypoints.
-   */
+  /** x, y, confidence of each keypoint, row by row, 0..1 like boxes. Only for networks with keypoints. */
   readonly keypoints?: Float32Array;
   /** Names of the keypoints, in order, if the config has names. */
   readonly keypointNames?: readonly string[];
@@ -87,16 +81,11 @@ export interface TaskColumns {
   readonly nextCrops?: Float32Array;
   /** Angle of each row in radians. Only for networks with oriented boxes. */
   readonly angles?: Float32Array;
-  /**
-   * x, y of each corner, four corners per row. Coordinates are 0..1, like those of boxes. Only for networks with
-   * oriented boxes.
-   */
+  /** x, y of each corner, four corners per row, 0..1 like boxes. Only for networks with oriented boxes. */
   readonly corners?: Float32Array;
 }
 
-/**
- * Columns for keypoints with the same count of numbers in every row. `keypointNames` and `edges` are no such columns.
- */
+/** Columns for keypoints with the same count of numbers in every row, unlike `keypointNames` and `edges`. */
 export const POINT_COLUMNS = [
   "keypoints",
   "depths",
@@ -129,9 +118,7 @@ export function extend(detections: Detections, columns: TaskColumns, taskFunctio
   Object.defineProperty(Object.assign(detections, columns), "taskFunctions", { value: taskFunctions });
 }
 
-/**
- * Returns functions for detections whose masks are not in this object. `mask` throws an error that says where they are.
- */
+/** Returns functions for detections whose masks are elsewhere. `mask` throws an error that says where. */
 export function withoutMasks(got: string, expected: string): TaskFunctions {
   const keep = (_: unknown, to: Detections): void => extend(to, {}, taskFunctions);
   const mask = (): never => refuse("mask", got, expected, TypeError);
@@ -429,10 +416,7 @@ export function setFrameSize(detections: Detections, size: FrameSize): void {
 /** Returns the frame of these detections, or the size of the network's input. Undefined if neither is known. */
 export const frameSizeOf = (detections: Detections): FrameSize => FRAME_SIZES.get(detections);
 
-/**
- * Returns the frame of detections as text if width and height are those of the frame, but exchanged. Else returns null.
- * Accepts lists and clones, which have no frame.
- */
+/** Returns the frame of detections as text if width and height are its own, but exchanged; else null. */
 export function frameIfExchanged(detections: unknown, width: number, height: number): string | null {
   const size = FRAME_SIZES.get(detections as Detections);
   if (size === undefined || !("width" in size) || size.width === size.height) return null;

@@ -1,6 +1,4 @@
-/**
- * Parts that `createDecoder` loads only for some configs and engines. `createDecoderSync` imports all of these parts.
- */
+/** Parts that `createDecoder` loads only for some configs and engines. `createDecoderSync` imports them all. */
 import { fileFormats } from "../config/file-formats.ts";
 import { tsEngine } from "../engine/ts/index.ts";
 import { FinishedRows } from "./finished.ts";

@@ -1,17 +1,11 @@
-/**
- * Makes the reader of finished rows, for families whose networks output finished rows. Pages with other networks never
- * load the reader.
- */
+/** Makes the reader of finished rows. Pages with networks that write none never load it. */
 import type { Config } from "../config/types.ts";
 import { TRAITS } from "../core/families.ts";
 import type { RowOrderName } from "../core/row-orders.ts";
 import { familyOf } from "../heads/query.ts";
 import type { FinishedRows } from "./finished.ts";
 
-/**
- * Returns the possible column orders of the finished rows of a config's network. Returns undefined if the family has no
- * finished rows.
- */
+/** Returns the column orders that the family's finished rows may have, undefined if it has none. */
 function ordersOf(config: Config): readonly RowOrderName[] | undefined {
   if (!config.decodes) return undefined;
   return TRAITS[familyOf(config).family].finishedRows;

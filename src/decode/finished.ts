@@ -275,9 +275,7 @@ export class FinishedRows {
     return images;
   }
 
-  /**
-   * Copies the rows into [images, room, columns]. Drops padding, which has a negative class id, score or image index.
-   */
+  /** Copies the rows into [images, room, columns]. Drops padding: a negative class id, score or image index. */
   #regroup(name: string, { values, width, images }: Rows): { readonly [name: string]: TensorInput } {
     const { score, classId, image } = rowOrder(this.reading as RowOrderName);
     const most = images.reduce((n, [, count]) => Math.max(n, count), 0);
@@ -304,10 +302,7 @@ export class FinishedRows {
     };
   }
 
-  /**
-   * Reads the boxes from a HailoRT buffer. The buffer has one of three layouts: rows by class, rows by score, or
-   * TensorFlow's planes.
-   */
+  /** Reads the boxes from a HailoRT buffer: rows by class, rows by score, or TensorFlow's planes. */
   #unpack({ spec, data }: Given): Rows {
     this.reading = "end-to-end";
     const { dims, type } = spec;

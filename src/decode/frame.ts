@@ -31,10 +31,7 @@ export interface Frame {
    * used it. Left and top of a crop are negative. Default: the rectangle that `resize` gives (`placeOf`).
    */
   readonly placed?: readonly [number, number, number, number];
-  /**
-   * The part of the image that was prepared. Needs `resize: "stretch"`. Only networks for the points of one object
-   * allow a rotated crop.
-   */
+  /** The part of the image that was prepared. Needs `resize: "stretch"`. Rotated only for points of one object. */
   readonly crop?: Crop;
   /**
    * Quarter turns clockwise that brought the image upright before it was resized. Default 0. Width, height and all

@@ -1,7 +1,4 @@
-/**
- * Reads the boxes from buffers that HailoRT writes. A buffer has one of three layouts: rows by class, rows by score, or
- * TensorFlow's planes.
- */
+/** Reads the boxes from HailoRT's buffers: rows by class, rows by score, or TensorFlow's planes. */
 import { refuse, refuseFor } from "../core/errors.ts";
 import { SLACK } from "../core/row-orders.ts";
 import { shape, type TensorSpec } from "../core/tensor.ts";
@@ -15,9 +12,7 @@ const classesAsked = (spec: TensorSpec): never =>
     "classes, or labels",
   );
 
-/**
- * Reads NMS_BY_CLASS: for each class, the count of rows and then the rows. Bytes after the last class are old memory.
- */
+/** Reads NMS_BY_CLASS: for each class, a count and the rows. Bytes after the last class are old memory. */
 export function byClass(spec: TensorSpec, values: ArrayLike<number>, classes: number | null): Rows {
   if (classes === null) return classesAsked(spec);
   const batch = spec.dims.length > 1 ? spec.dims[0] : 1;
@@ -65,10 +60,7 @@ export function fromPlanes(spec: TensorSpec, values: ArrayLike<number>, classes:
 /** Byte length of a record: five f32 and a u16 class id. */
 const RECORD = 22;
 
-/**
- * Byte length of a record with a mask: the plain record, the mask's size, a pointer, and the mask's offset in the
- * buffer.
- */
+/** Byte length of a record with a mask: the plain record, the mask's size, a pointer, the mask's offset. */
 const MASK_RECORD = 46;
 
 /** True if a buffer holds records with masks. Each mask must lie after all records, and after the previous mask. */

@@ -1,7 +1,4 @@
-/**
- * Matches a caller's tensors to the tensors of the plan, checks that they fit, and copies them into the decoder's
- * memory.
- */
+/** Matches a caller's tensors to the plan's, checks that they fit, and copies them into the memory. */
 import { refuse } from "../core/errors.ts";
 import { dequantiseChannels } from "../core/number.ts";
 import {
@@ -20,17 +17,12 @@ import {
   volume,
 } from "../core/tensor.ts";
 
-/**
- * Outputs of a network: an array, or a record with names as keys, such as the result of ONNX Runtime's `session.run()`.
- */
+/** Outputs of a network: an array, or a record by name, such as the result of ONNX Runtime's `session.run()`. */
 export type Outputs = readonly TensorInput[] | { readonly [name: string]: TensorInput };
 
 /** The slot of a tensor in the decoder's memory. */
 export interface Slot {
-  /**
-   * Array for the tensor. If you write the tensor here and call `decode()` without arguments, nothing is copied. f16 is
-   * written as bits.
-   */
+  /** Array for the tensor. After writing here, `decode()` without arguments copies nothing. f16 as bits. */
   readonly data: SlotArray;
   readonly dims: readonly number[];
   readonly type: ElementType;
@@ -186,9 +178,7 @@ const isSame = (x: KnownSpec["scale"], expected: number | null): boolean =>
   x === expected ||
   (typeof x === "number" && x !== 0 && expected !== null && Math.fround(x) === Math.fround(expected));
 
-/**
- * Throws if an element of tensor `i` does not fit its slot: a fraction, a value out of the type's range, or no number.
- */
+/** Throws if an element of tensor `i` does not fit its slot: a fraction, out of range, or no number. */
 export function checkElements({ tensors, slots }: Inputs, i: number, data: TensorInput["data"]): void {
   const isList = Array.isArray(data);
   if (!isList && (!(slots[i] instanceof Int32Array) || data instanceof Int32Array)) return;

@@ -29,10 +29,7 @@ export interface Ready {
 /** Frames of one call: one frame for all images of a batch, one for each image, or none. */
 export type Frames = Frame | readonly Frame[] | undefined;
 
-/**
- * Called after each image with its index, plan block and frame. At that time, the frame and the detections are upright.
- * They are turned back afterwards.
- */
+/** Called after each image, with the frame and the detections upright. They are turned back afterwards. */
 export type AfterImage = (image: number, block: number, frame?: Frame) => void;
 
 /** Decodes the images of one call, one after the other. Allocates nothing. */
@@ -57,10 +54,7 @@ export class FrameLoop {
     this.#frame = null;
   }
 
-  /**
-   * Begins a call. Refuses further calls until `leave`: `onNote`, or a getter of the caller's tensors, could call
-   * decode() and overwrite this result.
-   */
+  /** Begins a call. Refuses calls until `leave`: `onNote`, or a getter, could call decode() in between. */
   enter(): void {
     if (this.isRunning)
       throw new TensorError(
@@ -158,9 +152,6 @@ export function oneImage(ready: Ready): Detections {
   return ready.detections[0];
 }
 
-/**
- * True if the kernel counted a probability in this plan block that exceeds 1 by more than the rounding of its element
- * type.
- */
+/** True if the kernel counted a probability in this block that exceeds 1 by more than rounding. */
 export const isOutOfRange = ({ engine }: Ready, block: number): boolean =>
   engine.memory.i32[(block >> 2) + A.P_OUT_OF_RANGE] > 0;

@@ -63,13 +63,8 @@ export interface Mask {
   readonly area: number;
   /** Returns the mask of the whole picture as run lengths, in COCO's format. */
   toRle(): MaskRle;
-  /**
-   * Returns the outlines of the connected parts along the edges of pixels. Pixels that touch only at a corner belong to
-   * two parts.
-   */
+  /** Returns the outlines of the connected parts along the edges of pixels. A shared corner does not connect. */
   toPolygons(): MaskPolygon[];
-  /**
-   * Returns the pixels as bits, eight per byte. The first pixel is the highest bit, as in `numpy.packbits` of `data`.
-   */
+  /** Returns the pixels as bits, the first pixel highest, as `numpy.packbits` of `data`. */
   toBits(): Uint8Array;
 }

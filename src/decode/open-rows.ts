@@ -96,10 +96,7 @@ export class OpenRows {
   }
 }
 
-/**
- * Returns the only dimension that has length `cells` and differs between both dims. Returns -1 if there is none, or if
- * others differ too.
- */
+/** Returns the only dimension that differs between both dims and is `cells` long; -1 if there is none. */
 function axisOf(known: readonly number[], dims: readonly number[], cells: number): number {
   if (known.length !== dims.length) return -1;
   const differing = known.flatMap((n, i) => (n === dims[i] ? [] : [i]));

@@ -1,7 +1,4 @@
-/**
- * The parts of a decoder besides boxes. `boxwright` passes all parts. `boxwright/core` passes the parts that its caller
- * chose.
- */
+/** The parts of a decoder besides boxes. `boxwright` passes all, `boxwright/core` those that its caller chose. */
 import { ConfigError, mismatch } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import type { Explain } from "../plan/explain.ts";

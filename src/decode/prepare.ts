@@ -6,9 +6,7 @@ import type { PartialRule, PrepareRule } from "../core/prepare-rule.ts";
 import type { Config } from "../config/types.ts";
 import type { Frame } from "./frame.ts";
 
-/**
- * Pixel format of an image's bytes. "nv12", "i420" and "yuyv" are BT.601 in video range, as `cv2.cvtColor` reads them.
- */
+/** Pixel format of an image's bytes. "nv12", "i420" and "yuyv" are BT.601 in video range, as OpenCV's. */
 export type ImageFormat = "rgba" | "bgra" | "rgb" | "bgr" | "gray" | "nv12" | "i420" | "yuyv";
 
 /** An image as bytes, row by row. An `ImageData` may be passed unchanged. */
@@ -19,16 +17,11 @@ export interface ImageInput {
   readonly width: number;
   /** Height in pixels. */
   readonly height: number;
-  /**
-   * Default: the format with that many `channels`, else "rgba". Alpha is ignored. "raw", which sharp states, counts as
-   * absent.
-   */
+  /** Default: the format with that many `channels`, else "rgba". Alpha is ignored. "raw" (sharp) counts as absent. */
   readonly format?: ImageFormat | "raw";
   /** Bytes per pixel: 1 is gray, 3 rgb, 4 rgba. Any `format` except "raw" overrides it. */
   readonly channels?: number;
-  /**
-   * Bytes from one row to the next. Default: rows without gaps. Chroma rows of "i420" have half as many, rounded up.
-   */
+  /** Bytes from one row to the next. Default: no gaps. Chroma rows of "i420" have half as many, rounded up. */
   readonly stride?: number;
   /**
    * Quarter turns clockwise that bring the picture upright. Default 0. The picture is turned before it is resized. The

@@ -32,10 +32,7 @@ export function rangeErrorOf(plan: Plan, spec: TensorSpec, about: string, got: n
   );
 }
 
-/**
- * Returns advice for quantised scores with a zero point of 0, which is the default if nobody states one. Else returns
- * an empty text.
- */
+/** Returns advice for quantised scores whose zero point is the default of 0, else an empty text. */
 function adviceOnZeroPoint({ name, type, scale, zeroPoint, channels }: TensorSpec): string {
   const raw = channels?.type ?? type;
   const isQuantised = !isFloat({ type: raw }) && scale !== null;

@@ -24,10 +24,7 @@ export interface RowReader {
   ) => void;
 }
 
-/**
- * Throws a RangeError for records in pixels. Accepts some boxes with exchanged corners, because networks may output
- * them.
- */
+/** Throws a RangeError for records in pixels. Networks may give some boxes with exchanged corners. */
 function checkRecords(rows: readonly DetectionFields[]): void {
   let swapped = 0;
   for (const d of rows) {

@@ -14,10 +14,7 @@ export interface Rows {
 /** Largest image index that a column may contain. */
 const MOST_IMAGES = 4096;
 
-/**
- * Returns why rows contradict a column order. Returns `null` if they do not. Ignores NaN, because the decoder drops
- * such rows.
- */
+/** Returns why rows contradict a column order, else `null`. Ignores NaN: the decoder drops such rows. */
 export function whyNotOrder(
   { width, image, box, score, classId }: RowOrder,
   values: ArrayLike<number>,

@@ -18,10 +18,7 @@ export type ClonedDetections = Pick<
   | "corners"
 >;
 
-/**
- * Detections in the forms that drawing and exporting accept: the result of `decode`, a list of detections, or a clone
- * of either.
- */
+/** Detections that drawing and exporting accept: the result of `decode`, a list, or a clone of either. */
 export type DetectionList<D extends object = Detection> = Iterable<D> | ClonedDetections;
 
 const isClone = (given: unknown): given is ClonedDetections =>
@@ -39,9 +36,7 @@ export function rowsOf<T>(given: T): T | DetectionFields[] {
   return isClone(given) ? rowsOfClone(given) : given;
 }
 
-/**
- * Throws a RangeError if `length` exceeds the rows of the columns. A column whose memory was transferred has no rows.
- */
+/** Throws a RangeError if `length` exceeds the rows of the columns. A transferred column has no rows. */
 export function checkRoom({
   length,
   boxes,

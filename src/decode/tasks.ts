@@ -46,10 +46,7 @@ import type { RowReader } from "./records.ts";
 import type { Frame } from "./frame.ts";
 import type { PrepareTask } from "./prepare.ts";
 
-/**
- * The memory of a plan, and the detections in it. Decoders of plan files have this part of `TaskWork`, so tasks that
- * plan files can store must not need more.
- */
+/** The memory of a plan and its detections. Decoders of plan files have no more, so their tasks need no more. */
 export interface TaskMemory {
   readonly engine: Engine;
   readonly memory: Memory;
@@ -143,18 +140,12 @@ export function namesOfTasks({
   return [...(name === "detect" ? [] : [name]), ...(suppression ? (["suppression"] as const) : [])];
 }
 
-/**
- * Throws a ConfigError if the config needs a task that is not in `tasks`. The message has the line of source code to
- * write.
- */
+/** Throws a ConfigError, with the line of source code to write, if the config needs a task that `tasks` lacks. */
 export function checkTasks(config: Config, tasks: readonly DecoderTask[]): void {
   for (const name of namesOfTasks(config)) neededTask(tasks, name);
 }
 
-/**
- * Attaches the plan's suppression and its task to the memory. Returns the functions that run after each image, in this
- * order.
- */
+/** Attaches the plan's suppression and task. Returns the functions that run after each image, in order. */
 export function attachTasks(tasks: readonly DecoderTask[], work: TaskWork): readonly AfterImageOfTask[] {
   const { suppression, task } = work.plan;
   return [

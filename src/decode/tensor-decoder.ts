@@ -1,7 +1,4 @@
-/**
- * The decoder of `createDecoder`. The first frame, or shapes that were given before it, make a plan. Every frame runs
- * the plan.
- */
+/** The decoder of `createDecoder`. The first frame, or shapes given before, make a plan; every frame runs it. */
 import type { EngineName } from "../core/engine-name.ts";
 import { ConfigError, mismatch, refuse, TensorError } from "../core/errors.ts";
 import { numbersOf } from "../core/number.ts";
@@ -232,10 +229,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     return text ? { ...description, text: `${description.text}\npicture: ${text}` } : description;
   }
 
-  /**
-   * Returns a text that says how pictures are prepared, or why they cannot be. Undefined for a decoder that needs no
-   * picture.
-   */
+  /** Returns how pictures are prepared, or why they cannot be. Undefined if the decoder needs no picture. */
   #pictureText(): string | undefined {
     try {
       const prepare = this.#parts.tasks.find((one) => one.task === "prepare");
@@ -401,10 +395,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     return this.config.outputs?.find((o) => o.name === name) ?? {};
   }
 
-  /**
-   * Returns the names of the tensors in a plain array: their own names, or the config's names in order, or output0,
-   * output1 ...
-   */
+  /** Returns the names of tensors in a plain array: their own, the config's in order, or output0, output1 ... */
   #namesOf(tensors: readonly TensorInput[]): string[] {
     const known = this.config.outputs ?? [];
     const ownNames = tensors.map((t) => (t as TensorInput | null)?.name);

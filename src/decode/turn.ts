@@ -5,10 +5,7 @@ import { type Detections, CORNER_VALUES } from "./detections.ts";
 /** Count of values of a keypoint: x, y and confidence. */
 const KEYPOINT_VALUES = 3;
 
-/**
- * Turns boxes, keypoints and corners back in place. Tasks turn the angles themselves. Masks are turned when they are
- * made.
- */
+/** Turns boxes, keypoints and corners back in place. Tasks turn angles; masks are turned when made. */
 export function turnBack(detections: Detections, rotation: QuarterTurns): void {
   const turns = turnsBack(rotation);
   const { length, boxes, keypoints, corners, scores } = detections;

@@ -1,7 +1,4 @@
-/**
- * Runs two networks in a chain: a detector, then a network that gives points for each crop (person and pose, palm and
- * hand, face and mesh).
- */
+/** Runs a detector, then a network that gives points for each crop (person and pose, palm and hand). */
 import type { Crop } from "../core/crop.ts";
 import { ConfigError, mismatch, refuse } from "../core/errors.ts";
 import { checkOptions, namesOnly } from "../core/options.ts";
@@ -45,9 +42,7 @@ export function checkPoints(decoder: Decoder): void {
 /** IoU above which two crops show the same object, as in MediaPipe's hand_landmark_tracking. */
 const SAME = 0.5;
 
-/**
- * An object with a known crop. `row`: its row among the detector's boxes, null if it was tracked from the last frame.
- */
+/** An object with a known crop. `row`: its row among the boxes, null if tracked from the last frame. */
 interface Candidate {
   readonly crop: Crop;
   readonly row: number | null;

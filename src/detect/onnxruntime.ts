@@ -130,9 +130,7 @@ const TYPES = {
   i32: "int32",
 } as const;
 
-/**
- * Returns outputs with their data on the CPU. The session option `preferredOutputLocation` may leave them elsewhere.
- */
+/** Returns outputs with their data on the CPU. `preferredOutputLocation` may leave them elsewhere. */
 async function onCpu(outputs: object): Promise<Outputs> {
   const all = Object.entries(outputs) as [string, OrtTensor][];
   if (all.every(([, { location = "cpu" }]) => location.startsWith("cpu"))) return outputs as Outputs;

@@ -6,10 +6,7 @@ import type { Outputs } from "../decode/inputs.ts";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/**
- * Returns a function that adds names and scales of the file to outputs. LiteRT.js names outputs by the file's
- * signature, and no runtime states quantisation.
- */
+/** Returns a function that adds the file's names and scales to outputs: runtimes state no quantisation. */
 export function outputReader(file: Model | null): (outputs: Outputs) => Outputs {
   const known = file?.outputs ?? [];
   const isSaid = known.some(

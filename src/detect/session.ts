@@ -1,7 +1,4 @@
-/**
- * The interface between a detector and a runtime. Each adapter in this folder implements it for a package that the user
- * installs.
- */
+/** The interface between a detector and a runtime. Each adapter here implements it for a user's package. */
 import type { Outputs, Slot } from "../decode/inputs.ts";
 import { OWN_INPUTS, type OwnInput } from "../decode/prepare.ts";
 import { refuse } from "../core/errors.ts";
@@ -39,10 +36,7 @@ export interface ConstantInput {
 /** The decoder's slots, by output name. */
 export type Slots = { readonly [name: string]: Slot };
 
-/**
- * The runtime's memory for one frame. A detector has two lanes, so that one frame is prepared and decoded while another
- * runs.
- */
+/** The runtime's memory for one frame. There are two, so that one frame is prepared while another runs. */
 export interface Lane {
   /** Returns the memory of the input. Called before each frame, since a runtime may move it. */
   input(): SlotArray;
@@ -62,10 +56,7 @@ export interface Lane {
 export interface Session {
   /** Inputs of the network. */
   readonly inputs: readonly SessionTensor[];
-  /**
-   * True if a frame can be decoded while the next one runs. False if a run blocks the thread, or if it overwrites or
-   * moves the outputs of the run before.
-   */
+  /** True if a frame can be decoded while the next runs: a run neither blocks the thread nor moves old outputs. */
   readonly overlaps: boolean;
   /** True if lanes feed `InputSpec.constants`. Default: networks with a second input are refused. */
   readonly feedsConstants?: boolean;
@@ -90,10 +81,7 @@ export function arrayFor({ dims, type }: InputSpec): InstanceType<(typeof ARRAYS
   return new ARRAYS[type](dims.reduce((product, size) => product * size, 1));
 }
 
-/**
- * Returns an input outside of the runtime's memory, which the runtime only reads. Its `data` may be another array after
- * each frame.
- */
+/** Returns an input outside of the runtime's memory. Its `data` may be another array after each frame. */
 export function ownInput(spec: InputSpec): OwnInput {
   const own = { data: arrayFor(spec), padding: null };
   OWN_INPUTS.set(own.data, own);

@@ -39,10 +39,7 @@ export type PointsSource<Opened> = DetectorSource<Opened> & { readonly options?:
 
 /** Options of `createDetector`: those of `createDecoder`, and these. */
 export interface DetectorOptions extends Omit<DecoderOptions, "outputs"> {
-  /**
-   * Count of runs on a blank image before the detector is ready, since the first run of most runtimes is slow. Default
-   * 1.
-   */
+  /** Count of runs on a blank image before the detector is ready: first runs are slow. Default 1. */
   readonly warmUp?: number;
   /**
    * Only with `points`: largest count of objects whose points are found, the best first. While so many are tracked from
@@ -105,10 +102,7 @@ export async function readSource<Opened>(source: DetectorSource<Opened>): Promis
   };
 }
 
-/**
- * Throws a TensorError for an object without the members that every adapter makes, such as an ONNX Runtime session
- * itself.
- */
+/** Throws a TensorError for an object that no adapter made, such as an ONNX Runtime session itself. */
 function checkSession(what: string, session: Session | null | undefined): void {
   const members = ["inputs", "createLane", "close"] as const;
   const lacks = members.filter((name) => (session as Partial<Session> | null)?.[name] === undefined);

@@ -134,10 +134,7 @@ class TfLane implements Lane {
     return outputs;
   }
 
-  /**
-   * Returns a view of the memory of the backend "wasm", valid until the next tensor is made. Returns a copy on other
-   * backends.
-   */
+  /** Returns a view of the memory of the backend "wasm", valid until the next tensor; a copy on others. */
   async #read(tensor: TfTensor): Promise<SlotArray> {
     const backend = this.#tf.backend() as { typedArrayFromHeap?(tensor: TfTensor): SlotArray };
     const view = this.#tf.getBackend() === "wasm" ? backend.typedArrayFromHeap?.(tensor) : undefined;

@@ -40,9 +40,6 @@ export interface Detector {
     frames: DetectorFrames,
     options?: { readonly signal?: AbortSignal },
   ): AsyncGenerator<Detections, void, undefined>;
-  /**
-   * Frees the network once the running call has ended. A loop of `detectAll` ends after its current frame. A closed
-   * detector refuses every call.
-   */
+  /** Frees the network once the running call has ended; a loop ends after its frame. Refuses later calls. */
   close(): Promise<void>;
 }

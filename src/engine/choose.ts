@@ -28,10 +28,7 @@ export const choose = (kernel: Kernel, wanted: EngineName | "auto"): EngineName 
 /** Returns the engine of a decoder. */
 export const chooseEngine = (wanted: EngineName | "auto"): EngineName => choose(decodeKernel, wanted);
 
-/**
- * Function that makes the engine in TypeScript, once its code is loaded. A page loads it only if WebAssembly is
- * refused.
- */
+/** Makes the engine in TypeScript, once its code is loaded. Pages load it only if WebAssembly is refused. */
 let makeTs: ((memory: Memory) => Engine) | null = null;
 
 /** Provides the engine in TypeScript. Synchronous callers provide it before they choose. */
@@ -39,10 +36,7 @@ export function provideTs(make: (memory: Memory) => Engine): void {
   makeTs = make;
 }
 
-/**
- * Compiles the kernel that `chooseEngine` will choose, off the main thread if the runtime can. Loads the engine in
- * TypeScript if there is no kernel.
- */
+/** Compiles the kernel that `chooseEngine` will choose, off the main thread if possible, or loads the `ts` engine. */
 export async function prepareEngine(wanted: EngineName | "auto"): Promise<void> {
   if (wanted !== "ts") await decodeKernel.compileAhead(wanted);
   if (wanted === "ts" || (wanted === "auto" && decodeKernel.best() === null))

@@ -15,10 +15,7 @@ export function makeMasksEngine(wanted: EngineName | "auto", bytes: number): Mas
   return name === "ts" ? tsMasksEngine(plainMemory(bytes)) : wasmMasksEngine(name, bytes);
 }
 
-/**
- * Makes an engine for masks over a decoder's memory. It is of the decoder's kind, or `ts` if that kind is not
- * available.
- */
+/** Makes an engine for masks over a decoder's memory, of the decoder's kind, or else `ts`. */
 export function masksEngineIn({ name, memory, wasm }: Engine): MasksEngine {
   if (name !== "ts" && wasm)
     try {

@@ -39,16 +39,10 @@ export function anchorMaps(query: CountedQuery, specs: Specs): Interpretation[] 
   return levels(specs, fits, ({ anchors }) => anchors).map((matches) => readMaps(query, matches));
 }
 
-/**
- * True if a tensor lists the anchors within each cell. Such maps hold x and y before the sigmoid, even if their scores
- * are probabilities.
- */
+/** True if a tensor lists the anchors within each cell. Such maps hold x and y before the sigmoid. */
 const hasAnchorsInside = ({ view }: TensorMatch): boolean => view.layout === "NhwAK";
 
-/**
- * Returns every tensor whose channels can hold anchors. Extra channels of a task follow the other channels of each
- * anchor.
- */
+/** Returns every tensor whose channels can hold anchors, each with a task's channels after its own. */
 function candidates(query: CountedQuery, specs: Specs): AnchorMap[] {
   const { classes, traits } = query;
   const ignored = traits.ignored ?? 0;
@@ -146,10 +140,7 @@ function partsOf({ scaleXY, traits }: CountedQuery, map: FittedMap, rank: number
   });
 }
 
-/**
- * Returns the fields that an anchor adds to a head. `size`: input size that anchors in pixels refer to. `null`: the
- * anchors are in cells.
- */
+/** Returns the fields that an anchor adds to a head. `size`: input size of anchors in pixels. `null`: in cells. */
 const anchorFields =
   (query: CountedQuery, size: readonly [number, number] | null): HeadFields<AnchorPart> =>
   (part, logits) => {

@@ -10,10 +10,7 @@ const turnedSpec = (spec: TensorSpec): TensorSpec => ({
   dims: [...spec.dims.slice(0, -2), ...spec.dims.slice(-2).reverse()],
 });
 
-/**
- * Returns advice to exchange the last two axes of some tensors. Returns `null` if the family could not read all tensors
- * afterwards.
- */
+/** Returns advice to exchange the last two axes of some tensors, `null` if that would not help. */
 export function exchangedAxes(query: HeadQuery, specs: Specs): string | null {
   if (readsAll(query, specs)) return null;
   const mayTurn = specs.map(

@@ -19,10 +19,7 @@ export interface Reading<M extends TensorMatch = TensorMatch> {
   readonly name: ReadingName;
   /** Description of the contents of the tensors, for people. */
   readonly title: string;
-  /**
-   * Form of the scores if the config states none. `null`: always probabilities, because the network applied the
-   * sigmoid.
-   */
+  /** Form of the scores if the config states none. `null`: probabilities, as the network applied the sigmoid. */
   readonly usual: ScoreForm | null;
   readonly fields: HeadFields<M>;
   /** The matches: whole maps or tensors. */
@@ -178,10 +175,7 @@ export const decodedBoxes =
     ...more?.(match, logits),
   });
 
-/**
- * Returns the fields of a head whose scores are a softmax over `count` logits. The logits begin at element `offset` of
- * the tensor.
- */
+/** Returns the fields of a head whose scores are a softmax over `count` logits from element `offset` on. */
 export const softmax = (logits: boolean | undefined, offset: number, count: number): Partial<HeadDraft> =>
   logits ? { scoreFn: "softmax", softmax: { offset, count } } : {};
 

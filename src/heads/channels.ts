@@ -72,10 +72,7 @@ export const maps: Views = ({ dims, order }, k) => {
   return views;
 };
 
-/**
- * Returns the layouts as a feature map with rows of K for each anchor: anchors outermost [N,A,h,w,K], or in each cell
- * [N,h,w,A,K].
- */
+/** Returns the layouts as a map with rows of K per anchor: anchors outermost [N,A,h,w,K], or inside [N,h,w,A,K]. */
 export const fiveDims: Views = ({ dims, order }, k) => {
   const [batch, a, b, c, last] = dims;
   if (dims.length !== 5 || last !== k) return [];

@@ -48,10 +48,7 @@ export function countAmong(query: HeadQuery, specs: Specs, classIds: number): nu
   return specs.indexOf(candidates[0]);
 }
 
-/**
- * True if only the position of a tensor shows what the tensor is: its name belongs to a series, or no name shows
- * anything.
- */
+/** True if only its position shows what a tensor is: its name belongs to a series or shows nothing. */
 const mayBeCount = (spec: TensorSpec, specs: Specs): boolean =>
   specs.some((s) => s !== spec && stemOf(s.name) === stemOf(spec.name)) ||
   !specs.some((s) => s !== spec && (BOX_NAME.test(s.name) || PART_NAME.test(s.name)));

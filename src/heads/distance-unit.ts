@@ -23,10 +23,7 @@ const CLEAR = 1;
 /** Smallest gap for a decision without doubt. With this gap, the median is at most 1.4 times a typical distance. */
 const CERTAIN = 1.5;
 
-/**
- * Returns the unit that the values show, and whether a doubt is left. Returns `null` if the values are unknown, or lie
- * between both units.
- */
+/** Returns the unit that the values show, and whether a doubt is left. `null`: unknown, or between both units. */
 export function unitByValues(
   { valuesOf }: HeadQuery,
   maps: readonly DistanceMap[],
@@ -49,10 +46,7 @@ export function unitByValues(
 /** Largest number of values to sort. The median of so many samples decides as well as the median of all values. */
 const MOST = 4095;
 
-/**
- * Returns the median of the absolute values above zero; 0 if there are none. Reads samples of a large map. An empty map
- * holds only zeros.
- */
+/** Returns the median of the absolute values above zero, from samples of a large map; 0 if there are none. */
 function medianOf(values: ArrayLike<number>): number {
   const sizes = Float64Array.from(values, Math.abs).filter((x) => x > 0 && x < Infinity);
   // Take an odd step: an even one would skip some of the four distances of each cell.

@@ -59,10 +59,7 @@ function columnAfterHead(
   return mine.reduce((last, end) => (end.offset > last.offset ? end : last));
 }
 
-/**
- * Returns the interpretation with `extra` set in each head: the channels that follow the head's own in the tensor of
- * boxes.
- */
+/** Returns the interpretation with `extra` in each head: the channels after its own in the tensor of boxes. */
 const withExtra = (query: HeadQuery, interpretation: Interpretation): Interpretation => ({
   ...interpretation,
   heads: interpretation.heads.map((head) => ({ ...head, extra: columnAfterHead(head, query) })),

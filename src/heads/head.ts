@@ -1,7 +1,4 @@
-/**
- * Types of heads. An interpretation is one possible reading of all tensors. A head is one map or one anchor of an
- * interpretation.
- */
+/** Types of heads. An interpretation is a reading of all tensors. A head is a map or an anchor of it. */
 import type { ScoreForm } from "../core/family.ts";
 import type { ReadingName } from "../core/readings.ts";
 import type { TaskName } from "../core/tasks.ts";
@@ -38,9 +35,7 @@ export interface HeadOrigin {
     readonly size: readonly [number, number];
     readonly unit: "px" | "cells";
   } | null;
-  /**
-   * Range of rows that are the cells of one map, and the stride in pixels. `null` if the tensor has one map or none.
-   */
+  /** Range of rows that are the cells of one map, and its stride in pixels. `null`: one map or none. */
   readonly rows: { readonly first: number; readonly count: number; readonly stride: number } | null;
 }
 
@@ -56,10 +51,7 @@ export interface Head {
   /** Class id of the first class channel. */
   readonly classBase: number;
   readonly scoreFn: Fn;
-  /**
-   * For a softmax: position of cell 0's first logit in the tensor of scores, in elements, and count of the logits of a
-   * cell, background included.
-   */
+  /** For a softmax: element of cell 0's first logit, and count of a cell's logits, background included. */
   readonly softmax: { readonly offset: number; readonly count: number } | null;
   readonly objectness: Column | null;
   readonly objectnessFn: Fn;
@@ -119,10 +111,7 @@ export interface Interpretation {
   readonly notes: readonly string[];
   /** [width, height] of the network input in pixels. Inferred from the shapes if the config states none. */
   readonly inputSize: readonly [number, number] | null;
-  /**
-   * True: every class of a cell may give a detection, but there are at most as many detections as cells. Absent: the
-   * rules decide.
-   */
+  /** True: each class of a cell may give a detection, at most as many as cells. Absent: the rules decide. */
   readonly pairs?: true;
   /** Boxes are in pixels of the photo, not of the network input. */
   readonly inPhoto?: true;
@@ -139,9 +128,7 @@ export interface TaskPlan {
   readonly name: TaskName;
   /** Text for people: the task and how it is read. */
   readonly about: string;
-  /**
-   * Indices of tensors that no head reads. In an interpretation they count the outputs, in a plan the plan's tensors.
-   */
+  /** Indices of tensors that no head reads: among the outputs in an interpretation, the plan's tensors in a plan. */
   readonly tensors: readonly number[];
   /** Those of `tensors` that are maps or rows of bins, so that neighbouring values resemble each other. */
   readonly maps?: readonly HeadTensor[];

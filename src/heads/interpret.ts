@@ -9,10 +9,7 @@ import type { HeadDraft, Interpretation, Specs } from "./head.ts";
 import { preferred } from "./match.ts";
 import { type HeadQuery, namesOf } from "./query.ts";
 
-/**
- * Returns the distinct interpretations of the tensors. Keeps only those that use every output named in `roles`, if
- * there are any.
- */
+/** Returns the distinct interpretations. Keeps those that use every output named in `roles`, if any do. */
 export function interpret(query: HeadQuery, specs: Specs): readonly Interpretation[] {
   const named = namesOf(query.roles);
   return preferred(distinct(readAll(query, specs)), ({ uses }) =>
@@ -104,10 +101,7 @@ export function distinct<R extends Pick<Interpretation, "heads">>(all: readonly 
   return [...seen.values()];
 }
 
-/**
- * Returns a text that is equal for heads that calculate the same boxes. Compares arrays, such as priors, by length
- * only.
- */
+/** Returns a text that is equal for heads that calculate the same boxes. Compares arrays by length. */
 function keyOf(all: readonly HeadDraft[]): string {
   // Ignore the step between cells if there is one cell, and the step between classes if there is one class.
   const isOneCell = all.every(({ cells }) => cells === 1);

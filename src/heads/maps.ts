@@ -22,10 +22,7 @@ import {
 } from "./match.ts";
 import type { CountedQuery } from "./query.ts";
 
-/**
- * Returns the tensors that may each hold a whole head: those with the role of boxes. Returns all if the role names none
- * of them.
- */
+/** Returns the tensors that may hold a whole head: those with the role of boxes, or all if it names none. */
 const wholeHeads = (query: CountedQuery, specs: Specs): Specs =>
   specs.some(({ name }) => mayPlay(query, "boxes", name)) ? playersOf(query, specs, "boxes") : specs;
 
@@ -172,10 +169,7 @@ function strideOf(query: CountedQuery, part: TensorMatch): number {
   return query.inputSize ? query.inputSize[0] / across : 16;
 }
 
-/**
- * Reads FastestDet's maps [N,5+C,h,w]: objectness, then tx ty tw th, then classes. The network applied the activations
- * to all scores.
- */
+/** Reads FastestDet's maps [N,5+C,h,w]: objectness, tx ty tw th, classes. Scores are activated already. */
 export function cellMaps(query: CountedQuery, specs: Specs): Interpretation[] {
   return levels(specs, matchParts(query, wholeHeads(query, specs), maps, OBJECTNESS_BOX_CLASSES)).map(
     (matches) =>

@@ -1,7 +1,4 @@
-/**
- * Finds tensors of boxes, scores and objectness that belong together. Each match becomes a head, or one head per
- * anchor.
- */
+/** Finds tensors of boxes, scores and objectness that belong together: a head, or one per anchor. */
 import type { Roles } from "../config/types.ts";
 import { refuse } from "../core/errors.ts";
 import type { TensorSpec } from "../core/tensor.ts";

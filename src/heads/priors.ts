@@ -25,10 +25,7 @@ export interface SsdAnchorOptions {
   readonly maxScale: number;
   /** Width / height of the boxes of a cell, without the extra box between two scales. Default: 1, 2, 1/2, 3, 1/3. */
   readonly aspectRatios?: readonly number[];
-  /**
-   * Width / height of the extra box, whose scale is the geometric mean of this scale and the next one; 0: no such box.
-   * Default: 1.
-   */
+  /** Width / height of the extra box between this scale and the next; 0: no such box. Default: 1. */
   readonly interpolatedRatio?: number;
   /** True: the first layer has only three boxes: scale 0.1 at ratio 1, and the layer's scale at ratios 2 and 1/2. */
   readonly reduceLowest?: boolean;
@@ -41,9 +38,7 @@ export interface SsdAnchorOptions {
 /** Scale of the square box of a reduced first layer. */
 const LOWEST_SCALE = 0.1;
 
-/**
- * Throws a RangeError if the value is no list of positive numbers. If `count` is given, the list must have that length.
- */
+/** Throws a RangeError if the value is no list of positive numbers, `count` of them if given. */
 function checkPositive(name: string, given: unknown, count?: number): void {
   // Array.from fills the holes of an array. Without it, every() would skip them.
   const all: unknown[] = Array.isArray(given) ? Array.from(given) : [];

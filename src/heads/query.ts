@@ -13,10 +13,7 @@ export interface HeadQuery extends Omit<Config, "family" | "rules" | "classes" |
   readonly traits: FamilyTraits;
   /** Class count; `null` if unknown. */
   readonly classes: number | null;
-  /**
-   * Form of the scores, from the config or from the default of its format. `null`: the family and the tensors' form
-   * decide.
-   */
+  /** Form of the scores, from the config or its format. `null`: the family and the tensors' form decide. */
   readonly scores: ScoreForm | null;
   /** True if score = objectness x class. */
   readonly product: boolean;
@@ -40,10 +37,7 @@ export function knownSpecs(config: Config): TensorSpec[] | null {
   return isEnough ? (specsOf(config) as TensorSpec[]) : null;
 }
 
-/**
- * True for an integer output of an archive. Archives cannot state a scale: it comes with the data, or in the option
- * `outputs`.
- */
+/** True for an integer output of an archive, which cannot state a scale: the data or `outputs` do. */
 function lacksScale({ format }: Config, { type, scale }: OutputSpec): boolean {
   const element = type === null ? null : elementType(type);
   return format === "nn-archive" && scale === undefined && element !== null && !isFloat({ type: element });

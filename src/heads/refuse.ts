@@ -123,19 +123,14 @@ function expectedShapes(query: HeadQuery): { words: string; hints: readonly Opti
 /** True if a query would read the tensors. */
 const wouldRead = (query: HeadQuery, specs: Specs): boolean => finds(() => readAll(query, specs));
 
-/**
- * Returns the side of the square input for which the family would read the tensors. Returns `null` if there is none.
- */
+/** Returns the side of the square input for which the family would read the tensors, or `null`. */
 const otherSide = (query: HeadQuery, specs: Specs): number | null =>
   SIDES.find((side) => wouldRead({ ...query, inputSize: [side, side] }, specs)) ?? null;
 
 /** Class count of COCO. Tried if the config states none. */
 const USUAL_CLASSES = 80;
 
-/**
- * Returns another family that would read the tensors. Some exports have the name of another family: YOLOv5u has the
- * head of YOLOv8.
- */
+/** Returns another family that would read the tensors: some exports are misnamed (YOLOv5u has YOLOv8's head). */
 function otherFamily(stated: HeadQuery, specs: Specs): Family | null {
   const query = { ...stated, classes: stated.classes ?? USUAL_CLASSES };
   const has = (n: number): boolean => specs.some(({ dims }) => dims.slice(1).includes(n));
@@ -158,9 +153,7 @@ function otherFamily(stated: HeadQuery, specs: Specs): Family | null {
 const isRowPerCell = (query: HeadQuery, dims: readonly number[]): boolean =>
   dims.length === 3 && gridsOfRows(query, Math.max(dims[1], dims[2])) !== null;
 
-/**
- * Smallest number of channels after the stated classes that must be mask coefficients: further classes are unlikely.
- */
+/** Smallest count of channels after the stated classes that must be mask coefficients, not classes. */
 const FEWEST_COEFFICIENTS = 32;
 
 /** Largest row count of a finished list. Exporters usually keep 300 rows. */
@@ -189,9 +182,7 @@ export function splitChannels(
   return { known, extra: channels - known, isFinished };
 }
 
-/**
- * Returns the split of the first tensor that may have channels of a task after the classes. Returns `null` for none.
- */
+/** Returns the split of the first tensor that may have channels of a task after the classes, or `null`. */
 function extraChannels(query: HeadQuery, specs: Specs): SplitChannels | null {
   const { classes, traits } = query;
   if (classes === null || (traits.head !== "distance" && traits.head !== "anchor")) return null;

@@ -86,9 +86,7 @@ export const endToEnd = (query: HeadQuery, specs: Specs): Interpretation[] =>
     matchOne(specs, rows, { count: 6, boxes: 0, scores: 4 }).filter(isRows),
   );
 
-/**
- * Reads DETR (softmax, the last class is "nothing") and RT-DETR (sigmoid): boxes cx cy w h in 0..1, one row per query.
- */
+/** Reads DETR (softmax, the last class is "nothing") and RT-DETR (sigmoid): cx cy w h in 0..1, a row per query. */
 export function queries(query: CountedQuery, specs: Specs): Interpretation[] {
   const { classes, traits, background } = query;
   const fields = decodedBoxes(query);
@@ -118,10 +116,7 @@ export function queries(query: CountedQuery, specs: Specs): Interpretation[] {
   ];
 }
 
-/**
- * Reads Ultralytics' export of RT-DETR: rows [N,Q,4+C] of cx cy w h and probabilities. Finds nothing if the roles name
- * two tensors.
- */
+/** Reads Ultralytics' RT-DETR: rows [N,Q,4+C] of cx cy w h and probabilities; not if roles name two tensors. */
 export const queryRows = (query: CountedQuery, specs: Specs): Interpretation[] =>
   query.roles?.boxes && query.roles.scores
     ? []
@@ -269,9 +264,7 @@ export function postprocess(asked: HeadQuery, specs: Specs): Interpretation[] {
 /** True if a family has only finished lists. Rows of priors would also have boxes and scores in separate tensors. */
 export const hasOnlyFinishedRows = ({ head }: FamilyTraits): boolean => head === "plain" || head === "prior";
 
-/**
- * True if the rows may be cells, for a family that also has undecoded exports: boxes, classes, perhaps an objectness.
- */
+/** True if the rows may be cells, for a family with undecoded exports: boxes, classes, perhaps objectness. */
 export const mayBeCells = (width: number, classes: number | null): boolean =>
   [4, 5].includes(width - (classes ?? 0));
 
@@ -334,9 +327,7 @@ export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
   });
 }
 
-/**
- * Returns the query for a list that the network finished. Its boxes may have another unit than the family's raw boxes.
- */
+/** Returns the query for a finished list. Its boxes may have another unit than the family's raw boxes. */
 const finishedQuery = (query: HeadQuery): HeadQuery => ({
   ...query,
   coordinates: query.coordinates ?? query.traits.finishedIn ?? null,

@@ -1,7 +1,4 @@
-/**
- * Reads SSD and similar networks: scores with a background column, offsets from prior boxes, and decoded boxes with
- * scores.
- */
+/** Reads SSD and similar networks: scores with a background column, offsets from priors, decoded boxes. */
 import { refuse } from "../core/errors.ts";
 import { type TensorSpec, volume } from "../core/tensor.ts";
 import {
@@ -195,10 +192,7 @@ interface Priors {
  */
 const FURTHEST_CENTRE = 8;
 
-/**
- * Returns a table of priors for a count of cells. Returns `null` if the table has another length. Throws a TensorError
- * if the table is in pixels.
- */
+/** Returns a table of priors for a count of cells, `null` for another length. Throws if it is in pixels. */
 export function readPriors(query: HeadQuery, table: ArrayLike<number>, cells: number): Priors | null {
   const length = cells * 4;
   const hasVariances = table.length === 2 * length;
@@ -231,10 +225,7 @@ function usualPriorFormat({ traits, boxFormat }: HeadQuery, hasVariances: boolea
   return traits.priorFormat ?? (boxFormat === "cycxhw" ? "cycxhw" : "xyxy");
 }
 
-/**
- * Smallest number of steps from prior to prior that tells the order. Fewer may lead down by chance, as in a map one
- * cell wide.
- */
+/** Smallest number of steps from prior to prior that tells the order. Fewer may lead down by chance. */
 const FEWEST_STEPS = 16;
 /** Steps down are the rule if they are at least this many times as frequent as steps aside. */
 const TIMES_DOWN = 4;
@@ -271,10 +262,7 @@ interface Centred {
   readonly swapped: number;
 }
 
-/**
- * Returns the first `length` numbers of a table as rows cx cy w h. Does not make an object per row: a table may have
- * 49,104 rows.
- */
+/** Returns the first `length` numbers of a table as rows cx cy w h, without an object per row: there may be 49,104. */
 function centred(format: PriorFormat, table: ArrayLike<number>, length: number): Centred {
   const priors = new Float32Array(length);
   let furthest = 0;

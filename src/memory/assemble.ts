@@ -14,10 +14,7 @@ import type { Plan } from "../plan/plan.ts";
 const COLUMNS = 7;
 
 export interface AssembleOptions {
-  /**
-   * False: the host always writes whole tensors into the slots, so no room is needed for rows gathered from arrays.
-   * Default true.
-   */
+  /** False: the host writes whole tensors, so no room is needed for rows gathered from arrays. Default true. */
   readonly gathers?: boolean;
   /** True: only the scalar kernel will run, which needs less scratch. */
   readonly scalarOnly?: boolean;

@@ -31,10 +31,7 @@ export function firstSource(heads: readonly Cells[], k: number): number {
   return first;
 }
 
-/**
- * Reads `count` channels of a cell into `to`, from index `at` on. Integers become (raw - zeroPoint) * scale, rounded to
- * f32 as in the kernel.
- */
+/** Reads `count` channels of a cell into `to` from `at` on: (raw - zeroPoint) * scale in f32 as in the kernel. */
 export function readChannels(
   { memory, plan, layout }: TensorsInMemory,
   column: Column,

@@ -15,17 +15,11 @@ interface Arrays {
   readonly slots: readonly SlotArray[];
 }
 
-/**
- * Cost of a gathered element relative to one in a streamed copy. For contiguous rows the cost depends on the element
- * size.
- */
+/** Cost of a gathered element relative to one in a streamed copy; for contiguous rows by element size. */
 const COST_IN_ROW = 16;
 const COST_APART = 12;
 
-/**
- * True if rows can be gathered from the caller's arrays: each has its slot's class, and none lies in the decoder's
- * memory.
- */
+/** True if rows can be gathered from the caller's arrays: of the slot's class, outside the decoder's memory. */
 export function canGather({ plan }: MemoryImage, { given, slots }: Arrays): boolean {
   if (plan.gather === null) return false;
   for (let t = 0; t < slots.length; t++) {

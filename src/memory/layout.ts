@@ -71,9 +71,7 @@ export interface Columns {
   readonly counts: number;
   readonly chains: number;
   readonly kept: number;
-  /**
-   * End of the scratch. From `order` to here the memory of engines may differ, except for the sorted part of `order`.
-   */
+  /** End of the scratch. From `order` to here engines may differ, except for the sorted part of `order`. */
   readonly workEnd: number;
   readonly detections: readonly DetectionColumns[];
   /** Bytes of the whole memory. */
@@ -81,10 +79,7 @@ export interface Columns {
 }
 
 export interface MemoryLayout extends Columns {
-  /**
-   * Addresses of the plan blocks, each followed by its head records: one per image, then one for gathered rows if the
-   * plan gathers.
-   */
+  /** Addresses of the plan blocks with their head records: one per image, then one for gathered rows if any. */
   readonly blocks: readonly number[];
   readonly records: readonly number[];
   /** Addresses of the plan blocks of the images. */

@@ -45,9 +45,7 @@ function rawThreshold(spec: Numbers, passes: (value: number) => boolean): number
   return spec.type === "f32" ? numberOf(spec, a) : a;
 }
 
-/**
- * Returns the smallest f32 that passes a threshold. The threshold is rounded to f32, so that 0.9 equals a score of 0.9.
- */
+/** Returns the smallest f32 that passes a threshold, rounded to f32 so that 0.9 equals a score of 0.9. */
 export function smallestPassing(threshold: number, gate: ">" | ">="): number {
   const least = Math.fround(threshold);
   return gate === ">="
@@ -66,10 +64,7 @@ export const highest = (plan: Plan, f: Column | null, fn: Fn): number =>
 /** Largest finite f32. */
 const LARGEST = 3.4028234663852886e38;
 
-/**
- * Returns the raw thresholds of a head: the smallest raw class score and objectness with which a score can reach
- * `smallest`.
- */
+/** Returns the smallest raw class score and objectness with which a score can reach `smallest`. */
 export function rawThresholds(plan: Plan, h: Head, smallest: number): { score: number; objectness: number } {
   // Use the kernel's own conversion, so that comparing raw values and comparing scores agree exactly.
   const convert = (fn: Fn, x: number): number => {

@@ -82,18 +82,13 @@ export function writePlan(image: MemoryImage): void {
   });
 }
 
-/**
- * Returns the kept class channels of a head, counted within the head. Returns class ids if a column gives the class.
- * null: all are kept.
- */
+/** Returns the kept class channels of a head, or class ids if a column gives the class. null: all are kept. */
 function keptClasses({ keep }: Plan, h: Head): readonly number[] | null {
   if (!keep || h.classId) return keep;
   return keep.map((c) => c - h.classBase).filter((c) => c >= 0 && c < h.classes);
 }
 
-/**
- * Returns the single kept class channel of a head, or null. The kernel reads it as a head of one class, without a list.
- */
+/** Returns the single kept class channel of a head, or null. The kernel reads it as a head of one class. */
 function onlyClass(plan: Plan, h: Head): number | null {
   const kept = keptClasses(plan, h);
   return kept?.length === 1 && !h.classId ? kept[0] : null;
@@ -108,10 +103,7 @@ export const imageStart = (
   image: number,
 ): number => (volume(tensors[tensor].dims) / batch) * image;
 
-/**
- * Writes the words P_HEADS to P_MAX_CANDIDATES of the plan block at byte address `at`, and the sizes of the scan's
- * scratch.
- */
+/** Writes the words P_HEADS to P_MAX_CANDIDATES of the plan block at `at`, and the sizes of the scratch. */
 export function writeColumns(
   { i32 }: Memory,
   at: number,
@@ -172,10 +164,7 @@ function writeBlock({ memory: m, plan, layout }: MemoryImage, block: number): vo
     );
 }
 
-/**
- * Writes a head record. In the block for gathered rows the channels of a cell are adjacent, and a list gives each row's
- * cell.
- */
+/** Writes a head record. For gathered rows, a cell's channels are adjacent, and a list gives each row's cell. */
 export function writeHead(image: MemoryImage, block: number, index: number): void {
   const { memory, plan, layout } = image;
   const { i32, f32 } = memory;
@@ -248,10 +237,7 @@ export function writeHead(image: MemoryImage, block: number, index: number): voi
   floats(A.H_MAX_OBJECTNESS, highest(plan, objectness, h.objectnessFn));
 }
 
-/**
- * Returns the byte address of a head's gathered rows. The heads of a tensor share its slot, each with room for all its
- * cells.
- */
+/** Returns the address of a head's gathered rows. A tensor's heads share its slot, with room for all cells. */
 export function gatherRegion({ plan, layout }: MemoryImage, index: number): number {
   const gather = plan.gather as readonly GatherHead[];
   const { tensor } = gather[index];

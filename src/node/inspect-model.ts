@@ -13,9 +13,7 @@ export interface ModelInspection {
   readonly json: {
     readonly kind: "model";
     readonly model: Model;
-    /**
-     * The plan. If no family is known, all readings that the shapes allow. `null` if no decoder can read the network.
-     */
+    /** The plan, or all readings that the shapes allow. `null` if no decoder can read the network. */
     readonly decoder: Inspection["json"] | null;
   };
 }

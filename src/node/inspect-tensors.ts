@@ -1,7 +1,4 @@
-/**
- * Inspects a list of tensors. With a config, describes the plan. Without a config, lists every family that fits, with
- * the config to write.
- */
+/** Inspects tensors: with a config its plan, without one every family that fits, with the config to write. */
 import { possibilitiesFor } from "./possibilities.ts";
 import { type Inspected, type OpenSpec, type Possibility, configText } from "./possibility.ts";
 import { readConfig } from "../config/config.ts";

@@ -1,7 +1,4 @@
-/**
- * Reads files that the build writes beside the command. When running from the sources, reads them from build/ and
- * dist/.
- */
+/** Reads files that the build writes beside the command, from build/ and dist/ if run from the sources. */
 import { readFileSync } from "node:fs";
 
 /** Returns the first file that exists. */

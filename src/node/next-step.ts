@@ -1,7 +1,4 @@
-/**
- * The last line of `boxwright inspect FILE`: the command that runs the network, with the options that the command
- * needs.
- */
+/** The last line of `boxwright inspect FILE`: the command that runs the network, with its options. */
 import { basename } from "node:path";
 import type { Model } from "../config/model/types.ts";
 import type { DecoderOptions } from "../config/types.ts";

@@ -1,7 +1,4 @@
-/**
- * Decodes a photo's file for `detect`, with optional packages of Node. package.json maps `#photos` to the build of this
- * file.
- */
+/** Decodes a photo's file for `detect` by optional packages of Node. package.json maps `#photos` to this. */
 import { type Pixels, readImage } from "./images.ts";
 
 /** Returns the pixels of a PNG or JPEG, upright. */

@@ -128,10 +128,7 @@ function specsOf(
   }));
 }
 
-/**
- * Returns a made-up specification of mask prototypes if the proposal has mask coefficients but no prototypes. Else
- * returns an empty list.
- */
+/** Returns made-up prototypes if the proposal has mask coefficients but no prototypes; else none. */
 const prototypesOf = (
   { match: { form } }: Proposal,
   [width, height]: readonly [number, number],

@@ -39,10 +39,7 @@ export interface Possibility {
   readonly reading: ReadingName;
   /** Description of each tensor's contents, for people. */
   readonly about: string;
-  /**
-   * Likelihood for sorting. Usual names, using all tensors, as many rows as an input has cells, and a usual class count
-   * raise it.
-   */
+  /** Likelihood for sorting: usual names, using all tensors, row counts of an input, usual class counts. */
   readonly likelihood: number;
   /** Input size that the shapes show. If they show none, the most common one. */
   readonly likelySize: readonly [number, number];

@@ -10,10 +10,7 @@ export interface Preparation {
 /** Mean and standard deviation of ImageNet's pixels, for channels in the order red, green, blue. */
 const IMAGENET = { mean: [123.675, 116.28, 103.53], std: [58.395, 57.12, 57.375] } as const;
 
-/**
- * Returns the preparations to try: the rule itself, and known changes of it. Does not change the scale of networks with
- * byte inputs.
- */
+/** Returns the preparations to try: the rule and known changes of it. Keeps the scale of byte inputs. */
 export function preparationsOf({
   order = "RGB",
   resize = "letterbox",

@@ -146,9 +146,7 @@ function hasLetters(font: ResvgOptions["font"], Resvg: Resvg): boolean {
   return Boolean(new Resvg(probe, { font }).getBBox());
 }
 
-/**
- * Largest picture in pixels. The library stores several copies with 4 bytes per pixel, and does not check the memory.
- */
+/** Largest picture in pixels. The library stores several copies with 4 bytes each, and checks nothing. */
 const MOST_PIXELS = 2 ** 28;
 
 /** Throws if the photo or the picture has too many pixels, or none. Reads the photo's size from its header. */

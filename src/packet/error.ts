@@ -1,7 +1,4 @@
-/**
- * The error that all packet code throws, and the check that throws it. Separate from `core/errors.ts`, so that readers
- * stay small.
- */
+/** The error of all packet code, and its check. Apart from `core/errors.ts`, so that readers stay small. */
 import { showJson } from "../core/json.ts";
 
 /**

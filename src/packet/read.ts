@@ -104,10 +104,7 @@ export function readFrame(given: unknown, kind: PacketErrorKind | null = "foreig
   return frame;
 }
 
-/**
- * Returns detections as a list. Checks the fields that every record has. `receive` checks the fields of its task, and
- * throws the same error.
- */
+/** Returns detections as a list, with the fields of every record checked. `receive` checks those of its task. */
 export function recordsOf(
   given: unknown,
   where: string,

@@ -102,9 +102,7 @@ export function toPacket<Into extends ArrayBufferLike = ArrayBuffer>(
   );
 }
 
-/**
- * True for the result of `decode`, a clone of it, or a list of detections. An empty list counts as a list of tensors.
- */
+/** True for the result of `decode`, a clone, or a list of detections. An empty list counts as tensors. */
 const areDetections = (given: object): boolean =>
   "toArray" in given ||
   rowsOf(given) !== given ||

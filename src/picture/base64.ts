@@ -1,9 +1,6 @@
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/**
- * Returns bytes as base64 without line breaks. Implemented here, since some runtimes lack `btoa` and only Node has
- * Buffer.
- */
+/** Returns bytes as base64 without line breaks. Some runtimes lack `btoa`, and only Node has Buffer. */
 export function toBase64(bytes: Uint8Array): string {
   let text = "";
   for (let i = 0; i < bytes.length; i += 3) {

@@ -12,10 +12,7 @@ const COLOURS = [
 /** Opacity of the dark line beneath a coloured one, and its width as a multiple of the coloured line's. */
 export const HALO = { opacity: 0.45, width: 1.9 };
 
-/**
- * Fill of a keypoint's dot, and width of its ring as a multiple of the line's. A dot in the class's colour alone is
- * easily missed.
- */
+/** Fill of a keypoint's dot, and width of its ring in line widths. A dot in the class's colour is easily missed. */
 export const DOT_FILL = "#fff";
 export const DOT_RING = 0.7;
 

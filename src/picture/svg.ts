@@ -135,9 +135,7 @@ const placeAttributes = ({ x, y, width, height }: Area): string =>
 /** Returns a coordinate with at most two decimals. */
 const decimal = (value: number): string => String(Math.round(value * 100) / 100);
 
-/**
- * Escapes text for XML. Characters that XML 1.0 forbids, most control characters and lone surrogates, become U+FFFD.
- */
+/** Escapes text for XML. Characters that XML 1.0 forbids and lone surrogates become U+FFFD. */
 const escapeXml = (text: string): string =>
   text
     .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu, "\ufffd")

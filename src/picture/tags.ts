@@ -61,10 +61,7 @@ export function boxArea(d: Drawn, { width, height, stroke }: Canvas): Area {
   return { x, y, width: right - x, height: bottom - y };
 }
 
-/**
- * Returns the tag of a box, inside the photo and apart from earlier tags if there is room. After `MOST_PLACED` tags it
- * takes the first position.
- */
+/** Returns the tag of a box, inside the photo and apart from earlier ones if possible; unplaced after `MOST_PLACED`. */
 export function placeTag(text: string, box: Area, canvas: Canvas, placed: readonly Area[]): Tag {
   const wanted = clamp(Math.min(canvas.width, canvas.height) / 22, 10, 64);
   const wantedWidth = textWidth(text, wanted) + 2 * wanted * PADDING;
@@ -115,10 +112,7 @@ function findArea(
   return best;
 }
 
-/**
- * Largest count of tags to keep apart. Each is compared with all before: 20,000 would take half a minute, and nobody
- * can read so many.
- */
+/** Largest count of tags to keep apart: each is compared with all, and 20,000 would take half a minute. */
 const MOST_PLACED = 500;
 
 /** Largest count of lines down a box to try. */

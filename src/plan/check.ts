@@ -108,10 +108,7 @@ export function checkMaps(
   );
 }
 
-/**
- * Throws a TensorError if a column ends beyond its tensor: too few class ids, batch sizes that differ, or one count for
- * several images.
- */
+/** Throws a TensorError if a column ends beyond its tensor: too few class ids, or batch sizes that differ. */
 export function checkBatch(specs: readonly TensorSpec[], { heads, batch }: Interpretation): void {
   for (const head of heads) {
     for (const column of headColumns(head)) {

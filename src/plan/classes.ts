@@ -10,10 +10,7 @@ type ClassFields = Pick<
   "family" | "heads" | "classes" | "rules" | "backgroundLast" | "listIds" | "task"
 >;
 
-/**
- * Returns a list per class with one entry for every class id. Unused ids get `gap`. Lists of full length are returned
- * as they are.
- */
+/** Returns a list with an entry for every class id. Unused ids get `gap`. Full lists stay as they are. */
 export function withGaps<T>({ listIds, classes }: ClassFields, list: readonly T[], gap: T): readonly T[] {
   if (list.length !== listIds?.length) return list;
   const all = Array<T>(classes).fill(gap);
@@ -54,10 +51,7 @@ function familyLabels(plan: ClassFields): readonly string[] | null {
   return className !== undefined && plan.classes - firstClass(plan) === 1 ? [className] : null;
 }
 
-/**
- * Returns the labels by class id, from the config, the network's task or its family. `null` if none has any. Frozen,
- * since all results share the list.
- */
+/** Returns the labels by class id, from config, task or family, or `null`. Frozen: all results share the list. */
 export function labelsOf(plan: ClassFields, given: readonly string[] | null): readonly string[] | null {
   const labels = given ?? plan.task?.labels ?? familyLabels(plan);
   if (!labels) return null;
@@ -66,9 +60,7 @@ export function labelsOf(plan: ClassFields, given: readonly string[] | null): re
   return Object.freeze(start < 0 ? all.slice(-start) : [...Array<string>(start).fill("background"), ...all]);
 }
 
-/**
- * Returns `keep` as sorted class ids. Throws a TensorError if an entry is no class, or if only the background is kept.
- */
+/** Returns `keep` as sorted class ids. Throws for an entry that is no class, and for the background alone. */
 export function keepIds(config: Config, keep: readonly (string | number)[], plan: ClassFields): number[] {
   const labels = labelsOf(plan, config.labels) ?? [];
   const { classes } = plan;

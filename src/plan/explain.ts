@@ -1,7 +1,4 @@
-/**
- * The value `explain` of `boxwright/core`: long error messages and descriptions, for developers of a page rather than
- * for its visitors.
- */
+/** The value `explain` of `boxwright/core`: long errors and descriptions, for the developers of a page. */
 import { refuseAll, refuseSeveral } from "../heads/refuse.ts";
 import { describeConfig, describePlan } from "./describe.ts";
 import { noteOfChange, notesOf, notesOfFamily } from "./notes.ts";

@@ -35,10 +35,7 @@ export function notesOfFamily({ family, traits }: HeadQuery, { kind, value }: Fa
     : [];
 }
 
-/**
- * Returns a note if the cell count differs from the last plan's for the same input size: another network may have given
- * the tensors.
- */
+/** Returns a note if the cell count differs from the last plan's for the same input: perhaps another network. */
 export function noteOfChange(before: Plan, { reading, inputSize, heads }: Plan): string | null {
   const size = inputSize?.join("x");
   const [was, is] = [before.heads, heads].map((all) => all.reduce((sum, { cells }) => sum + cells, 0));

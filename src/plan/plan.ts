@@ -42,10 +42,7 @@ export interface Plan {
   readonly backgroundLast: boolean;
   /** Class id of each entry of a list per class, if class ids have gaps and lists do not. Absent: no gaps. */
   readonly listIds?: readonly number[] | undefined;
-  /**
-   * True if boxes are in pixels of the photo: a frame gives its size, and no letterbox is undone. Absent: pixels of the
-   * input.
-   */
+  /** True if boxes are in pixels of the photo, whose size a frame gives. Absent: pixels of the input. */
   readonly inPhoto?: true;
   /** Row count of the candidate columns. */
   readonly capacity: number;

@@ -11,10 +11,7 @@ export const refusePlan = (got: string, expected: string): never => {
 export class PlanBytes {
   readonly bytes: Uint8Array;
   readonly #view: DataView;
-  /**
-   * Count of string bytes that may still be read. Bounds the work for a forged file, since strings of a real one do not
-   * overlap.
-   */
+  /** Count of string bytes that may still be read. Bounds the work for a forged file. */
   #unread: number;
 
   constructor(bytes: Uint8Array) {
@@ -69,10 +66,7 @@ export class PlanBytes {
   }
 }
 
-/**
- * Returns `at` if it is a multiple of `step` and `bytes` bytes from it lie in `from..end`; else throws. With 0 bytes it
- * checks a count.
- */
+/** Returns `at` if it is a multiple of `step` and `bytes` bytes lie in `from..end`; else throws. 0 bytes: a count. */
 export function within(at: number, bytes: number, end: number, from = FIRST_ADDRESS, step = 1): number {
   return at >= from && at + bytes <= end && at % step === 0
     ? at

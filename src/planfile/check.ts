@@ -27,10 +27,7 @@ interface Needs {
   groups: boolean;
 }
 
-/**
- * Function that checks that `count` words at `at` lie in the part that never changes. Returns the largest word; -1 if
- * `at` is 0.
- */
+/** Checks that `count` words at `at` lie in the part that never changes. Returns the largest; -1 if `at` is 0. */
 type LargestOf = (at: number, count: number) => number;
 
 const HEAD_BYTES = A.HEAD_WORDS * 4;

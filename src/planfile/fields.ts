@@ -9,10 +9,7 @@ import * as F from "./format.ts";
 export interface Field<T> {
   /** Index of the first word, counted from the start of the record. */
   readonly at: number;
-  /**
-   * Bits of the word that belong to the field. A field without `to`, `codes` and `doubles` is a boolean: true if its
-   * bit is set.
-   */
+  /** Bits of the word that belong to the field. Without `to`, `codes` and `doubles` it is a boolean: the bit. */
   readonly mask: number;
   /** Smallest and largest number. */
   readonly from?: number;

@@ -108,10 +108,7 @@ export function putTask(target: Target, layout: MemoryLayout, iou: number): void
   }
 }
 
-/**
- * Writes the task record, and a head row for each head. Heads of FOMO have no extra channels, so their rows locate the
- * scores.
- */
+/** Writes the task record, and a row per head. Heads of FOMO have no extra channels: rows locate the scores. */
 function putSection<R, H>(
   { view, offsets, plan }: Target,
   { kind, record, head: fields }: TaskFields<R, H>,

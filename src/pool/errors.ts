@@ -2,10 +2,7 @@
 import { mismatch } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 
-/**
- * Reason of the error. `"full"`: the stream's queue is full. `"closed"`: the pool is closed. `"crashed"`: the frame's
- * thread died.
- */
+/** Reason: `"full"`: the stream's queue. `"closed"`: the pool. `"crashed"`: the frame's thread died. */
 export type PoolErrorKind = "full" | "closed" | "crashed";
 
 /** Thrown if the pool refused a frame, or lost it. */

@@ -100,10 +100,7 @@ export function checkStream(name: string): void {
   if (typeof name !== "string") refuse("stream", show(name), 'a name such as "front door"', RangeError);
 }
 
-/**
- * Returns what the caller states about a frame. Throws a RangeError for unknown names, and for a frame that is passed
- * bare.
- */
+/** Returns what the caller states about a frame. Throws for unknown names, and for a frame passed bare. */
 export function checkAbout(given: About | null): About {
   if (given === null) return {};
   if ("width" in Object(given) || "height" in Object(given))

@@ -186,10 +186,7 @@ export class DecoderPool {
     if (hasWaited) setImmediate(() => isFull() || this.#streams.wakeNext(stream));
   }
 
-  /**
-   * Finishes every frame that the pool has taken, then ends the threads. Frames that come later are refused, and so are
-   * networks that are being added.
-   */
+  /** Finishes every frame that was taken, then ends the threads. Refuses later frames and networks. */
   close(): Promise<void> {
     this.#closed ??= this.#finish();
     this.#streams.wakeCallers();

@@ -45,10 +45,7 @@ function refuseDetached(where: string, data: unknown): void {
     );
 }
 
-/**
- * Returns a frame whose arrays each fill their buffer or are shared, since only such memory is transferred. Lists of
- * numbers stay as they are.
- */
+/** Returns a frame whose arrays each fill their buffer or are shared: only such memory is transferred. */
 export function owned(work: Work): { readonly work: Work; readonly copied: boolean } {
   let copied = false;
   const own = <T extends Uint8Array>(data: T): T => {

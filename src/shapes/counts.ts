@@ -1,7 +1,4 @@
-/**
- * Gives points to row counts and map sizes. Do they agree with the stated input, or with inputs that networks usually
- * have?
- */
+/** Gives points to row counts and map sizes that agree with the stated input, or with usual inputs. */
 import { TRAITS } from "../core/families.ts";
 import type { FormRow } from "./form.ts";
 import { areCells, cellsOf, gridsOf, SIDES } from "./grids.ts";
@@ -103,10 +100,7 @@ export const levelsOf = ({ form, views }: Match): readonly View[] =>
 /** Smallest width, in cells, of a map that marks the centres of objects. One cell is 4 pixels of the input. */
 const LEAST_CENTRES = 24;
 
-/**
- * Returns points for feature maps of the input, or for maps that halve in size one after the other. Other maps get
- * `null`.
- */
+/** Returns points for feature maps of the input, or that halve in size one after the other. Else `null`. */
 export function pointsForMaps(
   levels: readonly View[],
   inputSize: Asked["inputSize"],

@@ -18,10 +18,7 @@ interface Input {
 export const cellsOf = (all: readonly { readonly cells: number }[]): number =>
   all.reduce((n, { cells }) => n + cells, 0);
 
-/**
- * Returns the input's maps at the strides of the config, else at the given strides. Returns no maps if nobody states
- * the input size.
- */
+/** Returns the input's maps at the config's strides, else at the given ones. None without an input size. */
 export function gridsOf(
   { inputSize, strides }: Input,
   usual: readonly number[] = [4, 8, 16, 32, 64, 128],
@@ -102,10 +99,7 @@ export function sizeOfRows(rows: number, each: number): readonly [number, number
   return sizes.sort((a, b) => rank(a) - rank(b))[0] ?? null;
 }
 
-/**
- * True if published networks have these strides, smallest first. A network may leave strides out, but one with stride
- * 64 also has stride 8.
- */
+/** True if published networks have these strides. One may leave some out, but stride 64 needs 8. */
 export const areUsualStrides = (strides: readonly number[]): boolean =>
   strides.every((stride) => STRIDES[strides[0] === 8 ? 1 : 0].includes(stride)) ||
   strides.join() === STRIDES[2].join();

@@ -121,10 +121,7 @@ export function propose(of: Question): Answer {
 const isOfNamed = ({ form }: Match, { named }: Asked): boolean =>
   form.families.some((family) => named.includes(family));
 
-/**
- * Reshapes Caffe's flat offsets and scores into rows. A tensor of priors beside them tells the row count. Without
- * priors, returns the tensors unchanged.
- */
+/** Reshapes Caffe's flat offsets and scores into rows, as many as a tensor of priors beside them tells. */
 function unflattened(tensors: readonly OpenTensor[], priors?: string): readonly OpenTensor[] {
   const lengths = tensors.map(({ dims }) => dims.reduce<number>((product, d) => product * (d ?? NaN), 1));
   const at = tensors.findIndex(({ name }) => name === priors || (!priors && /prior/i.test(name)));

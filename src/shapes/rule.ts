@@ -8,10 +8,7 @@ export interface Asked extends Network {
   /** Families that occur in the file name, or in a name inside the file. */
   readonly named: readonly Family[];
   readonly classes: number | null;
-  /**
-   * True if the caller states the class count. Labels in a file may be those of another network, so their count does
-   * not matter here.
-   */
+  /** True if the caller states the class count. Labels in a file may be another network's. */
   readonly isOption: boolean;
   readonly isFamilyStated: boolean;
 }

@@ -123,10 +123,7 @@ const fits =
     (order === undefined || view.k === 1 || view.isInterleaved === (order === "rows")) &&
     (rank === undefined || view.rank === rank);
 
-/**
- * Returns the states in which each level has a tensor of the part. All of these tensors have one storage order and one
- * channel count.
- */
+/** Returns the states in which each level has a tensor of the part, all of one order and channel count. */
 function playLevels(
   form: FormRow,
   name: string,

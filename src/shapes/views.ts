@@ -82,9 +82,7 @@ function mapsOf(tensor: number, dims: OpenTensor["dims"]): View[] {
   return [view(a, b, c, false), ...(a === 1 && c === 1 ? [] : [view(c, a, b, true)])];
 }
 
-/**
- * Returns every way to see a tensor as a map with a dimension for the anchors. `k` is the channel count of one anchor.
- */
+/** Returns every way to see a tensor as a map with a dimension of anchors. `k`: channels of one anchor. */
 function anchorsOf(tensor: number, dims: OpenTensor["dims"]): View[] {
   if (dims.length !== 5 || dims.some((d) => d === null)) return [];
   const [, a, b, c, k] = dims as readonly number[];

@@ -19,9 +19,7 @@ export interface TensorParts {
 export interface Way {
   readonly see: "rows" | "maps";
   readonly tensors: readonly TensorParts[];
-  /**
-   * Possible counts of anchors or priors per cell, the most usual first. Each of them has these channels. Absent: one.
-   */
+  /** Possible counts of anchors or priors per cell, the usual first; each has these channels. Absent: one. */
   readonly each?: readonly number[];
 }
 
@@ -97,10 +95,7 @@ const fixedOf = (part: TensorParts[keyof TensorParts]): number =>
 
 const isPerClass = ({ scores }: TensorParts): boolean => typeof scores === "string";
 
-/**
- * Returns the count of channels of a tensor that are no class. Includes the channels after the scores that nothing
- * reads.
- */
+/** Returns the count of channels that are no class, with those after the scores that nothing reads. */
 const besideClasses = (parts: TensorParts, { ignored = 0 }: Pick<FamilyTraits, "ignored">): number =>
   Object.values(parts).reduce((sum: number, part) => sum + fixedOf(part), isPerClass(parts) ? ignored : 0);
 

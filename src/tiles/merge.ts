@@ -46,10 +46,7 @@ export interface TileMerger {
    * for oriented boxes unless the method is "nms"
    */
   add(tile: Tile, detections: Detections): void;
-  /**
-   * Merges the detections held. Returns detections of their own, best first, in 0..1 of the picture. More tiles may be
-   * added afterwards.
-   */
+  /** Returns the merged detections, best first, in 0..1 of the picture. More tiles may follow. */
   merge(): Detections;
   /** Forgets all detections. */
   clear(): void;
@@ -139,9 +136,7 @@ class Merger implements TileMerger {
     this.#rows.clear();
   }
 
-  /**
-   * Returns the rows as candidates, and a spare row for a growing box. Equal scores are ordered by corners, as in SAHI.
-   */
+  /** Returns the rows as candidates, and a spare row for a growing box. Ties go by corners, as in SAHI. */
   #candidates(): Candidates {
     const { rows, classIds: classes, length: n } = this.#rows;
     const corners = new Float64Array((n + 1) * 4);

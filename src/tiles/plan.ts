@@ -16,10 +16,7 @@ export interface TileOptions {
   readonly tile: number | readonly [number, number];
   /** Fraction of a tile that neighbours share, from 0 to below 1; a pair for x and y. Default 0.2. */
   readonly overlap?: number | readonly [number, number];
-  /**
-   * True: adds the whole picture as the last tile, if there are several, so that objects larger than a tile are seen
-   * whole. Default false.
-   */
+  /** True: adds the whole picture as the last of several tiles, for objects larger than a tile. Default false. */
   readonly whole?: boolean;
 }
 

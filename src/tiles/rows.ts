@@ -16,9 +16,7 @@ import { ORIENTED_ROWS } from "../tasks/oriented/rows.ts";
 import { KEYPOINT_WIDTH, POSE_ROWS } from "../tasks/pose/rows.ts";
 import type { Tile } from "./plan.ts";
 
-/**
- * Functions of merged detections. They have no masks: those of tiles cannot be joined, and their prototypes are gone.
- */
+/** Functions of merged detections. Masks of tiles cannot be joined, and their prototypes are gone. */
 const WITHOUT_MASKS = /* @__PURE__ */ withoutMasks(
   "merged detections of tiles",
   "those of a tile: make masks of its detections before the next decode()",

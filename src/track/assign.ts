@@ -37,10 +37,7 @@ export class Assignment {
 
   /** True if there are fewer columns than rows. Columns are then placed, and rows have prices. */
   private isTurned = false;
-  /**
-   * For each pair its member of the placed side (`own`) and of the other side. For each member its partner, -1 for
-   * none.
-   */
+  /** For each pair its member of the placed side (`own`) and of the other; for each member its partner or -1. */
   private own = this.pairRow;
   private other = this.pairColumn;
   private otherOf = this.columnOf;
@@ -61,10 +58,7 @@ export class Assignment {
   isCut = false;
   /** True if any `solve` was cut. */
   wasCut = false;
-  /**
-   * Dual price of each member of the other side, at most 0. No pair costs less than the prices of its two members
-   * together.
-   */
+  /** Dual price of each member of the other side, at most 0. No pair costs less than its members' prices. */
   private price = new Float64Array(0);
   private chosen = new Int32Array(0);
   /** Pair by which the search reached each member of the other side. */
@@ -257,9 +251,7 @@ export class Assignment {
     this.chosen[this.own[pair]] = pair;
   }
 
-  /**
-   * Finds the shortest path to a free partner, or to a member that loses its partner. Exchanges pairs along the path.
-   */
+  /** Finds the shortest path to a free partner, or to a member that loses its own. Exchanges its pairs. */
   private place(own: number): void {
     const { reached, settled, price, listedWeights, ownOf, chosen } = this;
     settled.length = 0;

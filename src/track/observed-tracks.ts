@@ -55,10 +55,7 @@ export class ObservedTracks extends Tracks {
       this.ringBoxes[place * 4 + i] = this.last[row * 4 + i] = boxes[detection * 4 + i];
   }
 
-  /**
-   * Returns the index in `ringBoxes` of the detection from `frames` ago, or of a later one if there is none so old. -1
-   * if the track has none.
-   */
+  /** Returns the index in `ringBoxes` of the detection from `frames` ago, or the oldest; -1 for none. */
   earlier(row: number, frame: TrackerFrame, frames: number): number {
     const { ring, ringTimes } = this;
     const { time } = frame;

@@ -16,9 +16,7 @@ import { isKeyed, show } from "../core/tensor.ts";
 import { warnInDevelopment } from "../core/warn.ts";
 
 interface CommonOptions {
-  /**
-   * Width and height of the frame in pixels, for boxes in 0..1 as `decode` returns them. Absent: boxes are in pixels.
-   */
+  /** Width and height of the frame in pixels, for boxes in 0..1. Absent: boxes are in pixels. */
   readonly size?: readonly [number, number];
   /** Nominal frames per second, the unit of time of the filters' noise. Default 30. */
   readonly frameRate?: number;

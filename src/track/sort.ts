@@ -1,7 +1,4 @@
-/**
- * SORT (Bewley et al., "Simple Online and Realtime Tracking", 2016). Every detection starts a track, whatever its
- * score.
- */
+/** SORT (Bewley et al., 2016, "Simple Online and Realtime Tracking"). Every detection starts a track. */
 import { AreaFilter, FILTER } from "./filter.ts";
 import type { TrackerFrame } from "./frame.ts";
 import { Matching, addOverlaps, dropBelow } from "./match.ts";

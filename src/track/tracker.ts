@@ -41,10 +41,7 @@ function methodOf(options: Complete<TrackerOptions>): Method {
     : new ByteTrack(options as Complete<ByteTrackOptions>);
 }
 
-/**
- * Seconds between frames above which hardly anybody tracks. At 60 frames a second, frame times mistaken for seconds are
- * 16.7.
- */
+/** Seconds between frames that hardly anybody has. Times in ms at 60 frames a second give 16.7. */
 const LONG_GAP = 10;
 /** Largest ratio between gaps if at most one frame is dropped. Gaps between events differ more. */
 const EVEN = 2.2;
@@ -55,9 +52,7 @@ const SLOW_GAPS = 4;
 /** Largest gap in seconds that no camera has, unless `frameRate` says so: 0.2 s / 1,000. */
 const FAST_GAP = 0.00025;
 
-/**
- * Count of usual gaps that a pause may exceed `longestPause` by: one to the next frame, and one for a dropped frame.
- */
+/** Count of usual gaps by which a pause may exceed `longestPause`: the next frame, a dropped frame. */
 const GAPS_ALLOWED = 2;
 /** Number of frames over which the time between frames is averaged: the usual gap. */
 const MEMORY = 4;
@@ -163,10 +158,7 @@ class MethodTracker implements Tracker {
     );
   }
 
-  /**
-   * Adds a note once if the first frames are closer than those of any camera: filters would hardly predict, and tracks
-   * be given up too late.
-   */
+  /** Adds a note once if the first frames are closer than any camera's: filters would hardly predict. */
   private noteFastGap(gap: number): void {
     if (!(gap > 0)) return;
     // Allow half a frame of the stated rate.
@@ -182,10 +174,7 @@ class MethodTracker implements Tracker {
     );
   }
 
-  /**
-   * Returns the usual gap before this frame (at least one frame), and averages this gap in. The first gap counts as
-   * usual, up to `LONG_GAP`.
-   */
+  /** Returns the usual gap before this frame, at least one frame, and averages this gap in. */
   private usualGapAt({ elapsed, count }: TrackerFrame): number {
     if (count === 1) return 1;
     if (Number.isNaN(this.usualGap)) this.usualGap = Math.min(elapsed, LONG_GAP * this.options.frameRate);

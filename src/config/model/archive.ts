@@ -1,7 +1,4 @@
-/**
- * Reads the config of an NN Archive: a tar, plain or packed with gzip or xz, that holds `config.json` beside the
- * network.
- */
+/** Reads the config of an NN Archive: a tar, plain or packed with gzip or xz, that holds `config.json`. */
 import { MAX_NAME, MAX_TEXT, refuseFile } from "./bytes.ts";
 import { ByteStream } from "./byte-stream.ts";
 import { gunzip, unpackChunks } from "./inflate.ts";
@@ -93,10 +90,7 @@ export interface ArchiveLimits {
 /** Throws an error about a file of the archive, or about the archive where `file` is null. */
 export type RefuseArchive = (file: string | null, got: string, expected: string) => never;
 
-/**
- * Walks the files of a tar. Returns the contents of the first `config.json` at its root or one folder down. Reads on to
- * the end, where gzip and xz have their checksums.
- */
+/** Returns the `config.json` of a tar. Reads on to the end, where gzip and xz have their checksums. */
 export async function findConfig(
   stream: ByteStream,
   limits: ArchiveLimits,
@@ -153,7 +147,5 @@ async function takeBody(
   return body;
 }
 
-/**
- * True for a config.json at the root or one folder down. Archives that were packed from outside contain their folder.
- */
+/** True for a config.json at the root or one folder down: archives packed from outside contain their folder. */
 const isConfig = (name: string): boolean => /^(\.\/)?([^/]+\/)?config\.json$/.test(name);

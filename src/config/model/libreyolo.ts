@@ -8,9 +8,7 @@ import type { InferenceMetadata } from "./inference.ts";
 /** LibreYOLO resizes by Pillow for most networks. */
 const PILLOW: PartialRule = { resample: "pillow" };
 
-/**
- * Options for LibreYOLO's exports of detection networks, by `model_family`. Absent options have the family's defaults.
- */
+/** Options for LibreYOLO's detection networks, by `model_family`. Absent options have the family's defaults. */
 const FORMS: { readonly [modelFamily: string]: Partial<TypedOptions> } = {
   // Output [1,4+C,N]: planes, with boxes as corners.
   yolo9: { family: "yolov9", boxFormat: "xyxy", prepare: { resize: "letterbox-topleft" } },
@@ -61,9 +59,7 @@ function optionsOf({
   return form;
 }
 
-/**
- * Returns what the metadata state. `null` if they are not LibreYOLO's, or if its export of this network is not known.
- */
+/** Returns what the metadata state, `null` if they are not LibreYOLO's, or its export is not known. */
 export function readLibreyolo(metadata: Metadata): InferenceMetadata | null {
   const {
     model_family: family,

@@ -1,7 +1,4 @@
-/**
- * Parses literals of Python and of JSON without running them. Exporters in Python write metadata as `str({0:
- * 'person'})` or as JSON.
- */
+/** Parses literals of Python and JSON without running them. Exporters in Python write `str({0: 'person'})`. */
 
 /** Value of a literal. Tuples and lists become arrays. Keys of a dict become strings. */
 export type Literal =

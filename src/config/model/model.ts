@@ -150,10 +150,7 @@ function modelOf(file: NetworkFile): Model {
 /** Matches the data set as a separate word: "coco", "coco.yaml", "COCO2017", "mscoco". */
 const COCO_WORD = /(?:^|[^a-z])(?:ms-?)?coco(?:80|128|[-_ ]?20(?:14|17))?(?![a-z0-9])/i;
 
-/**
- * Returns COCO's names if the file has as many classes and mentions COCO, else `null`. Looks at its description, its
- * metadata and its output names.
- */
+/** Returns COCO's names if the file has as many classes and mentions COCO, else `null`. */
 function namesOfCoco(file: NetworkFile, options: Partial<TypedOptions> = {}): readonly string[] | null {
   if (options.classes !== COCO_CLASSES) return null;
   const texts = [
@@ -165,9 +162,7 @@ function namesOfCoco(file: NetworkFile, options: Partial<TypedOptions> = {}): re
   return !isTrainedFurther && texts.some((text) => COCO_WORD.test(text)) ? COCO80 : null;
 }
 
-/**
- * Returns the metadata with the task "segment" if the outputs have masks. The export script of YOLOv5 states no task.
- */
+/** Returns the metadata with the task "segment" if the outputs have masks: YOLOv5's export states no task. */
 function withTaskOfMasks(
   metadata: UltralyticsMetadata | null,
   { outputs }: NetworkFile,

@@ -54,10 +54,7 @@ export function readOnnx(bytes: Uint8Array): NetworkFile {
   };
 }
 
-/**
- * Reads an OperatorSetIdProto (domain, version). Returns the version if the domain is the standard one, whose name is
- * empty.
- */
+/** Reads an OperatorSetIdProto. Returns the version if the domain is the standard one, whose name is empty. */
 function standardOpset(message: Message): number | null {
   let domain = "";
   let version: number | null = null;
@@ -88,10 +85,7 @@ interface Graph {
   readonly operators: ReadonlySet<string>;
 }
 
-/**
- * Reads a GraphProto: nodes, initializers, inputs, outputs. `open` returns a new reader at the first field, since
- * initializers come before inputs.
- */
+/** Reads a GraphProto. `open` returns a new reader at the first field: initializers come before inputs. */
 function readGraph(open: () => Message): Graph {
   const inputs = new Map<string, ModelTensor>();
   const outputs = new Map<string, ModelTensor>();

@@ -1,7 +1,4 @@
-/**
- * Walks the fields of a protobuf message without a schema. Skips fields that the caller does not ask for, and copies
- * nothing.
- */
+/** Walks the fields of a protobuf message without a schema. Skips what is not asked for, and copies nothing. */
 import { ConfigError, mismatch } from "../../core/errors.ts";
 import { textOf } from "./bytes.ts";
 

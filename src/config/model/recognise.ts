@@ -193,10 +193,7 @@ const MASK_COEFFICIENTS = 32;
 const cellsOf = (strides: readonly number[], [width, height]: readonly [number, number]): number =>
   strides.reduce((sum, stride) => sum + Math.ceil(width / stride) * Math.ceil(height / stride), 0);
 
-/**
- * Returns the family that the description names, if that family has the form's kind of head. Else the form's own
- * family.
- */
+/** Returns the family that the description names if its head fits the form, else the form's own family. */
 function familyOf(form: RowsForm, description: string | null): Family {
   const named = familyInName(description ?? "");
   return named !== null && TRAITS[named].head === TRAITS[form.family].head ? named : form.family;

@@ -59,10 +59,7 @@ export async function readTfliteMetadata(
 
 type Dict = { readonly [key: string]: Literal };
 
-/**
- * Returns the first file of the zip that is a dict: Ultralytics writes `metadata.json`, and wrote `temp_meta.txt`
- * before.
- */
+/** Returns the first file of the zip that is a dict: Ultralytics' `metadata.json`, once `temp_meta.txt`. */
 async function readDict(
   bytes: Uint8Array,
   zip: readonly ZipEntry[],

@@ -1,7 +1,4 @@
-/**
- * Reads TFLite files: inputs and outputs of the first subgraph with their quantisation, and the metadata. Skips
- * weights.
- */
+/** Reads TFLite files: inputs and outputs of the first subgraph with quantisation, and the metadata. */
 import { OPERATOR_FORMS } from "../../core/exporters.ts";
 import { MAX_NAME, MAX_PORTS, MAX_RANK, refuseFile, textOf } from "./bytes.ts";
 import type { NetworkFile } from "./file.ts";
@@ -11,10 +8,7 @@ import type { ModelTensor, Quantisation } from "./types.ts";
 
 /** Name of the file in errors. */
 const FILE = "TFLite file";
-/**
- * Largest count of operator kinds, signatures and metadata entries. Flatbuffer tables may share bytes, so only a count
- * bounds the memory.
- */
+/** Largest count of operator kinds, signatures and metadata entries. Tables may share bytes: a count bounds them. */
 const MAX_ITEMS = 1024;
 /** Largest count of scales per tensor: one per channel. */
 const MAX_SCALES = 4096;

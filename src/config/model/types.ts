@@ -18,10 +18,7 @@ export interface Quantisation {
 /** An input or output of a network. */
 export interface ModelTensor {
   readonly name: string;
-  /**
-   * Sizes of the dimensions. A string names a size that is known at run time only, `null` is such a size without a
-   * name. `null` for all if even the rank is open.
-   */
+  /** Sizes of the dimensions; a string or `null` for a size known at run time only. `null`: the rank is open too. */
   readonly dims: readonly (number | string | null)[] | null;
   /** Element type: "f32", "u8", "i64", ... A type that this package lacks keeps the format's own name. */
   readonly type: string;
@@ -50,10 +47,7 @@ export interface Model {
   readonly exporter: Exporter | null;
   /** The file's own description of the network: "Ultralytics YOLO11n model trained on coco.yaml". */
   readonly description: string | null;
-  /**
-   * Task of the network, `null` if the file does not state one. Files without metadata whose outputs are boxes are
-   * "detect".
-   */
+  /** Task, `null` if the file states none. Files without metadata whose outputs are boxes are "detect". */
   readonly task: Task | null;
   /** Class names by class id. */
   readonly names: readonly string[] | null;

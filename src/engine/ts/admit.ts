@@ -244,10 +244,7 @@ function emitWithClassId(m: Memory, plan: number, head: number, row: number, cla
   emit(m, plan, head, row, classId);
 }
 
-/**
- * Appends a candidate with the score in the SCORE register, unless score or box is not finite. If the columns are full,
- * drops the worst candidates first.
- */
+/** Appends a candidate with the score in SCORE, unless not finite. Full columns drop the worst candidates first. */
 export function emit(m: Memory, plan: number, head: number, row: number, classId: number): void {
   const { i32, f32 } = m;
   const score = scratch32[SCORE];

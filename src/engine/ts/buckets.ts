@@ -1,7 +1,4 @@
-/**
- * Sorts candidates by buckets, or by radix sort if they crowd in one. Twin of `assembly/buckets.ts`, which explains
- * both.
- */
+/** Sorts candidates by buckets, or by radix sort if they crowd. `assembly/buckets.ts`, its twin, explains both. */
 import * as A from "../../core/abi.ts";
 import type { Memory } from "../../core/memory.ts";
 

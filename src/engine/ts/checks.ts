@@ -3,10 +3,7 @@ import * as A from "../../core/abi.ts";
 import type { Memory } from "../../core/memory.ts";
 import { value } from "./value.ts";
 
-/**
- * Returns the index of the first value, from index `from` on, that does not lie in C_LOW..C_HIGH. NaN lies in no range.
- * Returns the count of values if all do.
- */
+/** Returns the first index, from `from` on, of a value outside C_LOW..C_HIGH or NaN; else the count of values. */
 export function within(m: Memory, at: number, from: number): number {
   const { i32 } = m;
   const column = at >> 2;

@@ -1,7 +1,4 @@
-/**
- * exp and power. Twin of `assembly/exp.ts` with the same steps, so the bits agree. `core/number.ts` has the steps of
- * exp.
- */
+/** exp and power. Twin of `assembly/exp.ts`, same bits. `core/number.ts` has the steps of exp. */
 import { log } from "../../core/exp.ts";
 import { expInPlace } from "../../core/number.ts";
 import { scratch64 } from "./registers.ts";

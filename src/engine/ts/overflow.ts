@@ -1,7 +1,4 @@
-/**
- * Keeps the best candidates of a multi-label plan that has more candidates than rows. Twin of `assembly/overflow.ts`,
- * which explains the method.
- */
+/** Keeps the best candidates of a multi-label plan with more than rows. Twin of `assembly/overflow.ts`. */
 import * as A from "../../core/abi.ts";
 import type { Memory } from "../../core/memory.ts";
 import { sort, sortMore } from "./sort.ts";

@@ -84,9 +84,7 @@ export function passPlanes(
   }
 }
 
-/**
- * Returns a raw threshold as a signed integer that orders like the elements and fits a lane, whose top bit is `half`.
- */
+/** Returns a raw threshold as an integer that orders like the elements in a lane whose top bit is `half`. */
 function laneKey(type: number, threshold: number, half: number): number {
   let key = threshold;
   if (type === A.TYPE_F32) {

@@ -20,10 +20,7 @@ import { LOG_BYTES, value } from "./value.ts";
  */
 const PLANE_WORDS = (A.SCAN_BYTES >> 2) - A.BLOCK;
 const COLUMN_WORDS = (A.SCAN_COLUMN_BYTES >> 2) - A.BLOCK;
-/**
- * Cells per block in a column whose cells lie apart: long runs hide the memory's latency, but rows must stay in a
- * cache.
- */
+/** Cells per block in a column whose cells lie apart: long runs hide latency, but must stay in a cache. */
 const APART_BLOCK = 6 * A.BLOCK;
 
 /** Scans all heads of a plan. Returns the number of candidates. */
@@ -96,10 +93,7 @@ function scanHead(m: Memory, plan: number, head: number): void {
   }
 }
 
-/**
- * Makes candidates of the rows in the words [list, end). `best` is the word of the best class of row `from`; 0:
- * unknown.
- */
+/** Makes candidates of the rows in the words [list, end). `best`: word of the best class of row `from`, or 0. */
 function admitList(
   m: Memory,
   plan: number,
@@ -121,10 +115,7 @@ function admitList(
   }
 }
 
-/**
- * Returns the count of valid rows: up to the end marker (SSD DetectionOutput), or the stated count (TFLite
- * post-process).
- */
+/** Returns the count of valid rows: up to the end marker (SSD DetectionOutput), or as stated (TFLite). */
 function validCells(m: Memory, head: number): number {
   const { i32 } = m;
   let cells = i32[head + A.H_CELLS];

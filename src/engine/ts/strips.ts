@@ -8,10 +8,7 @@ import type { Memory } from "../../core/memory.ts";
 /** Results of `measureStrips`: left edge of strip 0, strips per unit of length (0: a single strip), and `sideShare`. */
 export const strips = new Float64Array(3);
 
-/**
- * Measures the strips, which divide the breadth of the best candidates. Boxes outside it go into the first or last
- * strip.
- */
+/** Measures the strips, which divide the breadth of the best candidates. Outer strips take what lies outside. */
 export function measureStrips({ i32, f32 }: Memory, plan: number): void {
   const order = i32[plan + A.P_ORDER] >> 2;
   const boxes = i32[plan + A.P_BOXES] >> 2;

@@ -26,10 +26,7 @@ export function halfKey(bits: number): number {
   return order === -1 ? 0 : order;
 }
 
-/**
- * Loads the word that holds byte address `at`, shifted so that the element is in the low bits. Upper bits are
- * undefined.
- */
+/** Loads the word that holds byte address `at`, shifted so that the element is lowest. Upper bits are undefined. */
 function wordAt(m: Memory, at: number): number {
   return m.i32[at >> 2] >> ((at & 3) << 3);
 }
@@ -51,10 +48,7 @@ export function value(m: Memory, type: number, at: number, scale: number, zero: 
   return dequantise(integerKey(m, type, at), scale, zero);
 }
 
-/**
- * Loads `value` into an f32 register. `scale` is the word of the head record that holds the scale; the zero point
- * follows.
- */
+/** Loads `value` into an f32 register. `scale`: word of the head record with the scale; the zero point follows. */
 export function load(m: Memory, type: number, at: number, scale: number, register: number): void {
   const { f32 } = m;
   if (type === TYPE_F32) scratch32[register] = f32[at >> 2];

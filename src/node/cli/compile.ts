@@ -92,10 +92,7 @@ async function compileFiles(
   return compilePlan(setup.config, options, dataIn(tensors), scalarOnly);
 }
 
-/**
- * Returns a summary of what the plan needs on a device. The caller prints it to standard error, because the plan may go
- * to standard output.
- */
+/** Returns what the plan needs on a device, for standard error: the plan may go to standard output. */
 function summaryOf({ bytes, plan, layout }: CompiledPlan): string {
   const batch = plan.batch === 1 ? "" : `, batch of ${plan.batch}`;
   return [

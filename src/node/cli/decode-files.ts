@@ -148,10 +148,7 @@ export async function decodeFolders(
   if (failed > 0) throw new TensorError(`${failed} of ${frames.length} frames failed.`);
 }
 
-/**
- * Returns a function that finds a frame's photo: the only photo, or the photo with the frame's name in the folder of
- * --photo.
- */
+/** Returns a function that finds a frame's photo: the only one, or the one of its name in --photo's folder. */
 async function photosOf(values: Values): Promise<(name: string) => string | undefined> {
   const photos = textOf(values, "photo");
   if (photos === undefined || !(await isFolder(photos))) return () => photos;

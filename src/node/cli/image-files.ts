@@ -14,10 +14,7 @@ export interface ImageFile {
   /** Path relative to the named folder. Output files get the same relative path. */
   readonly place: string;
   read(): Promise<Uint8Array>;
-  /**
-   * Returns the file's size and time of change as text. The text changes if the file is replaced. Returns null if the
-   * file cannot be found.
-   */
+  /** Returns the file's size and time of change as text, null if it is not there. */
   stamp(): Promise<string | null>;
 }
 
@@ -114,10 +111,7 @@ async function pathsBelow(folder: string): Promise<string[]> {
 
 const slashed = (path: string): string => path.split(sep).join("/");
 
-/**
- * True for a path with `*`, `?`, `[...]` or `{...}`. A shell does not expand such a pattern if it matches nothing or is
- * quoted.
- */
+/** True for a path with `*`, `?`, `[...]` or `{...}`, which a shell leaves if nothing matches or it is quoted. */
 const isPattern = (word: string): boolean => /[*?[{]/.test(word);
 
 /** Returns the folder before the first part that contains a pattern. */

@@ -74,10 +74,7 @@ export function selectOnly<T extends { name: string }>(tensors: T[], values: Val
 /** Returns a tensor without its data. */
 export const headOf = ({ data: _, ...head }: NamedTensor): TensorHead => head;
 
-/**
- * Returns a function that returns the data of a tensor by its name. The function returns null if there is no such
- * tensor.
- */
+/** Returns a function that returns a tensor's data by name, null if there is no such tensor. */
 export const dataIn =
   (tensors: readonly NamedTensor[]) =>
   (name: string): NamedTensor["data"] | null =>

@@ -40,10 +40,7 @@ export function withMasks(detections: Detections, values: Values): MaskedDetecti
   return rows.map((row, i) => Object.assign(row, { mask: detections.mask(i).toRle() }));
 }
 
-/**
- * Returns the label map of a photo as a grey PNG. A pixel is 0 for no detection, else the detection's row, counted from
- * 1.
- */
+/** Returns the label map of a photo as a grey PNG: 0 for none, else the detection's row from 1. */
 export function labelPng(detections: Detections): Uint8Array {
   const { width, height, data } = labelMap(detections, { size: "frame" });
   return greyPng(

@@ -7,10 +7,7 @@ import { mostBytes, sizeOf, textOf, wrongValue } from "./values.ts";
 
 export const RESIZES: readonly Frame["resize"][] = ["stretch", "letterbox", "letterbox-topleft", "crop"];
 
-/**
- * Returns the photo's size and how it was fitted to the input, from --photo or --image-size. Returns undefined without
- * these options.
- */
+/** Returns the photo's size and how it was fitted, from --photo or --image-size; else undefined. */
 export async function frameOf(values: Values): Promise<Frame | undefined> {
   const size = await photoSize(values);
   if (size === undefined) {

@@ -34,9 +34,7 @@ export function formatOf(value: string | undefined, usual: Format): Format {
   return format;
 }
 
-/**
- * Returns the text before the results, for each result, and after the results. So each result can be printed at once.
- */
+/** Returns the text before the results, for each and after, so that each can be printed at once. */
 export interface Formatter {
   readonly begin: string;
   /** Returns the text of one result. `index` counts the results from 0. */

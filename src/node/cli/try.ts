@@ -1,7 +1,4 @@
-/**
- * `boxwright inspect MODEL --try PHOTO`: runs a network with each likely reading and preparation, and shows the
- * results.
- */
+/** `boxwright inspect MODEL --try PHOTO`: runs a network in each likely way, and shows the results. */
 import { basename, extname } from "node:path";
 import type { DecoderOptions } from "../../config/types.ts";
 import { TensorError } from "../../core/errors.ts";

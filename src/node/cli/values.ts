@@ -6,9 +6,7 @@ import { UsageError, type Values } from "./options.ts";
 /** Largest whole number that an option accepts. */
 const LARGEST = 999_999_999;
 
-/**
- * Largest file size in MiB without --max-file. The tensors of a frame have some MiB, networks have some hundred MiB.
- */
+/** Largest file size in MiB without --max-file: frames have some MiB, networks some hundred. */
 const DEFAULT_MIB = 512;
 
 /** Returns the error about a wrong value of an option. */

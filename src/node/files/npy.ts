@@ -29,10 +29,7 @@ const DTYPES: Record<string, FileElementType> = {
   i8: "i64",
 };
 
-/**
- * Largest allowed length of a header in bytes. NumPy writes headers below 64 KiB. Matching the patterns in a longer
- * text would take long.
- */
+/** Largest allowed length of a header in bytes: NumPy's are below 64 KiB, and longer ones match slowly. */
 const LONGEST_HEADER = 1 << 20;
 
 /** True if a file begins with `\x93NUMPY`. */
@@ -127,10 +124,7 @@ function swapBytes(data: Uint8Array, size: number): Uint8Array {
   return out;
 }
 
-/**
- * Converts column-major elements to row-major order. Goes through the output in order, and moves the input index by
- * strides.
- */
+/** Converts column-major elements to row-major order: goes through the output, moves the input by strides. */
 function toRowMajor<T extends FileTensorData>(values: T, dims: readonly number[]): T {
   const out = values.slice() as T;
   const strides: number[] = [];

@@ -1,7 +1,4 @@
-/**
- * Reads NumPy's .npz: a zip of .npy files, stored or deflated. A file is inflated only after its declared size has been
- * accepted.
- */
+/** Reads NumPy's .npz: a zip of .npy files. Inflates a file only after accepting its declared size. */
 import { inflateRawSync } from "node:zlib";
 import { type RefuseZip, type ZipEntry, dataOf, readDirectory } from "../../config/model/zip.ts";
 import { crc32 } from "../../core/crc32.ts";

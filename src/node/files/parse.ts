@@ -1,7 +1,4 @@
-/**
- * Detects the format of a tensor file from its bytes. The site uses this file in pages, with a replacement for
- * node:zlib.
- */
+/** Detects the format of a tensor file by its bytes. The site uses it in pages, without node:zlib. */
 import { TensorError } from "../../core/errors.ts";
 import { PLAN_MAGIC } from "../../planfile/format.ts";
 import { isNpy, parseNpy } from "./npy.ts";

@@ -23,9 +23,7 @@ export async function readList(json: unknown, path: string, most?: number): Prom
   );
 }
 
-/**
- * Reads a raw tensor. Its description is in `x.bin.json` or `x.json`, or in a list in its folder that names the file.
- */
+/** Reads a raw tensor, described in `x.bin.json`, `x.json`, or a list in its folder that names it. */
 export async function readRaw(path: string, most?: number): Promise<NamedTensor> {
   const data = await loadUnpacked(path, most);
   checkNotPlan(data, path);
@@ -79,10 +77,7 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/**
- * Returns the raw file that a JSON describes. Tries the names that `readRaw` accepts. If no such file exists, returns
- * the usual name.
- */
+/** Returns the raw file that a JSON describes, among the names of `readRaw`. Else returns the usual name. */
 export async function rawFileOf(path: string): Promise<string> {
   const stem = path.replace(/\.json$/i, "");
   const usual = isRaw(stem) ? [stem] : [`${stem}.bin`, `${stem}.raw`];

@@ -117,10 +117,7 @@ export function mergeTensors(inputs: readonly Input[]): NamedTensor[] {
 const isTar = (plain: string, bytes: Uint8Array): boolean =>
   /\.(tar|tgz|txz|tar\.xz|nnarchive)$/i.test(plain) || packingOf(bytes) !== null;
 
-/**
- * True if a file begins like JSON. A safetensors file does not: its first bytes are the header length, and include
- * zeros.
- */
+/** True if a file begins like JSON. A safetensors file begins with the header length, zeros included. */
 const isJson = (bytes: Uint8Array): boolean =>
   /^(\ufeff)?\s*[[{]/.test(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, 64))) &&
   !bytes.subarray(0, 8).includes(0);

@@ -76,10 +76,7 @@ export function checkName(name: unknown, of: string): void {
   if (typeof name !== "string") throw refusal(`name of the ${of}`, showJson(name), "text");
 }
 
-/**
- * Throws if `bytes` are not bytes, or if `where` is not a file name. Plain JavaScript may pass an ArrayBuffer or a
- * path.
- */
+/** Throws if `bytes` are not bytes, or `where` is no file name: JavaScript may pass an ArrayBuffer or a path. */
 export function checkBytes(bytes: unknown, where: string): void {
   checkName(where, "file");
   if (!isBytes(bytes)) throw refusal(where, kindOrValue(bytes), "the bytes of the file, a Uint8Array");
@@ -91,9 +88,7 @@ export function checkDataType(data: unknown, type: FileElementType, where: strin
   if (kindOf(data) !== kind) throw refusal(where, `data in ${kindOrValue(data)}`, `${kind} for ${type}`);
 }
 
-/**
- * Returns the count of elements. Throws if `dims` is not a list of whole sizes, or if their product exceeds 2^53 - 1.
- */
+/** Returns the count of elements. Throws if `dims` is no list of whole sizes, or more than 2^53 - 1. */
 export function elementCount(dims: unknown, where: string): number {
   const shape = `shape ${showJson(dims)}`;
   if (!Array.isArray(dims)) throw refusal(where, shape, "a list of sizes");

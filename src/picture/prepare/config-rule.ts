@@ -1,7 +1,4 @@
-/**
- * Finds a config's preparation. The option `prepare` overrides the file, and the file overrides the family's usual
- * preparation.
- */
+/** Finds a config's preparation: the option `prepare` before the file before the family's usual one. */
 import type { Config } from "../../config/types.ts";
 import { ARCHIVE_PICTURES } from "../../config/archive-picture.ts";
 import type { ArchivePicture } from "../../config/archive-input.ts";

@@ -189,10 +189,7 @@ export interface CheckedImage {
   readonly rotation: QuarterTurns;
 }
 
-/**
- * Field names of an image. The second list has fields that decoders of photos add, and which say nothing about the
- * bytes.
- */
+/** Field names of an image. The second list has those that decoders of photos add. */
 const NAMES: readonly string[] = ["data", "width", "height", "format", "channels", "stride", "rotation"];
 const IGNORED: readonly string[] = [
   ...["size", "premultiplied", "depth", "hasAlpha", "space", "density", "pages", "pageHeight"],

@@ -6,10 +6,7 @@ import { roundToEven } from "../../core/place.ts";
 
 const fround = Math.fround;
 
-/**
- * An element type of input tensors: its array class, the kernel's code for it, and the function that makes elements of
- * values.
- */
+/** An element type of input tensors: array class, the kernel's code, and the function that makes elements. */
 interface Element {
   readonly log: number;
   readonly array: new (buffer: ArrayBuffer, at: number, length: number) => PreparedData;

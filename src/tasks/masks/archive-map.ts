@@ -1,6 +1,4 @@
-/**
- * Reads NN Archives whose network outputs a map instead of boxes: SegmentationParser and MapOutputParser of depthai.
- */
+/** Reads NN Archives whose network outputs a map: SegmentationParser and MapOutputParser of depthai. */
 import { ConfigError } from "../../core/errors.ts";
 import { COUNT, FLAG } from "../../core/options.ts";
 import type { PrepareRule } from "../../core/prepare-rule.ts";
@@ -77,10 +75,7 @@ export function mapOptions(archive: unknown): ArchiveMap {
 
 const PARSERS = /^(segmentation|mapoutput)parser$/i;
 
-/**
- * Returns the options about classes. A single channel gets the threshold 0: depthai takes the argmax of that channel
- * and a channel of zeros.
- */
+/** Returns the options about classes. One channel gets the threshold 0: depthai's argmax adds a channel of zeros. */
 function classOptions(metadata: FieldReader): ClassMapOptions {
   const labels = metadata.labels("classes");
   const classes = metadata.take("n_classes", COUNT) ?? labels?.length;

@@ -1,6 +1,4 @@
-/**
- * Adds masks that the network finished to detections. Each mask is made only on request, from the tensors in memory.
- */
+/** Adds masks that the network finished. Each mask is made on request, from the tensors in memory. */
 import { P_SCALE_X } from "../../core/abi.ts";
 import { type Detections, extend } from "../../decode/detections.ts";
 import type { Frame } from "../../decode/frame.ts";

@@ -1,7 +1,4 @@
-/**
- * Adds masks to detections. A scene makes the masks of one image on request: `LiveScene` from the decoder's memory,
- * `CopiedScene` from a copy.
- */
+/** Adds masks. A scene makes those of one image on request, from the decoder's memory or from a copy. */
 import { P_SCALE_X } from "../../core/abi.ts";
 import { ELEMENTS, volume } from "../../core/tensor.ts";
 import { type Detections, extend } from "../../decode/detections.ts";

@@ -19,10 +19,7 @@ export interface MaskInputs {
   readonly prototypes: TensorInput;
   /** M raw values for each box. Pass them as the network outputs them, without a sigmoid. */
   readonly coefficients: ArrayLike<number>;
-  /**
-   * x_min, y_min, x_max, y_max of each box. They are 0..1 across the image of the frame, or across the input if there
-   * is no frame.
-   */
+  /** x_min, y_min, x_max, y_max of each box, 0..1 across the frame's image, or the input without a frame. */
   readonly boxes: ArrayLike<number>;
   /** Width and height of the network's input in pixels. */
   readonly inputSize: readonly [number, number];

@@ -12,10 +12,7 @@ import { type Scene, sizesOf, inputOf, uprightWanted } from "./scene.ts";
 
 /** Options of a label map. */
 export interface LabelMapOptions extends MaskOptions {
-  /**
-   * The detection that gets a shared pixel: "first" (default) is the one with the higher score, "last" the one with the
-   * lower score.
-   */
+  /** The detection that gets a shared pixel: "first" (default) has the higher score, "last" the lower one. */
   readonly overlap?: "first" | "last";
 }
 

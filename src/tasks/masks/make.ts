@@ -24,10 +24,7 @@ export interface MaskInput {
   readonly coefficients: Float32Array;
 }
 
-/**
- * Function that receives one strip of a mask: rows `y` to `y + rows` of the picture. `space.at.strip` is the address of
- * the strip, with one byte per pixel.
- */
+/** Receives one strip of a mask, rows `y` to `y + rows`: a byte per pixel at `space.at.strip`. */
 export type StripHandler = (space: MaskSpace, x: Span, y: number, rows: number) => void;
 
 /** The pixels of a mask, and the window of cells from which they are made. */
@@ -98,10 +95,7 @@ export function makeMask(
   }
 }
 
-/**
- * Returns the pixels that depend on at least one positive value of the window. All other pixels are at most 0, since no
- * weight is negative.
- */
+/** Returns the pixels that depend on a positive value of the window. No weight is negative, so others are at most 0. */
 function setPartOf(
   { f32, at, columns, rows }: MaskSpace,
   [xAxis, yAxis]: readonly [Axis, Axis],
@@ -166,9 +160,7 @@ function resizeInStrips(space: MaskSpace, extent: Extent, handle: StripHandler):
     resizeStrip(space, extent, x, from, Math.min(y.to, from + stripRows), handle);
 }
 
-/**
- * Makes the needed part of a mask in strips. Each strip is as wide as its widest row. Skips rows without needed pixels.
- */
+/** Makes the needed part of a mask in strips as wide as their widest row. Skips rows without needed pixels. */
 function resizeNeeded(
   space: MaskSpace,
   extent: Extent,
@@ -301,9 +293,7 @@ function extentOfCells(
   return { x, y, window: { x: cellsOf(columns, x), y: cellsOf(rows, y) }, inside };
 }
 
-/**
- * Returns the extent for a rule that crops pixels: the pixels inside the box, and the cells from which they are made.
- */
+/** Returns the extent for a rule that crops pixels: those inside the box, and the cells they come from. */
 function extentOfPixels(
   { columns, rows }: MaskSpace,
   [xAxis, yAxis]: readonly [Axis, Axis],

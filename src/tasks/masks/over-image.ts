@@ -9,10 +9,7 @@ import type { Axis } from "./axis.ts";
 export interface OverImageOptions {
   /** Width and height of the network's input in pixels. Required with a frame. */
   readonly inputSize?: readonly [width: number, height: number];
-  /**
-   * The image, and how it was resized to the input. Without a frame, the map is returned in the size that the network
-   * gave.
-   */
+  /** The image, and how it was resized to the input. Without a frame, the map has the network's size. */
   readonly frame?: Frame;
 }
 
@@ -68,10 +65,7 @@ export function placeOverImage(
   };
 }
 
-/**
- * Returns the position of the image on one axis of the map, in fractions of cells. Excludes cells that contain only
- * padding.
- */
+/** Returns the position of the image on one axis of the map, in cells, without cells of padding alone. */
 function axisOf(pixels: number, cells: number, scale: number, shift: number): Axis {
   const start = (-shift / scale) * cells;
   const length = cells / scale;

@@ -11,10 +11,7 @@ import { NO_SPAN, type Span } from "./axis.ts";
 export const PASTE_RULES = ["torchvision", "detectron2"] as const;
 export type PasteRule = (typeof PASTE_RULES)[number];
 
-/**
- * Pixels of one axis of the picture, and the cells that each pixel reads: cell `first` with 1 - weight, and the next
- * cell with weight.
- */
+/** Pixels of one axis, and the cells that each reads: cell `first` with 1 - weight, the next with weight. */
 interface PastedAxis {
   readonly span: Span;
   readonly first: Int32Array;

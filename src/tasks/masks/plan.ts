@@ -64,9 +64,7 @@ export function prototypesOf(
   };
 }
 
-/**
- * Returns [got, expected] for an error if masks cannot be made from the prototypes' element type. Else returns `null`.
- */
+/** Returns [got, expected] if masks cannot be made from prototypes of this element type, else `null`. */
 export function typeProblem({ type, scale }: TensorSpec): [got: string, expected: string] | null {
   if (!Object.hasOwn(PROTOTYPE_TYPES, type)) return [`type ${type}`, "f32, f16, u8 or i8"];
   return scale === null ? [`${type} without a scale`, "scale and zeroPoint of the tensor"] : null;
@@ -74,10 +72,7 @@ export function typeProblem({ type, scale }: TensorSpec): [got: string, expected
 
 const listOf = (names: string | readonly string[] | undefined): readonly string[] => [names ?? []].flat();
 
-/**
- * Returns every interpretation of the tensors of a network with masks. Throws if no tensor fits as the prototypes, or
- * if several do.
- */
+/** Returns every interpretation with masks. Throws unless one tensor fits as the prototypes. */
 export function readSegment(query: HeadQuery, specs: Specs): readonly Interpretation[] {
   const remaining = waysToRead(query, specs);
   const got = specs.map(shape).join(", ");

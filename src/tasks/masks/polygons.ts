@@ -18,10 +18,7 @@ interface Pixels {
   readonly data: Uint8Array;
 }
 
-/**
- * Returns the 4-connected parts of a mask: pixels that touch only at a corner belong to two parts. Holes are
- * 8-connected.
- */
+/** Returns the 4-connected parts of a mask: a shared corner does not connect. Holes are 8-connected. */
 export function polygonsOf(mask: Pixels): MaskPolygon[] {
   const { width, height, data } = mask;
   const polygons: { outer: number[]; holes: number[][] }[] = [];
@@ -96,10 +93,7 @@ function walk(
   return corners.slice(0, count);
 }
 
-/**
- * True if no neighbour of a set pixel is set. Noise has many such pixels, and walking around each would take twice as
- * long.
- */
+/** True if no neighbour of a set pixel is set. Walking around such pixels of noise would double the time. */
 const isAlone = (data: Uint8Array, width: number, at: number, x: number): boolean =>
   (x === 0 || data[at - 1] !== 1) &&
   (x === width - 1 || data[at + 1] !== 1) &&

@@ -7,10 +7,7 @@ import { interpret } from "../../heads/interpret.ts";
 import type { HeadQuery } from "../../heads/query.ts";
 import { type SegmentPlan, hasProportions, prototypesOf, typeProblem } from "./plan.ts";
 
-/**
- * Returns every interpretation of boxes and scores with one map per query. Throws a TensorError if no tensor has a map
- * for each query.
- */
+/** Returns every interpretation with one map per query. Throws if no tensor has a map for each query. */
 export function readQueryMasks(query: HeadQuery, specs: Specs): readonly Interpretation[] {
   const { masks, ...others } = query.roles ?? {};
   const boxes: HeadQuery = { ...query, roles: Object.keys(others).length > 0 ? others : null };

@@ -1,9 +1,7 @@
 /** Run lengths of a mask in COCO's format: column by column over the whole picture, zeros first. */
 import type { Mask, MaskRle } from "../../decode/mask.ts";
 
-/**
- * Returns the run lengths of a mask in its picture. Runs of zeros and ones alternate. The first run is one of zeros.
- */
+/** Returns the run lengths of a mask in its picture: zeros and ones in turn, zeros first. */
 export function runsOf({
   x,
   y,

@@ -124,10 +124,7 @@ const tableOf = (pixels: number): Table => ({
   farWeights: new Float32Array(pixels),
 });
 
-/**
- * Returns the mask from a map of the whole input. Resizes the probabilities, then compares them with the threshold. The
- * box does not cut the mask.
- */
+/** Returns the mask of a row from its map of the whole input: resizes, then compares. The box does not cut it. */
 function resizeWhole(
   { facts: { cells }, placement }: RowScene,
   map: Float32Array,
@@ -166,10 +163,7 @@ function resizeWhole(
 /** Largest rounding error of a weighted mean of four cells, as a fraction of 1 + |threshold|. */
 const ROUNDING = 1e-6;
 
-/**
- * Returns the range of cells that can raise a pixel above the threshold. If there are none, `last` is smaller than
- * `first`.
- */
+/** Returns the range of cells that can raise a pixel above the threshold; `last` < `first` if none. */
 function litCells(
   map: Float32Array,
   [width, height]: readonly [number, number],

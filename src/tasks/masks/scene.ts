@@ -10,9 +10,7 @@ import { PixelMask } from "./mask.ts";
 import { type KnownSizes, type Wanted, readMaskOptions } from "./rules.ts";
 import type { MaskSource } from "./source.ts";
 
-/**
- * The data from which the masks of one image are made, in a decoder's memory (`LiveScene`) or copied (`CopiedScene`).
- */
+/** The data that make the masks of one image: a decoder's memory (`LiveScene`), or a copy (`CopiedScene`). */
 export interface Scene {
   readonly source: MaskSource;
   readonly inputSize: readonly [number, number] | null;
@@ -47,9 +45,7 @@ export function inputOf(scene: Scene, detections: Detections, row: number): Mask
   };
 }
 
-/**
- * Returns a box of the frame as a box in the upright image, and as a box in the network's input. Overwrites `imageBox`.
- */
+/** Returns a box of the frame in the upright image and in the network's input. Overwrites `imageBox`. */
 export function boxesOf(imageBox: number[], placement: Placement): Pick<MaskInput, "imageBox" | "inputBox"> {
   turnBoxes(imageBox, 1, placement.frame?.rotation ?? 0);
   return { imageBox, inputBox: inputBoxOf(imageBox, placement) };

@@ -20,10 +20,7 @@ export interface ClassMapOptions extends OverImageOptions {
   readonly classes?: number;
   /** Name of each class. With `background`, the list may begin with class 1, since class 0 needs no name. */
   readonly labels?: readonly string[];
-  /**
-   * True if the tensor holds class ids: the network took the argmax. Default: true for a single integer channel without
-   * a scale.
-   */
+  /** True if the tensor holds class ids. Default: true for a single integer channel without a scale. */
   readonly ids?: boolean;
   /** For a single channel of scores: pixels with a larger score get class 0. The others get no class. */
   readonly threshold?: number;
@@ -216,10 +213,7 @@ function argmaxOf(
   return { width, height, classes: count, data };
 }
 
-/**
- * Writes the argmax over planes. The outer loop goes over classes, so that memory is read in order. Returns the count
- * of pixels without a score.
- */
+/** Writes the argmax over planes, in the order of memory. Returns the count of pixels without a score. */
 function argmaxOverPlanes(
   values: ArrayLike<number>,
   ids: Uint8Array | Uint16Array,

@@ -35,10 +35,7 @@ export const PROTOTYPE_TYPES: {
 export const prototypeBytes = ({ type, count, width, height }: Prototypes): number =>
   count * width * height * PROTOTYPE_TYPES[type].bytes;
 
-/**
- * A decoder's memory that holds the prototypes, with scratch that is free between frames, and an engine for this
- * memory.
- */
+/** A decoder's memory with the prototypes, scratch that is free between frames, and its engine. */
 export interface MaskMemory {
   readonly engine: MasksEngine;
   readonly i32: Int32Array;
@@ -53,9 +50,7 @@ export interface MaskMemory {
 export interface MaskSource {
   readonly engine: EngineName | "auto";
   readonly prototypes: Prototypes;
-  /**
-   * True if the source is the map of logits of one row. The box does not cut this map unless the caller names a rule.
-   */
+  /** True for the map of logits of one row, which the box does not cut unless the caller names a rule. */
   readonly isMapOfRow?: boolean;
   /** Location of the prototypes: a decoder's memory, or bytes that `writeValues` copies into the space when needed. */
   readonly place: MaskMemory | { readonly bytes: Uint8Array };

@@ -1,7 +1,4 @@
-/**
- * A space: memory in which masks are made, one space per engine. All decoders share it, since finished masks are copied
- * out of it.
- */
+/** A space: memory in which masks are made, one per engine. Decoders share it: masks are copied out. */
 import * as M from "../../core/masks-abi.ts";
 import { checkSize } from "../../core/memory.ts";
 import type { EngineName } from "../../core/engine-name.ts";

@@ -170,10 +170,7 @@ class OrientedMaker {
     return count;
   }
 
-  /**
-   * Reads the angles into `#boxes`. Removes candidates from `#order` if their angle is not finite. Returns the count of
-   * those left.
-   */
+  /** Reads the angles into `#boxes`. Drops candidates without a finite angle. Returns the count left. */
   #readAngles(image: number, plan: number, ordered: number): number {
     const { i32, f32 } = this.#work.memory;
     const { layout } = this.#work;

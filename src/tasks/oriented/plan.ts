@@ -4,10 +4,7 @@ import type { Rules } from "../../core/rules.ts";
 import type { Column } from "../../heads/channels.ts";
 import type { Head, TaskPlan } from "../../heads/head.ts";
 
-/**
- * Meaning of the value v in the angle channel. "radians": v is the angle. "logits": angle = (sigmoid(v) - 0.25) pi.
- * "fractions": angle = (v - 0.25) pi.
- */
+/** Meaning of v in the angle channel: v ("radians"), (sigmoid(v) - 0.25) pi ("logits"), (v - 0.25) pi ("fractions"). */
 export type AngleForm = NonNullable<TaskFields["angleForm"]>;
 
 /** Range of angles that are (sigmoid - 0.25) pi. */

@@ -71,10 +71,7 @@ function takeUp(cube: CellBox, x: number, y: number, width: number, height: numb
 class OpenCubes {
   readonly #byClass = new Map<number, CellBox[]>();
 
-  /**
-   * Merges a part into the first cube that it touches. Returns false if it touches none. Removes cubes that are out of
-   * reach.
-   */
+  /** Merges a part into the first cube that it touches, false if none. Removes cubes out of reach. */
   takeUp({ x, y, width, height, classId, score }: Omit<CellBox, "first">): boolean {
     const open = this.#byClass.get(classId);
     if (!open) return false;
@@ -100,10 +97,7 @@ class OpenCubes {
   }
 }
 
-/**
- * Returns the cubes of the SDK. In the second pass, earlier cubes may grow further, but their results are already
- * copied.
- */
+/** Returns the cubes of the SDK. Results are copied: earlier cubes may grow in the second pass. */
 function cubesOf(cells: Cells): CellBox[] {
   const cubes: CellBox[] = [];
   const open = new OpenCubes();
@@ -123,10 +117,7 @@ function cubesOf(cells: Cells): CellBox[] {
   return results;
 }
 
-/**
- * Returns the box around each group of touching cells of a class. Joins each cell with its neighbours above and to the
- * left.
- */
+/** Returns the box around each group of touching cells of a class: joins cells above and to the left. */
 function enclosingBoxes(cells: Cells): CellBox[] {
   const { x, y, classIds, scores, count } = cells;
   const parent = Int32Array.from({ length: count }, (_, i) => i);

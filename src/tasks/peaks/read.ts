@@ -57,10 +57,7 @@ function viewsIn(spec: TensorSpec, index: number, order: (typeof ORDERS)[number]
 const areAlike = (first: MapView, ...others: readonly MapView[]): boolean =>
   others.every(({ w, h, batch }) => w === first.w && h === first.h && batch === first.batch);
 
-/**
- * True if a map fits the network's input: the stride gives as many cells, or the aspect ratio is the input's. A map of
- * the transposed input does not fit.
- */
+/** True if a map fits the network's input, by its stride or aspect ratio. A transposed map does not. */
 function isOfInput(query: HeadQuery, { heads: [head] }: Interpretation): boolean {
   const { inputSize } = query;
   if (!inputSize) return true;
@@ -158,10 +155,7 @@ function named(views: readonly MapView[], name: string | undefined, usual: RegEx
   return maps.length === 1 ? maps[0] : null;
 }
 
-/**
- * Reads CenterNet: a map of classes, a map of widths and heights, and a map of offsets, in the order of CenterNet's own
- * export.
- */
+/** Reads CenterNet: maps of classes, of widths and heights, of offsets, in its own export's order. */
 const centres: Form = {
   read: (query, views) => {
     const { roles } = query;

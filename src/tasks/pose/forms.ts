@@ -259,10 +259,7 @@ function pointRows(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] 
   return [{ interpretation, shape, rule: "grid", logits: false, root: true }];
 }
 
-/**
- * Factors of YuNet of 2022 on the offsets from priors, different for width and height: OpenCV's face_detect.cpp of
- * 2022.
- */
+/** YuNet's factors of 2022 on offsets, different for width and height: OpenCV's face_detect.cpp of 2022. */
 const YUNET_VARIANCES = [0.1, 0.1, 0.1, 0.2] as const;
 
 /**
@@ -320,9 +317,7 @@ const onePose: Form = {
   expected: (_, [count, values]) => `[1,1,${count},${values}]`,
 };
 
-/**
- * Reads MoveNet's [1,6,56]: y, x, confidence of each point, then y1, x1, y2, x2 of the box, then the person's score.
- */
+/** Reads MoveNet's [1,6,56]: y, x, confidence of each point, y1, x1, y2, x2 of the box, the score. */
 const manyPoses: Form = {
   read: (query, specs, shape) => {
     const points = volumeOf(shape);
@@ -376,10 +371,7 @@ function readPoses(
   }));
 }
 
-/**
- * Reads RTMO as mmdeploy exports it: [1,N,5] has corners in pixels of the input and the score, [1,N,K,3] the points.
- * Boxes are already suppressed.
- */
+/** Reads mmdeploy's RTMO: [1,N,5] corners in pixels and score, [1,N,K,3] points, suppressed already. */
 const boxesAndPoints: Form = {
   read: (query, specs, [count, values]) => {
     const isPoints = ({ dims }: TensorSpec): boolean =>

@@ -133,10 +133,7 @@ export function checkUnit(work: TaskMemory, plan: PointTask, detections: Detecti
 const SIGMOID_OF_0 = 0.5;
 const SIGMOID_OF_1 = 0.731059;
 
-/**
- * Adds a note for keypoints that are not finite, and for a sigmoid that was applied twice. Throws if confidences are no
- * probabilities.
- */
+/** Adds a note for points that are not finite, or confidences sigmoided twice. Throws for no probabilities. */
 export function noteStrangePoints(work: TaskMemory, plan: PointTask, detections: Detections): void {
   const keypoints = detections.keypoints as Float32Array;
   const end = detections.length * plan.count * WIDTH;

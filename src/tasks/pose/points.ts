@@ -21,9 +21,7 @@ export function attachPose(work: TaskWork): AfterImageOfTask {
   return attachPoints(work, { ...pose, clamp: plan.rules.clamp, heads });
 }
 
-/**
- * Adds a column of keypoints to the detections of a plan. Returns the function that fills the column after each image.
- */
+/** Adds a column of keypoints. Returns the function that fills the column after each image. */
 export function attachPoints(work: TaskMemory, plan: PointTask): AfterImageOfTask {
   const { count, names, edges } = plan;
   for (const detections of work.detections)
@@ -68,9 +66,7 @@ function fillRows(work: TaskMemory, plan: PointTask, image: number, raw: Float64
   }
 }
 
-/**
- * Argument and result of the exponential in `fillRow`. In an array, because V8 may allocate a heap object for a number.
- */
+/** Argument and result of the exponential in `fillRow`: V8 may allocate an object for a number. */
 const power = new Float64Array(1);
 
 /**

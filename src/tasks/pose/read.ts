@@ -82,10 +82,7 @@ function flattened(query: HeadQuery, spec: TensorSpec, [count, values]: PointSha
     : spec;
 }
 
-/**
- * Reads networks whose boxes have the layout of a detector without points. Points follow the boxes and classes, or are
- * in separate tensors.
- */
+/** Reads networks with a detector's boxes. Points follow the boxes and classes, or have their own tensors. */
 function readAny(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
   const plain = withoutPoints(query);
   const seen = specs.map((spec) => flattened(query, spec, shape));

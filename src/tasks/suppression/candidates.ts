@@ -10,10 +10,7 @@ export interface Candidates {
   readonly classIds: Int32Array;
   /** Rows of the valid boxes, best first. Rows with equal scores are in order of the row. */
   readonly order: Int32Array;
-  /**
-   * Option `pixelOffset`: added to widths and heights when areas are calculated. 1 if the pixels of both corners belong
-   * to the box.
-   */
+  /** Option `pixelOffset`: added to sides for areas. 1 if the pixels of both corners belong to the box. */
   readonly offset: number;
 }
 
@@ -109,10 +106,7 @@ export function iosOf(c: Candidates, a: number, b: number): number {
   return shared === 0 ? 0 : shared / Math.min(areaAt(c, a * 4), areaAt(c, b * 4));
 }
 
-/**
- * Returns the DIoU of two rows: IoU - (d^2 / c^2) ^ beta. d is the distance of the centres. c is the diagonal of the
- * box around both boxes.
- */
+/** Returns the DIoU of two rows: IoU - (d^2 / c^2) ^ beta, centres d apart, c the diagonal around both. */
 export function diouOf(c: Candidates, a: number, b: number, beta: number): number {
   const { corners: v } = c;
   const i = a * 4;

@@ -61,10 +61,7 @@ export class Clusters {
     this.#newest = new Int32Array(this.#axes[0].cells * this.#axes[1].cells);
   }
 
-  /**
-   * Returns the cluster of a class whose mean box overlaps a box most. Returns the oldest of equal ones. Returns -1 if
-   * no IoU is above the threshold.
-   */
+  /** Returns the cluster of a class whose mean box overlaps a box most, the oldest of equal ones, or -1. */
   find(corners: ArrayLike<number>, classId: number): number {
     this.#best = -1;
     this.#largest = this.#threshold;
@@ -153,10 +150,7 @@ export class Clusters {
     }
   }
 
-  /**
-   * Adds a cluster to the lists of the cells that its mean box has entered. Cells that the box has left keep the
-   * cluster.
-   */
+  /** Adds a cluster to the cells that its mean box has entered. Cells that it left keep the cluster. */
   #list(cluster: number): void {
     if (this.#isWide[cluster] === 1) return;
     const reach = this.#reach.subarray(4 * cluster, 4 * cluster + 4);

@@ -72,10 +72,7 @@ const RULES: OptionRules = {
   boxFormat: BOX_FORMAT,
 };
 
-/**
- * Returns the boxes of all models, the highest weighted score first. Boxes with equal scores are in the order of the
- * models.
- */
+/** Returns the boxes of all models, the highest weighted score first, then in the order of models. */
 function sortedBoxes(models: readonly ModelBoxes[], format: SuppressBoxFormat, threshold: number): Box[] {
   return models
     .flatMap(({ boxes, scores, classIds, weight = 1 }, model) => {
@@ -95,10 +92,7 @@ function sortedBoxes(models: readonly ModelBoxes[], format: SuppressBoxFormat, t
 
 const hasArea = (v: Float64Array, i: number): boolean => v[i + 2] > v[i] && v[i + 3] > v[i + 1];
 
-/**
- * Puts each box into the cluster of its class whose mean box it overlaps most, if that IoU is above the threshold. Puts
- * other boxes into new clusters.
- */
+/** Puts each box into the cluster of its class that it overlaps most above the threshold, or a new one. */
 function clustersOf(boxes: readonly Box[], threshold: number): Cluster[] {
   const means = new Clusters(Float64Array.from(boxes.flatMap(({ corners }) => corners)), threshold);
   const clusters: Cluster[] = [];
@@ -119,10 +113,7 @@ function clustersOf(boxes: readonly Box[], threshold: number): Cluster[] {
 
 const MODEL = ["boxes", "scores", "classIds", "weight"];
 
-/**
- * Throws for a field name that looks misspelt. Other names are ignored, because callers may pass `Detections` as a
- * model.
- */
+/** Throws for a field that looks misspelt. Ignores others: callers may pass `Detections` as a model. */
 function checkModelNames(model: ModelBoxes, prefix: string): void {
   for (const name of Object.keys(model))
     if (!MODEL.includes(name) && nearestName(name, MODEL) !== undefined)
@@ -202,10 +193,7 @@ const isSameArray = (a: ArrayLike<number>, b: ArrayLike<number>): boolean =>
   a === b ||
   (ArrayBuffer.isView(a) && ArrayBuffer.isView(b) && a.buffer === b.buffer && a.byteOffset === b.byteOffset);
 
-/**
- * A coordinate above this value must be in pixels. The limit is above 1, because normalised boxes may reach over the
- * edge.
- */
+/** A coordinate above this value must be in pixels. Normalised boxes may reach over the edge, above 1. */
 const MOST_NORMALISED = 8;
 
 /** Returns the largest finite coordinate among boxes. */

@@ -47,10 +47,7 @@ export function keepFast(c: Candidates, max: number, test: Test): number[] {
   return kept;
 }
 
-/**
- * Count of the best rows that are compared before a grid is built: the best rows suppress most others. 8,400 boxes of
- * 100 objects need no grid.
- */
+/** Best rows to compare before building a grid: 8,400 boxes of 100 objects then need none. */
 const TRIED_FIRST = 256;
 
 /**

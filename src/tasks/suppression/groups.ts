@@ -1,6 +1,4 @@
-/**
- * Groups the rows of boxes that overlap. `merge.ts` averages the groups. `tiles/merge.ts` merges groups across tiles.
- */
+/** Groups the rows of boxes that overlap. `merge.ts` averages groups, `tiles/merge.ts` merges them across tiles. */
 import { type Candidates, iosOf, iouOf, isSameClass } from "./candidates.ts";
 import { Neighbours } from "./near.ts";
 import { Crowd, type RankedBoxes } from "./ranked.ts";
@@ -45,10 +43,7 @@ export interface MatchRule {
 export const overlapBy = (c: Candidates, metric: MatchRule["metric"], a: number, b: number): number =>
   metric === "iou" ? iouOf(c, a, b) : iosOf(c, a, b);
 
-/**
- * Returns the neighbours of rows under a rule. With a threshold of 0, all rows are neighbours, because rows without
- * overlap also match.
- */
+/** Returns the neighbours of rows under a rule. With a threshold of 0, all are: no overlap also matches. */
 const neighboursFor = (c: Candidates, { threshold }: MatchRule): Neighbours =>
   new Neighbours(c, threshold <= 0);
 

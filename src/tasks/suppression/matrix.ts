@@ -1,7 +1,4 @@
-/**
- * Matrix suppression: every better box that a box overlaps lowers the score of that box. Boxes are not dropped by the
- * overlap itself.
- */
+/** Matrix suppression: every better box lowers the score of a box that it overlaps, and drops none. */
 import { type Candidates, type Outcome, iouOf } from "./candidates.ts";
 import type { Decay } from "./soft.ts";
 import { Strips } from "./strips.ts";
@@ -138,9 +135,7 @@ const ROUNDING = 1e-12;
 class MatrixFactors {
   /** Number that multiplies the score of each box, indexed by rank. */
   readonly factors: Float64Array;
-  /**
-   * Reach of each rank. Linear: the decay of the box. Gaussian: the square of the box's largest IoU with a better box.
-   */
+  /** Reach of each rank. Linear: the box's decay. Gaussian: the square of its largest IoU with a better box. */
   readonly reaches: Float64Array;
   readonly isSquared: boolean;
   /** Largest IoU of the current box with a better box. */

@@ -66,10 +66,7 @@ export function mergeIntoKept(c: Candidates, threshold: number, max: number): Ou
 /** Up to this count, groups are compared one by one. A grid finds fewer for 8,400 boxes of 100 objects. */
 const FEW_GROUPS = 256;
 
-/**
- * Adds each box to the group whose first box it overlaps most. Then averages each group. A box has the weight score x
- * IoU with the group's first box (NMW).
- */
+/** Averages groups with weights score x IoU (NMW). Each box is in the group whose first box it overlaps most. */
 export function mergeNmw(c: Candidates, threshold: number, max: number): Outcome {
   const near = new Strips(
     c,

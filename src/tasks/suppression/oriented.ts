@@ -20,9 +20,7 @@ export interface OrientedOptions {
   readonly method?: "fast" | "hard";
   /** Default 0.45. */
   readonly iouThreshold?: number;
-  /**
-   * ">": suppress above the threshold. ">=": also suppress at the threshold. Default: ">=" for "fast", ">" for "hard".
-   */
+  /** ">": suppress above the threshold; ">=": also at it. Default: ">=" for "fast", ">" for "hard". */
   readonly iouGate?: ">" | ">=";
   /** Boxes with this score or a lower one are ignored. Default: none are ignored. */
   readonly scoreThreshold?: number;
@@ -68,10 +66,7 @@ export function orientedIou(a: ArrayLike<number>, b: ArrayLike<number>, kind: "p
 
 /** Largest plausible angle in radians: two turns. */
 const MOST_ANGLE = 4 * Math.PI;
-/**
- * Smallest area that ProbIoU measures well. The product of both variances is then a thousand times the 1e-7 that
- * ProbIoU adds to it.
- */
+/** Smallest area that ProbIoU measures well: both variances are then a thousand times its added 1e-7. */
 const LEAST_AREA = 12 * Math.sqrt(1000 * LITTLE);
 
 /** Throws if boxes have negative sides, if most angles are in degrees, or if the boxes are too small for ProbIoU. */

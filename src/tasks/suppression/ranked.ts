@@ -74,10 +74,7 @@ export class Crowd {
     this.#c = c;
   }
 
-  /**
-   * Counts the neighbours of one search. Returns the boxes as columns once most boxes are known to overlap. Returns
-   * null before.
-   */
+  /** Counts the neighbours of a search. Returns columns once most boxes are known to overlap, else null. */
   count(found: number): RankedBoxes | null {
     this.#sum += found;
     return ++this.#searches === SAMPLE && this.#sum > CROWDED * SAMPLE * this.#c.order.length

@@ -1,11 +1,7 @@
-/**
- * Finds the boxes that overlap a box, and their IoU, while boxes are dropped one by one. Used if most boxes overlap.
- */
+/** Finds the boxes that overlap a box, and the IoU, while boxes are dropped. Used if most overlap. */
 import { type Candidates, areaAt } from "./candidates.ts";
 
-/**
- * The largest box of a level is this many cells long. More cells exclude more distant boxes, but take longer to visit.
- */
+/** The largest box of a level is this many cells long. More cells exclude more boxes, but take longer. */
 const CELLS_PER_BOX = 8;
 /** The largest count of cells along an axis is this number * sqrt(count of boxes). */
 const CELLS_PER_ROOT = 2;
@@ -21,10 +17,7 @@ interface Axis {
   readonly cells: number;
 }
 
-/**
- * Boxes of similar size, within a factor of 4. Each box is listed by one corner, so a search must reach further by the
- * longest side.
- */
+/** Boxes of similar size, within a factor of 4. A search reaches further by the longest side. */
 interface Level {
   readonly x: Axis;
   readonly y: Axis;

@@ -12,15 +12,9 @@ import { gaussianDecay, keepSoftly, linearDecay, tensorflowDecay } from "./soft.
 export interface Suppressed {
   /** Row of each kept box. */
   readonly indices: Int32Array;
-  /**
-   * Score of each box. "soft-linear", "soft-gaussian", "soft-tensorflow" and "matrix" lower scores. Other methods leave
-   * them.
-   */
+  /** Score of each box. "soft-linear", "soft-gaussian", "soft-tensorflow" and "matrix" lower it. */
   readonly scores: Float32Array;
-  /**
-   * Four values per box, in the format of the input. Methods that merge return merged boxes. Others return the boxes
-   * themselves.
-   */
+  /** Four values per box, in the format of the input: merged boxes of methods that merge, else the boxes. */
   readonly boxes: Float32Array;
   /**
    * Rows from which each box was made. Its own row comes first. Null for methods that do not merge. To merge keypoints,
@@ -45,10 +39,7 @@ function candidatesOf(
   };
 }
 
-/**
- * Methods that accept negative scores: they only compare scores, or drop scores that are not above 0. All other methods
- * multiply scores.
- */
+/** Methods that accept negative scores. All others multiply scores. */
 const TAKE_NEGATIVES = ["hard", "fast", "diou", "soft-tensorflow"];
 
 /**

@@ -20,10 +20,7 @@ export interface TextSettings {
 
 /** The conditions that a box must meet under each rule. */
 const LIMITS = {
-  /**
-   * Smallest allowed length in pixels of the rectangle's shorter side: `side` before the rectangle grows, `grownSide`
-   * afterwards.
-   */
+  /** Smallest length of the rectangle's shorter side in pixels: `side` before it grows, `grownSide` after. */
   paddleocr: { side: 3, grownSide: 5, area: 0 },
   /** Smallest allowed length of the rectangle's shorter side, and smallest allowed area inside the border. */
   depthai: { side: 8, grownSide: 0, area: 8 },
@@ -145,10 +142,7 @@ export class TextReader {
     this.range = { least, most, lost, texts: width * height - others };
   }
 
-  /**
-   * Returns the borders to examine. If there are more than may be returned, depthai's rule takes those with the largest
-   * areas.
-   */
+  /** Returns the borders to examine: if there are too many, depthai's rule takes the largest areas. */
   #ordered(contours: Contours, borders: number): number[] {
     const { starts } = contours;
     const { area: least } = LIMITS[this.#settings.rule];
@@ -308,10 +302,7 @@ export class TextReader {
     rectangleCornersInto(rectangle, 0, corners);
   }
 
-  /**
-   * Sorts the boxes by score. Boxes with equal scores are in order of their first pixel. Returns how many boxes may be
-   * returned.
-   */
+  /** Sorts the boxes by score, then by first pixel. Returns how many may be returned. */
   #sort(count: number): number {
     const { boxes } = this;
     const order = Array.from({ length: count }, (_, i) => i).sort(
@@ -359,9 +350,7 @@ function clipLine(ends: Float64Array, right: number, bottom: number): boolean {
   return true;
 }
 
-/**
- * Moves one end of a line along the line, until x (`axis` 0) or y (1) equals `to`. The other coordinate stays whole.
- */
+/** Moves one end of a line along it, until x (`axis` 0) or y (1) equals `to`. The other stays whole. */
 function moveTo(ends: Float64Array, end: number, axis: number, to: number): void {
   const other = 1 - axis;
   const slope = (to - ends[end + axis]) * (ends[2 + other] - ends[other]);

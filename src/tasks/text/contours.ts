@@ -48,9 +48,7 @@ export class BorderFollower {
     this.#steps = Int32Array.from(DX, (dx, k) => dx + DY[k] * this.stride);
   }
 
-  /**
-   * Returns the borders of the pixels whose mark is 1: the first `most` borders, in the order of their first pixels.
-   */
+  /** Returns the first `most` borders of the pixels whose mark is 1, in the order of their first pixels. */
   follow(most: number): Contours {
     const { marks, stride, height } = this;
     const words = this.#words;

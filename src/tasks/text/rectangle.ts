@@ -1,9 +1,6 @@
 /** Finds the smallest rectangle around points. One side of that rectangle lies on an edge of the convex hull. */
 
-/**
- * Count of values of a rectangle: x and y of the centre, length along the edge, length across, and x and y of the
- * edge's direction.
- */
+/** Count of a rectangle's values: x, y of the centre, length along and across, x, y of the direction. */
 export const RECTANGLE_VALUES = 6;
 
 /** Scratch for `hullInto`, for pictures with a given row count. */
@@ -130,10 +127,7 @@ export function rectangleInto(hull: Float64Array, count: number, to: Float64Arra
   }
 }
 
-/**
- * Writes the four corners of a rectangle in order around it, x and y each. Each side becomes longer by `more` at both
- * ends.
- */
+/** Writes the four corners of a rectangle, x and y each. Each side is longer by `more` at both ends. */
 export function rectangleCornersInto(rectangle: Float64Array, more: number, to: Float64Array, at = 0): void {
   const [x, y, length, breadth, ux, uy] = rectangle;
   const a = length / 2 + more;

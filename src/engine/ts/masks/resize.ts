@@ -1,7 +1,4 @@
-/**
- * Resizes logits bilinearly: first the columns, once per row of logits, then the rows. Twin of
- * `assembly/masks/resize.ts`.
- */
+/** Resizes logits bilinearly: the columns once per row of logits, then the rows. Twin of `assembly/masks/resize.ts`. */
 import * as M from "../../../core/masks-abi.ts";
 import type { MaskMemory } from "./memory.ts";
 

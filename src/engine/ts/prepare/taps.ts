@@ -1,7 +1,4 @@
-/**
- * Resamples with a window of weights as Pillow does: columns first, rounded to bytes, then rows. Twin of
- * `assembly/prepare/taps.ts`.
- */
+/** Resamples as Pillow does: columns first, rounded to bytes, then rows. Twin of `assembly/prepare/taps.ts`. */
 import * as A from "../../../core/prepare-abi.ts";
 import type { PixelMemory } from "./memory.ts";
 import { clampByte } from "./pixel.ts";

@@ -5,10 +5,7 @@
 import { exp } from "../../../core/elementary.ts";
 import { log } from "../../../core/exp.ts";
 
-/**
- * Returns the index of the largest value, the first index if values are equal. Ignores NaN. Returns -1 if every value
- * is NaN.
- */
+/** Returns the index of the largest value, the first of equal ones; -1 if all are NaN. */
 export function indexOfMost(values: Float64Array, count: number): number {
   let at = -1;
   let most = -Infinity;
@@ -48,10 +45,7 @@ const LEAST = 0.001;
 /** Largest value of a blurred map before the logarithm. */
 const MOST = 50;
 
-/**
- * Added to the diagonal of the second derivatives, so that the matrix of a flat map has an inverse. The value is the
- * epsilon of f32.
- */
+/** Added to the diagonal of the second derivatives, so that a flat map has an inverse: the epsilon of f32. */
 const EPSILON = 2 ** -23;
 
 /** Scratch of `refineByDarkUdp` for one size of map. */

@@ -44,9 +44,7 @@ export interface VectorPlan extends SharedPlan {
   readonly divisors: readonly [number, number, number];
 }
 
-/**
- * Plan of MediaPipe's landmarks. `tensors` holds the points, the presence, and the tensors that the indices below name.
- */
+/** Plan of MediaPipe's landmarks. `tensors`: points, presence, and those that the indices below name. */
 export interface LandmarkPlan extends SharedPlan {
   readonly network: "landmarks";
   readonly rows: number;

@@ -40,10 +40,7 @@ export function computeOf(work: TaskWork, plan: CropPlan): Compute {
 
 const LOST = "scores of keypoints are NaN or infinite";
 
-/**
- * Computes SimCC points: the position of the largest score in the row of each axis. The confidence is the smaller of
- * both scores (mmpose, get_simcc_maximum).
- */
+/** Computes SimCC points: the largest score of each axis' row. Confidence: the smaller one (mmpose). */
 function computeSimcc(work: TaskWork, { tensors, count, bins }: SimccPlan): Compute {
   const scores = bins.map((n) => new Float64Array(n));
   const most = [0, 0];
@@ -74,10 +71,7 @@ const hasLost = (values: Float64Array): boolean => {
   return false;
 };
 
-/**
- * Computes the points of heat maps. If the largest score is not above 0, places the point one cell before the first
- * cell, as mmpose does.
- */
+/** Computes the points of heat maps. No score above 0 gives one cell before the first, as in mmpose. */
 function computeHeatmaps(work: TaskWork, plan: HeatmapPlan): Compute {
   const { tensors, count, refinement, size, channel, cell } = plan;
   const [width, height] = size;
@@ -210,10 +204,7 @@ function computeLandmarks(work: TaskWork, plan: LandmarkPlan): Compute {
 /** Amount by which a probability may leave 0..1. Mainly quantised tensors are rounded. */
 const SLACK = 0.02;
 
-/**
- * Returns a value that must be a probability. Throws if it is none. Returns NaN unchanged: it fails the threshold
- * later.
- */
+/** Returns a value that must be a probability, else throws. NaN stays: it fails the threshold later. */
 function probabilityOf(_work: TaskWork, value: number, what: string, about: string): number {
   if (value < -SLACK || value > 1 + SLACK)
     refuseFor(

@@ -276,10 +276,7 @@ function readHeatmaps(question: Question, usual: Refinement): CropReading {
   return { plan, batch };
 }
 
-/**
- * Returns the number of images in a tensor with `each` elements per image. Returns 0 if that is no whole number, or
- * neither 1 nor the first dimension.
- */
+/** Returns the count of images with `each` elements: a whole number, 1 or the first dimension; else 0. */
 function batchOf({ dims }: TensorSpec, each: number): number {
   const batch = volume(dims) / each;
   return Number.isInteger(batch) && (batch === 1 || batch === dims[0]) ? batch : 0;
@@ -442,10 +439,7 @@ function presenceAndSide(
 const isHeatOf = ({ dims }: TensorSpec, rows: number, [width, height]: readonly [number, number]): boolean =>
   dims.length === 4 && dims[3] === rows && dims[1] > 1 && dims[2] * height === dims[1] * width;
 
-/**
- * Returns the tensor indices in the order of the number at the end of their names. Only if the names differ in nothing
- * else.
- */
+/** Returns the tensor indices by the number at the end of their names, if they differ in nothing else. */
 function inOrderOfExport(specs: Specs): number[] {
   const parts = specs.map(({ name }) => /^(.*?)[_:]?(\d*)$/.exec(name) as RegExpExecArray);
   const isSeries = new Set(parts.map(([, stem]) => stem)).size === 1;
