@@ -1,6 +1,6 @@
 /**
- * Helpers for waiting: an abortable wait, a task with a timeout, a bell that wakes tasks, a queue of tasks, and a
- * resource that is reopened after a failure.
+ * Helpers for waiting: an abortable wait, a bell that wakes tasks, a queue of tasks, and a resource that is reopened
+ * after a failure.
  */
 
 /** Waits. Resolves early, without an error, if the signal aborts. */
@@ -15,30 +15,6 @@ export function wait(milliseconds: number, signal?: AbortSignal): Promise<void> 
     const timer = setTimeout(end, milliseconds);
     signal?.addEventListener("abort", end);
   });
-}
-
-/**
- * Runs a task with a signal that aborts when the given signal does, or after the timeout. The timer keeps the signal
- * alive: the garbage collector may remove `AbortSignal.any([signal, AbortSignal.timeout(...)])` before it fires. A
- * request to a hanging receiver would then wait for 300 s, the timeout of `fetch` itself.
- */
-export async function runWithin<R>(
-  milliseconds: number,
-  signal: AbortSignal,
-  task: (signal: AbortSignal) => Promise<R>,
-): Promise<R> {
-  const end = new AbortController();
-  const abort = (): void => end.abort(signal.reason);
-  const late = (): void => end.abort(new Error(`no answer within ${milliseconds / 1000} s`));
-  const timer = setTimeout(late, milliseconds);
-  if (signal.aborted) abort();
-  signal.addEventListener("abort", abort);
-  try {
-    return await task(end.signal);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", abort);
-  }
 }
 
 /** Wakes waiting tasks. A woken task must check its condition again, since a ring only means that something changed. */

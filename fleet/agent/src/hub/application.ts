@@ -6,7 +6,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { messageOf } from "boxwright-service/errors";
 import type { ConfigReport, DesiredConfig, Problem, SnapRule } from "boxwright-service/schema/protocol";
 import { readIfThere, replaceFile } from "../core/files.ts";
 import { type ConfigSource, type ConfigState, LiveConfig, type NetworkChooser } from "../network/live-config.ts";
@@ -14,7 +13,7 @@ import type { Network } from "../network/network.ts";
 import type { NetworkPlan } from "../network/plan.ts";
 import type { ShadowVersion } from "../shadow/message.ts";
 import { isObject } from "../settings/fields.ts";
-import { HubAwayError, type HubClient, HubRefusal, RevokedError } from "./client.ts";
+import { type HubClient, asAway, isFinal } from "./client.ts";
 import { ModelError, Models } from "./models.ts";
 
 /** A stored application, with the ETag of its version. */
@@ -110,10 +109,7 @@ export class Application implements NetworkChooser {
     try {
       if (model) await this.#models.fetch(hub, model, signal);
     } catch (error) {
-      const isForNow = error instanceof HubAwayError || (error instanceof HubRefusal && error.isForNow);
-      if (isForNow || error instanceof RevokedError) throw error;
-      // Try again later after other errors, such as a full disk.
-      if (!(error instanceof ModelError) && !(error instanceof HubRefusal)) throw new HubAwayError(messageOf(error));
+      if (!(error instanceof ModelError) && !isFinal(error)) throw asAway(error);
       this.#note(etag, application.identifier);
       return this.#live.refuse(error);
     }

@@ -1,8 +1,8 @@
 /** Sends requests to a hub with the device's credential. */
 import { isObject } from "../settings/fields.ts";
-import { connectionProblem } from "boxwright-service/errors";
+import { connectionProblem, messageOf } from "boxwright-service/errors";
+import { runWithin } from "boxwright-service/patience";
 import { askedPause } from "boxwright-service/retry";
-import { runWithin } from "../core/wait.ts";
 import type { Identity, IdentityFile } from "./identity.ts";
 
 /** Milliseconds until a request without an answer is aborted. */
@@ -37,6 +37,14 @@ export class HubRefusal extends Error {
 export class RevokedError extends HubRefusal {
   override readonly name = "RevokedError";
 }
+
+/** True if the hub refused this request for good. A revoked device may come back, and then ask again. */
+export const isFinal = (error: unknown): error is HubRefusal =>
+  error instanceof HubRefusal && !error.isForNow && !(error instanceof RevokedError);
+
+/** Returns an error after which the same is tried again later, also if something else failed, such as a full disk. */
+export const asAway = (error: unknown): Error =>
+  error instanceof HubAwayError || error instanceof HubRefusal ? error : new HubAwayError(messageOf(error));
 
 export interface HubRequest {
   readonly method?: "GET" | "POST" | "PUT";

@@ -24,7 +24,7 @@ import type { Shadow } from "./shadow.ts";
 import type { Snaps } from "./snaps.ts";
 import type { Updates } from "./updates.ts";
 import type { Application } from "./application.ts";
-import { HubAwayError, type HubClient, HubRefusal, RevokedError } from "./client.ts";
+import { HubAwayError, type HubClient, HubRefusal, RevokedError, isFinal } from "./client.ts";
 import { comeBack } from "./device-key.ts";
 import { interfacesOf, machine } from "../core/machine.ts";
 
@@ -314,7 +314,7 @@ export class HubLink implements Bearer {
     try {
       await client.ask({ method: "POST", path: "/device/report", body: report, signal });
     } catch (error) {
-      if (!(error instanceof HubRefusal) || error.isForNow || error instanceof RevokedError) throw error;
+      if (!isFinal(error)) throw error;
       // Ignore the refusal: the application was deleted meanwhile. An unwanted report must not block the next one.
       log.warn({ version: report.version }, `report refused: ${messageOf(error)}`);
     }

@@ -4,7 +4,7 @@ import { messageOf } from "boxwright-service/errors";
 import type { DeviceLog } from "boxwright-service/schema/protocol";
 import type { RecentLog } from "../core/recent-log.ts";
 import { Bell } from "../core/wait.ts";
-import { type HubClient, HubRefusal, RevokedError } from "./client.ts";
+import { type HubClient, isFinal } from "./client.ts";
 
 export class Logs {
   readonly #recent: RecentLog;
@@ -50,7 +50,7 @@ export class Logs {
       await hub.ask({ method: "POST", path: "/device/log", body, signal });
     } catch (error) {
       // Ignore a hub that does not know this path: it is older than the logs.
-      if (!(error instanceof HubRefusal) || error.isForNow || error instanceof RevokedError) throw error;
+      if (!isFinal(error)) throw error;
       this.#log.warn(`log refused: ${messageOf(error)}`);
     }
     if (this.#reason === reason) this.#reason = null;

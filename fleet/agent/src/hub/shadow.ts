@@ -16,7 +16,7 @@ import type { ShadowDifference, ShadowVersion } from "../shadow/message.ts";
 import { Runner } from "../shadow/runner.ts";
 import { type ShadowFrame, Summary } from "../shadow/summary.ts";
 import type { Application } from "./application.ts";
-import { HubAwayError, type HubClient, HubRefusal, RevokedError } from "./client.ts";
+import { type HubClient, asAway, isFinal } from "./client.ts";
 import { ModelError, Models } from "./models.ts";
 
 /** Largest number of snaps of one shadow. Each snap shows more disagreement than the earlier ones. */
@@ -147,15 +147,10 @@ export class Shadow {
       await this.#models.fetch(hub, model, signal);
       this.#models.keepOnly(new Set([model.sha256]));
     } catch (error) {
-      if (
-        error instanceof ModelError ||
-        (error instanceof HubRefusal && !error.isForNow && !(error instanceof RevokedError))
-      )
+      if (error instanceof ModelError || isFinal(error))
         return this.#fail({ code: "model", message: messageOf(error).slice(0, 1000) });
       this.#task = null;
-      if (error instanceof HubAwayError || error instanceof HubRefusal) throw error;
-      // Try again later: the disk may be full.
-      throw new HubAwayError(messageOf(error));
+      throw asAway(error);
     }
   }
 

@@ -17,7 +17,7 @@ import type { Network, Processed, SeenFrame } from "../network/network.ts";
 import type { Found as ShadowBox, ShadowDifference } from "../shadow/message.ts";
 import { writeJpeg } from "../sources/picture.ts";
 import type { SourceFrame } from "../sources/source.ts";
-import { type HubClient, HubRefusal, RevokedError } from "./client.ts";
+import { type HubClient, isFinal } from "./client.ts";
 
 const HOUR = 3_600_000;
 /** Largest width of a picture in pixels, and the JPEG quality. Such a picture takes about 300 kB. */
@@ -111,7 +111,7 @@ export class Snaps {
       await this.#send(id, hub, signal);
       this.stats.sent++;
     } catch (error) {
-      if (!(error instanceof HubRefusal) || error.isForNow || error instanceof RevokedError) throw error;
+      if (!isFinal(error)) throw error;
       this.stats.refused++;
       this.#parts.log.error({ snap: id }, `snap refused: ${messageOf(error)}`);
     }

@@ -17,7 +17,7 @@ import {
 import { machine } from "../core/machine.ts";
 import { Bell } from "../core/wait.ts";
 import type { Parent } from "../launcher/parent.ts";
-import { HubAwayError, type HubClient, HubRefusal, RevokedError } from "./client.ts";
+import { type HubClient, asAway, isFinal } from "./client.ts";
 import { ModelError, Models } from "./models.ts";
 import { ArchiveError, unpack } from "./unpack.ts";
 
@@ -82,7 +82,7 @@ export class Updates {
       await hub.ask({ method: "POST", path: "/device/report", body: result, signal });
     } catch (error) {
       // Ignore a release that was deleted meanwhile.
-      if (!(error instanceof HubRefusal) || error.isForNow || error instanceof RevokedError) throw error;
+      if (!isFinal(error)) throw error;
     }
     if (result.state === "failed") this.#parts.onFailed(result.version);
     this.#settled = wanted;
@@ -96,10 +96,9 @@ export class Updates {
       etag = desired.etag;
       return (await this.#try(desired.signed, hub, signal)) ? { version: etag, state: "applied" } : null;
     } catch (error) {
-      const isForNow = error instanceof HubAwayError || (error instanceof HubRefusal && error.isForNow);
-      if (etag === "" || isForNow || error instanceof RevokedError) throw error;
+      if (etag === "") throw error;
       const problem = problemOf(error);
-      if (problem === null) throw new HubAwayError(messageOf(error));
+      if (problem === null) throw asAway(error);
       this.#parts.log.error({ release: etag }, `update refused: ${problem.message}`);
       return { version: etag, state: "failed", error: problem };
     }
@@ -148,6 +147,6 @@ function problemOf(error: unknown): Problem | null {
   if (error instanceof Refused) return { code: error.code, message };
   if (error instanceof ReleaseError) return { code: "signature", message };
   if (error instanceof ModelError || error instanceof ArchiveError) return { code: "archive", message };
-  if (error instanceof HubRefusal) return { code: "refused", message };
+  if (isFinal(error)) return { code: "refused", message };
   return null;
 }

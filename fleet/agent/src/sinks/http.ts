@@ -1,8 +1,8 @@
 /** The sink "http": sends packets, configs and previews to a host. */
 import { packetHeaders } from "boxwright";
 import { connectionProblem } from "boxwright-service/errors";
+import { runWithin } from "boxwright-service/patience";
 import { askedPause } from "boxwright-service/retry";
-import { runWithin } from "../core/wait.ts";
 import type { HttpSettings } from "../settings/types.ts";
 import { type Bearer, type FindConfig, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";
 

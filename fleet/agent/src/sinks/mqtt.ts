@@ -10,8 +10,9 @@ import {
   connectMqtt,
   mqttCodeOf,
 } from "boxwright-service/mqtt";
+import { runWithin } from "boxwright-service/patience";
 import { sha256, tokenOf } from "../core/ids.ts";
-import { Reopened, runWithin, wait } from "../core/wait.ts";
+import { Reopened, wait } from "../core/wait.ts";
 import type { MqttSettings } from "../settings/types.ts";
 import { type FindConfig, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";
 

@@ -6,6 +6,7 @@ import { type HubDocument, HUB_DOCUMENT_PATH, readHubDocument } from "boxwright-
 import type { Database } from "boxwright-service/database";
 import { connectionProblem, messageOf } from "boxwright-service/errors";
 import type { Logger } from "boxwright-service/log";
+import { runWithin } from "boxwright-service/patience";
 
 /** Milliseconds after which a request to the hub is given up. */
 const PATIENCE_MS = 10_000;
@@ -84,15 +85,11 @@ export class HubDocuments {
 
   async #fetch(): Promise<void> {
     const { hub, log } = this.#options;
-    const late = setTimeout(() => cut.abort(new Error("no answer in time")), PATIENCE_MS);
-    const cut = new AbortController();
-    const stop = (): void => cut.abort();
-    this.#end.signal.addEventListener("abort", stop);
-    try {
+    await runWithin(PATIENCE_MS, this.#end.signal, async (signal) => {
       const answer = await fetch(hub + HUB_DOCUMENT_PATH, {
         headers: this.#etag === "" ? {} : { "if-none-match": this.#etag },
         redirect: "error",
-        signal: cut.signal,
+        signal,
       });
       if (answer.status === 304) return;
       const text = await answer.text();
@@ -105,10 +102,7 @@ export class HubDocuments {
         this.#etag = "";
         log.warn({ hub, error: messageOf(error) }, "the document of the hub cannot be kept for the next start");
       });
-    } finally {
-      clearTimeout(late);
-      this.#end.signal.removeEventListener("abort", stop);
-    }
+    });
   }
 
   #take(text: string): void {
