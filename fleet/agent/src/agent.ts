@@ -27,7 +27,7 @@ import { IdentityFile } from "./hub/identity.ts";
 import { BEATS_PER_START, HubLink, type Status } from "./hub/link.ts";
 import { Logs } from "./hub/logs.ts";
 import { Pause } from "./hub/pause.ts";
-import { Shadow, type ShadowParts } from "./hub/shadow.ts";
+import { Shadow } from "./hub/shadow.ts";
 import { Updates } from "./hub/updates.ts";
 import { Snaps } from "./hub/snaps.ts";
 import { ConfigStore } from "./sinks/configs.ts";
@@ -275,16 +275,18 @@ async function open({ state, hub, update, network: given }: Settings, log: Logge
   await application.start();
   const snaps = new Snaps({
     ...{ state, network, log, maxBytes: hub.snapBytes },
-    rules: () => application.rules,
-    application: () => application.running,
+    rules: () => application.current?.snaps ?? [],
+    application: () => application.current?.application.identifier ?? null,
   });
   const logs = new Logs(recent, log);
   if (recent.recall(state)) logs.send("failed");
   const onFailed = (version: string): void => logs.failed(version);
   const updates = new Updates({ state, keys: update.keys, launcher: Parent.find(), log, onFailed });
   const pause = new Pause(state, log);
-  const onDisagreement: ShadowParts["onDisagreement"] = (...given) => snaps.disagree(...given);
-  const shadow = new Shadow({ ...{ state, application, log, onDisagreement }, settings: given });
+  const shadow = new Shadow({
+    ...{ state, application, log, settings: given },
+    onDisagreement: (...of) => snaps.disagree(...of),
+  });
   network.onSeen = shadow.see;
   return { network, config: application, hub: { client, application, snaps, logs, pause, updates, shadow } };
 }

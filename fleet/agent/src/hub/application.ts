@@ -6,7 +6,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import type { ConfigReport, DesiredConfig, Problem, SnapRule } from "boxwright-service/schema/protocol";
+import type { ConfigReport, DesiredConfig, Problem } from "boxwright-service/schema/protocol";
 import { readIfThere, replaceFile } from "../core/files.ts";
 import { type ConfigSource, type ConfigState, LiveConfig, type NetworkChooser } from "../network/live-config.ts";
 import type { Network } from "../network/network.ts";
@@ -45,10 +45,6 @@ export class Application implements NetworkChooser {
   /** Version that was tested last, whether in use or not; null if the hub assigns none. */
   #tried: { readonly etag: string; readonly identifier: string } | null = null;
   #isReported = false;
-  /** Snap rules of the application in use. */
-  rules: readonly SnapRule[] = [];
-  /** Identifier of the application in use; null if there is none. */
-  running: string | null = null;
   /** The application in use; null if there is none. */
   current: Kept | null = null;
 
@@ -152,8 +148,6 @@ export class Application implements NetworkChooser {
     if (!this.#tried) return;
     this.#tried = null;
     this.#isReported = false;
-    this.rules = [];
-    this.running = null;
     this.current = null;
     rmSync(this.#path, { force: true });
     this.#live.forget();
@@ -187,13 +181,11 @@ export class Application implements NetworkChooser {
       use: async (text) => {
         const kept = readKept(text);
         if (!kept) throw new Error(`${this.#path} is damaged`);
-        const { application, config, options, model, snaps } = kept;
+        const { application, config, options, model } = kept;
         if (model === null)
           throw new Error(`application ${application.name}: it has no model file, and an agent needs one`);
         const named = { modelId: model.sha256, modelName: model.name, read: () => this.#models.read(model) };
         await network.choose({ ...named, config: config ?? undefined, options });
-        this.rules = snaps;
-        this.running = application.identifier;
         this.current = kept;
         return network.plan!;
       },

@@ -225,6 +225,7 @@ export class HubLink implements Bearer {
   async #beat(signal: AbortSignal): Promise<number> {
     const { client, application, firstBeat, status, snaps, logs, pause, updates, shadow } = this.#parts;
     const { version, model, architecture } = machine;
+    const compared = shadow.keepReport();
     const body: Heartbeat = {
       counter: firstBeat + this.#beats++,
       process_id: this.#processId,
@@ -234,7 +235,7 @@ export class HubLink implements Bearer {
       ...status(),
       network_interfaces: interfacesOf(),
       paused: pause.isPaused,
-      ...(shadow.report && { shadow: shadow.report }),
+      ...(compared && { shadow: compared }),
     };
     const { json } = await client.ask({ method: "POST", path: "/device/heartbeat", body, signal });
     const answer = readHeartbeatAnswer(json);

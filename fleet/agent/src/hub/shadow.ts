@@ -47,12 +47,14 @@ export class Shadow {
   readonly #models: Models;
   readonly #told = new Bell();
   #wanted: string | null = null;
-  /** What was followed last. */
+  /** Mark that was followed last. */
   #followed: string | null = null;
   #task: Task | null = null;
   #runner: Runner | null = null;
   /** Config that the process of the shadow compares with. */
   #record: string | null = null;
+  /** JSON of the last report. */
+  #kept = "";
   #isClosed = false;
 
   constructor(parts: ShadowParts) {
@@ -61,10 +63,13 @@ export class Shadow {
     this.#models = new Models(parts.state, "shadow-models");
   }
 
-  /** Report for the next heartbeat; null: there is no shadow. It is kept, so that a restart goes on with it. */
-  get report(): ShadowReport | null {
+  /** Returns the report for the next heartbeat; null: there is no shadow. Stores it, so that a restart continues it. */
+  keepReport(): ShadowReport | null {
     const report = this.#task?.summary.report ?? null;
-    if (report !== null) replaceFile(this.#path, JSON.stringify(report));
+    const text = JSON.stringify(report);
+    // Spare the disk: a shadow that has ended, or gets no frames, reports the same with every heartbeat.
+    if (report !== null && text !== this.#kept) replaceFile(this.#path, text);
+    this.#kept = text;
     return report;
   }
 
@@ -184,6 +189,7 @@ export class Shadow {
     this.#stop();
     this.#task = null;
     rmSync(this.#path, { force: true });
+    this.#kept = "";
     this.#models.keepOnly(new Set());
   }
 }

@@ -2,6 +2,7 @@
 import {
   MOST_SHADOW_BOXES,
   MOST_SHADOW_FRAMES,
+  MOST_SHADOW_MS,
   readShadowReport,
   type ShadowReport,
 } from "boxwright-service/schema/shadow";
@@ -23,7 +24,6 @@ export interface ShadowFrame {
 
 /** The first frames of a process are slow: their code is not compiled yet. */
 export const COLD_FRAMES = 5;
-const HOUR = 3_600_000;
 
 /** A mean that can continue from a stored mean. */
 class Mean {
@@ -86,14 +86,15 @@ export class Summary {
 
   get report(): ShadowReport {
     const { confidence, decode_ms, frame_ms } = this.#means;
-    const pair = ({ old, new: next }: { old: Mean; new: Mean }, most: number) => ({
-      ...{ old: old.within(most), new: next.within(most) },
+    const pair = (of: { old: Mean; new: Mean }, most: number) => ({
+      old: of.old.within(most),
+      new: of.new.within(most),
     });
     return {
       ...this.#counts,
       confidence: pair(confidence, 1),
-      decode_ms: pair(decode_ms, HOUR),
-      frame_ms: pair(frame_ms, HOUR),
+      decode_ms: pair(decode_ms, MOST_SHADOW_MS),
+      frame_ms: pair(frame_ms, MOST_SHADOW_MS),
     };
   }
 
@@ -102,7 +103,7 @@ export class Summary {
     const counts = this.#counts;
     const { matched, changed, onlyOld, onlyNew } = frame;
     const found = matched + changed + onlyOld + onlyNew;
-    // Such a frame would not fit the bounds of the hub.
+    // Leave out a frame that would not fit the bounds of the hub.
     if (found > MOST_SHADOW_BOXES) return;
     counts.frames++;
     if (found === 0) counts.empty++;

@@ -9,17 +9,18 @@ import { count, flag, nullable, object, oneOf, optional, readJson, text, within,
 /** Largest number of frames of one report, and largest number of boxes of one frame that count. */
 export const MOST_SHADOW_FRAMES = 1_000_000;
 export const MOST_SHADOW_BOXES = 1000;
+/** Largest number of milliseconds of a report. */
+export const MOST_SHADOW_MS = 3_600_000;
 /** Smallest overlap (IoU) at which two boxes count as the same object. */
 export const SHADOW_IOU = 0.5;
 /** Name of the snaps of disagreements, and the extra that names their roll-out. */
 export const SHADOW_SNAP = "disagreement";
 export const SHADOW_EXTRA = "rollout";
 
-const HOUR_MS = 3_600_000;
 const frames = within(0, MOST_SHADOW_FRAMES, true);
 const boxes = within(0, MOST_SHADOW_FRAMES * MOST_SHADOW_BOXES, true);
 const share = nullable(within(0, 1));
-const milliseconds = nullable(within(0, HOUR_MS));
+const milliseconds = nullable(within(0, MOST_SHADOW_MS));
 const bytes = nullable(within(0, 2 ** 50, true));
 const rolloutId = text("the id of a roll-out", /^[\w-]{1,64}$/);
 
@@ -60,7 +61,7 @@ const shadowReport = v.pipe(
 );
 export type ShadowReport = TypeOf<typeof shadowReport>;
 
-/** What a device should decode in the shadow of the version that it runs. */
+/** Wish of the hub: a version that a device decodes in the shadow of the one that it runs. */
 const desiredShadow = object({
   rollout: rolloutId,
   etag,
