@@ -10,7 +10,7 @@ import { Sqlite } from "./sqlite.ts";
 export interface OpenOptions extends MigrateOptions, Omit<PostgresOptions, "onError"> {
   /** Address of a PostgreSQL database, or path of a SQLite file. */
   readonly place: string;
-  /** What the operator must do if the SQLite file is missing; undefined to create the file. */
+  /** Advice to the operator if the SQLite file is missing; undefined to create the file. */
   readonly missing?: string | undefined;
   readonly onError?: ((error: Error) => void) | undefined;
 }

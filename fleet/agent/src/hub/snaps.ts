@@ -38,7 +38,7 @@ export interface SnapParts {
   readonly log: Logger;
 }
 
-/** What a snap holds besides its name. */
+/** Content of a snap besides its name. */
 interface SnapContent extends Pick<SnapRequest, "tags" | "extras" | "event"> {
   readonly image: ImageInput;
   readonly time: Date;

@@ -44,7 +44,7 @@ export interface PlanParts {
   readonly config: unknown;
   /** Options of `createDetector`. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** Who decodes if the config does not say: the device ("detection") or the host ("raw"). */
+  /** The part that decodes if the config does not say: the device ("detection") or the host ("raw"). */
   readonly outputFormat: "detection" | "raw";
   /** Called with each note of the decoder about a likely mistake in config or pictures. */
   readonly onNote: (note: string) => void;

@@ -44,7 +44,7 @@ export interface NetworkSettings {
   readonly config: string | null;
   /** Options of `createDetector` that JSON can hold. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** Who decodes if the config does not say: the device or the host. */
+  /** The part that decodes if the config does not say: the device or the host. */
   readonly outputFormat: "detection" | "raw";
   /** Number of threads of the runtime; null for the runtime's default. */
   readonly threads: number | null;
@@ -141,7 +141,7 @@ export type SinkSettings = NdjsonSettings | HttpSettings | NatsSettings | MqttSe
 export interface SpoolSettings {
   /** Largest number of bytes of all packets on disk. */
   readonly maxBytes: number;
-  /** What happens at `maxBytes`: the oldest packets are dropped, or new ones wait. */
+  /** Rule at `maxBytes`: the oldest packets are dropped, or new ones wait. */
   readonly policy: "drop-oldest" | "block";
   /** When bytes are flushed to the disk. Only a power cut can lose unflushed packets; a killed process loses none. */
   readonly fsync: "each" | "second" | "never";

@@ -100,7 +100,7 @@ describe.skipIf(!hasFfmpeg || !hasRtspServer)("a camera over RTSP", () => {
     expect(frames.map(({ sequence }) => sequence! - first)).toEqual(frames.map((_, i) => i));
     const times = frames.map(({ time }) => time!);
     expect(times).toEqual([...times].sort());
-    // What the camera showed, up to the loss of JPEG: first much red, then little.
+    // Pictures show what the camera saw, up to the loss of JPEG: first much red, then little.
     const reds = frames.map((packet) => Math.round(redOf(packet) * 255));
     const change = reds.findIndex((red) => red < 125);
     for (const [i, red] of reds.entries()) expect(Math.abs(red - (i < change ? 0xc8 : 0x32))).toBeLessThan(16);

@@ -1,4 +1,4 @@
-/** What the link to a hub makes of tasks that ask the hub nothing. */
+/** Tests that tasks which ask the hub nothing leave the state of the link to a hub unchanged. */
 import { expect, it } from "vitest";
 import { until } from "boxwright-service/testing/wait";
 import { pino } from "pino";

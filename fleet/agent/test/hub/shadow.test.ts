@@ -93,7 +93,7 @@ describe("a version in shadow", () => {
     expect(report.confidence.new).toBeNull();
     for (const pair of [report.decode_ms, report.frame_ms, report.memory])
       for (const value of [pair.old, pair.new]) expect(value).toBeGreaterThan(0);
-    // What is sent stays that of the version in use.
+    // The agent still sends packets of the version in use.
     expect([...host.stored.values()].every(({ detections }) => detections!.length === 1)).toBe(true);
     expect(hub.beats.at(-1)!.frames).toBeGreaterThanOrEqual(2 * report.frames);
     expect(hub.ranges).toHaveLength(1);

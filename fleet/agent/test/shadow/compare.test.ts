@@ -38,7 +38,7 @@ describe("two versions", () => {
 
   it("match each box once, the largest overlap first, those of the same class before the rest", () => {
     const [a, b] = [boxOf(0, 0, 0.2), boxOf(0.03, 0, 0.2)];
-    // Of both new boxes, the equal one goes to a, and b gets the other.
+    // The equal one of both new boxes goes to a, and b gets the other.
     expect(countsOf([a, b], [a, boxOf(0.04, 0, 0.2)])).toEqual([2, 0, 0, 0]);
     expect(countsOf([a], [b, a])).toEqual([1, 0, 0, 1]);
     expect(compareFound([a], [b, a]).onlyNew).toEqual([b]);

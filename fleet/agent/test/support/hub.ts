@@ -54,7 +54,7 @@ export class FakeHub extends FakeServer {
     () => null;
   /** Changes what is sent of a model. */
   sendModel: (response: ServerResponse, bytes: Buffer) => void = (response, bytes) => void response.end(bytes);
-  /** What the device should decode in shadow. */
+  /** Version that the device should decode in shadow. */
   shadow: DesiredShadow | null = null;
   /** Model of the version in shadow, if it has one of its own. */
   shadowModel: Buffer | null = null;

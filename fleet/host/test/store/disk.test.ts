@@ -51,7 +51,7 @@ test.skipIf(!inject("disk"))(
     const acknowledged = ["frame-0", ...taken];
     expect(await healthOf(host)).toEqual([503, expect.stringMatching(/the disk of the database .*full/)]);
     await host.says(/the database takes no frames/);
-    // What is stored can be read all the while.
+    // Stored frames can be read all the while.
     expect(await idsOf(host)).toEqual(acknowledged);
 
     // A host starts on a full disk, and answers as the one before.

@@ -1,4 +1,4 @@
-/** What every database promises to the services. SQLite and PostgreSQL pass the same list. */
+/** Tests the promises of every database to the services. SQLite and PostgreSQL pass the same list. */
 import { randomBytes } from "node:crypto";
 import { expect, it } from "vitest";
 import { tryWrite, type Database, type Queries } from "../../src/database.ts";
