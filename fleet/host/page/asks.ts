@@ -46,7 +46,7 @@ export interface Found {
 type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** Returns the query of an address, without undefined parameters. */
-export const parametersOf = (query: Query): string =>
+const parametersOf = (query: Query): string =>
   new URLSearchParams(
     Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
   ).toString();

@@ -19,15 +19,10 @@ export interface Card {
 const LEAST_SILENCE_MS = 10_000;
 
 export function createCard(): Card {
-  const element = document.createElement("article");
-  element.className = "camera";
-  const canvas = document.createElement("canvas");
-  const title = document.createElement("h2");
-  const counts = document.createElement("dl");
-  const [arrival, note] = [document.createElement("p"), document.createElement("p")];
-  arrival.className = "arrival";
+  const [canvas, title, counts, note] = [make("canvas"), make("h2"), make("dl"), make("p")];
+  const arrival = make("p", { className: "arrival" });
   const strip = createStrip(() => show());
-  element.append(canvas, strip.element, title, counts, note, arrival);
+  const element = make("article", { className: "camera" }, canvas, strip.element, title, counts, note, arrival);
   let last: { readonly camera: Camera; readonly at: number } | null = null;
   let shown = "";
   let newest = 0;

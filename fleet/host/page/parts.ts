@@ -22,6 +22,13 @@ export function makeButton(text: string, onClick: () => void, label?: string): H
   return button;
 }
 
+/** Returns a line for messages to the reader, which screen readers read out. */
+export function makeStatus(): HTMLParagraphElement {
+  const said = make("p", { className: "said" });
+  said.setAttribute("role", "status");
+  return said;
+}
+
 /** Returns a field with its name above. */
 export const makeField = (name: string, field: HTMLElement): HTMLLabelElement =>
   make("label", { className: "field" }, make("span", { textContent: name }), field);

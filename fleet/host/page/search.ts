@@ -1,6 +1,6 @@
 /** The search by label and time. Without a search, lists the latest events. */
 import { type Found, type Place, type SeenEvent, addressOf, askSeen } from "./asks.ts";
-import { fillSelect, make, makeButton, makeField } from "./parts.ts";
+import { fillSelect, make, makeButton, makeField, makeStatus } from "./parts.ts";
 import { countOf, span } from "./words.ts";
 
 const EVENTS = 20;
@@ -21,8 +21,7 @@ export function createSearch(place: Partial<Place>, nameOf: (source: string) => 
     HTMLInputElement,
   ];
   const list = make("ol", { className: "events" });
-  const said = make("p", { className: "said" });
-  said.setAttribute("role", "status");
+  const said = makeStatus();
   const more = makeButton("Show more", () => {
     most += 50;
     void search();

@@ -1,6 +1,8 @@
 /** Shows the last pictures of a recorded source in a row, small. The card shows the chosen one large. */
+import { make, makeButton } from "./parts.ts";
 import { drawPicture } from "./picture.ts";
 import type { Camera, Picture } from "./types.ts";
+import { countOf } from "./words.ts";
 
 export interface Strip {
   readonly element: HTMLElement;
@@ -11,9 +13,7 @@ export interface Strip {
 
 /** @param onChoice called when the reader chooses another picture */
 export function createStrip(onChoice: () => void): Strip {
-  const element = document.createElement("div");
-  element.className = "strip";
-  element.hidden = true;
+  const element = make("div", { className: "strip", hidden: true });
   /** Buttons with what they show, by number of the picture. */
   const buttons = new Map<number | null, { readonly button: HTMLButtonElement; shown: string }>();
   let pictures: readonly Picture[] = [];
@@ -27,13 +27,11 @@ export function createStrip(onChoice: () => void): Strip {
   }
 
   function buttonOf(number: number | null): { readonly button: HTMLButtonElement; shown: string } {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.append(document.createElement("canvas"));
-    button.addEventListener("click", () => {
+    const button = makeButton("", () => {
       choose(number === pictures[0]?.preview ? null : number);
       onChoice();
     });
+    button.append(make("canvas"));
     return { button, shown: "" };
   }
 
@@ -54,7 +52,7 @@ export function createStrip(onChoice: () => void): Strip {
         if (known.shown === wanted) continue;
         known.shown = wanted;
         const captured = new Date(one.time).toLocaleString();
-        known.button.title = `${captured}, ${one.count} ${one.count === 1 ? "box" : "boxes"}`;
+        known.button.title = `${captured}, ${countOf(one.count, "box", "boxes")}`;
         known.button.setAttribute("aria-label", known.button.title);
         drawPicture(known.button.firstChild as HTMLCanvasElement, key, one, () => known.shown === wanted).catch(
           () => (known.shown = ""),

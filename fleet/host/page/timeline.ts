@@ -1,6 +1,6 @@
 /** The timeline of a camera over a range of time, with a lane for all frames and a lane for each label. */
 import { type Place, type Span, askTimeline } from "./asks.ts";
-import { fillSelect, make, makeButton } from "./parts.ts";
+import { fillSelect, make, makeButton, makeStatus } from "./parts.ts";
 import { countOf, moment, timeOfDay } from "./words.ts";
 
 const MINUTE = 60_000;
@@ -52,8 +52,7 @@ export function createTimeline({ place, start, onPick }: TimelineOptions): Timel
   );
   choice.value = range.name;
   const title = make("p", { className: "range" });
-  const said = make("p", { className: "said" });
-  said.setAttribute("role", "status");
+  const said = makeStatus();
   const lanes = make("div", { className: "lanes", tabIndex: 0 });
   lanes.setAttribute("role", "slider");
   lanes.setAttribute("aria-label", "Moment on the timeline");
@@ -77,13 +76,13 @@ export function createTimeline({ place, start, onPick }: TimelineOptions): Timel
     said,
   );
 
-  const endOf = (moment: number): number => Math.ceil((moment + 1) / range.step) * range.step;
+  const endOf = (time: number): number => Math.ceil((time + 1) / range.step) * range.step;
   /** Returns the end of the range with this time in its middle, or the end of the latest range. */
   const around = (time: number): number => Math.min(time + range.length / 2, Math.max(Date.now(), time));
 
   /** Shows the range whose last bar contains a time. */
-  function show(moment: number): void {
-    to = endOf(moment);
+  function show(time: number): void {
+    to = endOf(time);
     void refresh();
   }
 

@@ -1,6 +1,6 @@
 /** The view of one camera: a large picture, live or of a stored frame, with timeline and events. */
 import { type Frame, type Place, addressOf, askFrame } from "./asks.ts";
-import { fillSelect, make, makeButton } from "./parts.ts";
+import { fillSelect, make, makeButton, makeStatus } from "./parts.ts";
 import { drawPicture } from "./picture.ts";
 import { createSearch } from "./search.ts";
 import { createTimeline } from "./timeline.ts";
@@ -33,8 +33,7 @@ export function createView({ place, at, label }: ViewOptions): View {
   stage.setAttribute("role", "region");
   stage.setAttribute("aria-label", "Picture");
   const caption = make("p", { className: "caption" });
-  const said = make("p", { className: "said" });
-  said.setAttribute("role", "status");
+  const said = makeStatus();
   const title = make("h2", { textContent: place.subject || place.source });
   const device = make("p", { className: "device", textContent: place.subject === "" ? "" : place.source });
   const [live, wanted] = [makeButton("Live", () => void choose(null)), make("select")];
@@ -120,7 +119,10 @@ export function createView({ place, at, label }: ViewOptions): View {
     stage.scrollTo(x * stage.scrollWidth - clientWidth / 2, y * stage.scrollHeight - clientHeight / 2);
   }
 
-  fillSelect(wanted, [["", "any frame"], ...(label ? [[label, `frames with ${label}`] as const] : [])]);
+  /** Offers to step through all frames, or through those with one of the labels. */
+  const offer = (labels: readonly string[]): void =>
+    fillSelect(wanted, [["", "any frame"], ...labels.map((one) => [one, `frames with ${one}`] as const)]);
+  offer(label ? [label] : []);
   wanted.value = label;
   const back = make("a", { href: addressOf({ source: place.source }), textContent: "← all cameras of this device" });
   const steps = make(
@@ -150,10 +152,9 @@ export function createView({ place, at, label }: ViewOptions): View {
       const isFirst = camera === null;
       camera = given;
       if (given.name !== null && place.subject !== "") device.textContent = `${given.name} (${given.source})`;
-      const labels = [...(given.picture?.detections ?? [])].flatMap((one) => one.label ?? []);
+      const labels = (given.picture?.detections ?? []).flatMap((one) => one.label ?? []);
       const known = [...wanted.options].map(({ value }) => value).filter(Boolean);
-      const all = [...new Set([...known, ...labels])].sort();
-      fillSelect(wanted, [["", "any frame"], ...all.map((one) => [one, `frames with ${one}`] as const)]);
+      offer([...new Set([...known, ...labels])].sort());
       if (isFirst && at === null && given.lastTime !== null) timeline.mark(Date.parse(given.lastTime));
       draw();
       if (performance.now() - readAt < REFRESH_MS) return;

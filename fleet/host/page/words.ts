@@ -1,4 +1,5 @@
 /** Formats numbers and times as words. */
+import { make } from "./parts.ts";
 
 const UNITS = [
   ["s", 1000],
@@ -36,12 +37,7 @@ export function span(first: string, last: string): string {
 
 /** Returns rows of a description list. */
 export function listOf(values: Readonly<Record<string, string | number>>): HTMLElement[] {
-  return Object.entries(values).map(([name, value]) => {
-    const row = document.createElement("div");
-    const [term, text] = [document.createElement("dt"), document.createElement("dd")];
-    term.textContent = name;
-    text.textContent = String(value);
-    row.append(term, text);
-    return row;
-  });
+  return Object.entries(values).map(([name, value]) =>
+    make("div", {}, make("dt", { textContent: name }), make("dd", { textContent: String(value) })),
+  );
 }
