@@ -18,6 +18,8 @@ const MOST_LABELS = 100;
 const LABEL_LENGTH = 200;
 /** Largest number of rows that a search reads. */
 const MOST_ROWS = 20_000;
+/** Number of rows that a search of events reads first, which are enough unless events are long. */
+const FIRST_ROWS = 1000;
 /** Largest number of minutes between two sightings of a label in the same event. */
 const SAME_EVENT_MINUTES = 2;
 
@@ -52,13 +54,16 @@ interface Labelled {
 export const labelOf = ({ label, class_id }: Labelled): string =>
   (typeof label === "string" && label !== "" ? label : `class ${String(class_id)}`).slice(0, LABEL_LENGTH);
 
-/** Returns how often each label occurs in a frame, and its highest confidence. */
-function labelsOf(detections: string): Map<string, { count: number; best: number }> {
+/** Returns how often each label occurs in a frame, and its highest confidence. @param most limits the labels */
+export function countLabels(
+  detections: readonly Labelled[],
+  most = Infinity,
+): Map<string, { readonly count: number; readonly best: number }> {
   const labels = new Map<string, { count: number; best: number }>();
-  for (const one of JSON.parse(detections) as Labelled[]) {
+  for (const one of detections) {
     const label = labelOf(one);
     const known = labels.get(label);
-    if (!known && labels.size >= MOST_LABELS) continue;
+    if (!known && labels.size >= most) continue;
     const confidence = typeof one.confidence === "number" ? one.confidence : 0;
     labels.set(label, { count: (known?.count ?? 0) + 1, best: Math.max(known?.best ?? 0, confidence) });
   }
@@ -79,7 +84,8 @@ export async function countSeen(tx: Queries, frames: readonly CountedFrame[]): P
       rows.set(key, row);
     };
     add(EVERY_FRAME, count, 0);
-    for (const [label, { count: more, best }] of labelsOf(detections)) add(label, more, best);
+    const labels = countLabels(JSON.parse(detections) as Labelled[], MOST_LABELS);
+    for (const [label, { count: more, best }] of labels) add(label, more, best);
   }
   // Sort the rows: two hosts that count the same minutes wait for each other, and a common order prevents deadlocks.
   const sorted = [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
@@ -95,7 +101,9 @@ export async function countSeen(tx: Queries, frames: readonly CountedFrame[]): P
 
 /** Deletes the counts of minutes before the first remaining frame. */
 export async function deleteSeen(tx: Queries): Promise<void> {
-  await tx.all("DELETE FROM seen WHERE minute < (SELECT coalesce(substr(min(time), 1, 16), '~') FROM frames)");
+  await tx.all(
+    `DELETE FROM seen WHERE minute < (SELECT coalesce(substr(min(time), 1, ${UNITS.minute}), '~') FROM frames)`,
+  );
 }
 
 export interface SeenFilter {
@@ -159,25 +167,31 @@ export interface SeenEvent {
 const minutesBetween = (earlier: string, later: string): number =>
   (Date.parse(`${later}Z`) - Date.parse(`${earlier}Z`)) / 60_000;
 
+const keyOf = ({ source, subject, label }: Pick<SeenEvent, "source" | "subject" | "label">): string =>
+  [source, subject, label].join("\n");
+
 /**
  * Returns events, the latest first.
+ * @param most number of rows to read. If they cut an event, reads MOST_ROWS.
  * @returns `isWhole` is false if there may be earlier events, for which the caller passes a smaller `to`
  */
 export async function findEvents(
   db: Queries,
   filter: SeenFilter,
   limit: number,
+  most = FIRST_ROWS,
 ): Promise<{ readonly events: readonly SeenEvent[]; readonly isWhole: boolean }> {
   const { where, params } = whereOf(filter);
+  // Order all columns downwards, as an index read backwards has them. Another order would sort the whole table.
   const rows = await db.all<Seen>(
-    `SELECT source, subject, minute, label, frames, detections, best FROM seen
-      WHERE ${where} AND label <> '${EVERY_FRAME}' ORDER BY minute DESC, source, subject, label LIMIT ${MOST_ROWS}`,
+    `SELECT source, subject, minute, label, frames, detections, best FROM seen WHERE ${where}
+      AND label <> '${EVERY_FRAME}' ORDER BY minute DESC, source DESC, subject DESC, label DESC LIMIT ${most}`,
     params,
   );
   const events: SeenEvent[] = [];
   const open = new Map<string, SeenEvent>();
   for (const { source, subject, minute, label, frames, detections, best } of rows) {
-    const key = [source, subject, label].join("\n");
+    const key = keyOf({ source, subject, label });
     const event = open.get(key);
     if (event && minutesBetween(minute, event.first) <= SAME_EVENT_MINUTES) {
       event.first = minute;
@@ -190,7 +204,12 @@ export async function findEvents(
     open.set(key, fresh);
     events.push(fresh);
   }
-  return { events: events.slice(0, limit), isWhole: rows.length < MOST_ROWS && events.length <= limit };
+  events.sort((a, b) => (a.last === b.last ? (keyOf(a) < keyOf(b) ? -1 : 1) : a.last < b.last ? 1 : -1));
+  const shown = events.slice(0, limit);
+  const isEnded = ({ first }: SeenEvent): boolean => minutesBetween(rows.at(-1)!.minute, first) > SAME_EVENT_MINUTES;
+  const isEnough = rows.length < most || (events.length > limit && shown.every(isEnded));
+  if (!isEnough && most < MOST_ROWS) return findEvents(db, filter, limit, MOST_ROWS);
+  return { events: shown, isWhole: rows.length < most && events.length <= limit };
 }
 
 /** Returns all labels that were seen, on one camera or on all cameras. */

@@ -1,4 +1,4 @@
-/** What was seen: counts of minutes, their timeline, events, and frames with a label. */
+/** Tests what is kept of what was seen: counts of minutes, their timeline, events, and frames with a label. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createMetrics } from "../../src/core/metrics.ts";
 import { sortableTime } from "../../src/core/time.ts";
@@ -8,7 +8,7 @@ import type { StoredFrame } from "../../src/store/frames.ts";
 import { openDatabase } from "../../src/store/open.ts";
 import { type Cursor, framesInOrder, readCursor } from "../../src/store/query.ts";
 import { Retention } from "../../src/store/retention.ts";
-import { findEvents, labelsSeen, timeline } from "../../src/store/seen.ts";
+import { type SeenEvent, findEvents, labelsSeen, timeline } from "../../src/store/seen.ts";
 import { Writer } from "../../src/store/writer.ts";
 import { emptyDatabase, kinds, temporaryFolder } from "../support/host.ts";
 
@@ -79,6 +79,20 @@ describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
     ]);
     expect(isWhole).toBe(true);
     expect(await findEvents(db, { label: "dog" }, 1)).toMatchObject({ events: [{ frames: 2 }], isWhole: false });
+  });
+
+  test("a search reads as many rows as its events need", async () => {
+    const minutes = Array.from({ length: 40 }, (_, n) => frame(n * 60, n % 5 < 2 ? ["dog", "cat"] : ["cat"]));
+    await store(...minutes);
+    const label = ({ label: one, frames }: SeenEvent): string => `${one} ${frames}`;
+    for (const limit of [1, 3, 100])
+      for (const first of [2, 10, 30]) {
+        const { events, isWhole } = await findEvents(db, {}, limit, first);
+        expect(events.map(label)).toEqual(["cat 40", ...Array<string>(8).fill("dog 2")].slice(0, limit));
+        expect(isWhole).toBe(limit === 100);
+        const dogs = await findEvents(db, { label: "dog" }, limit, first);
+        expect(dogs.events.map(label)).toEqual(Array<string>(8).fill("dog 2").slice(0, limit));
+      }
   });
 
   test("frames are read backwards, and by label without reading those between", async () => {
