@@ -3,14 +3,12 @@
  * Nothing is sent later: frames that a broker misses are only in the database.
  */
 import { randomBytes } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
-import { connectionProblem } from "boxwright-service/errors";
 import type { Logger } from "boxwright-service/log";
-import { type MqttConnection, connectMqtt, readMqttAddress } from "boxwright-service/mqtt";
-import { Backoff } from "boxwright-service/retry";
+import { type MqttAddress, type MqttConnection, connectMqtt, readMqttAddress } from "boxwright-service/mqtt";
 import type { Config } from "../core/config.ts";
 import type { Metrics } from "../core/metrics.ts";
 import { millisecondsOf } from "../core/time.ts";
+import { stayConnected } from "../mqtt/reconnect.ts";
 import type { StoredFrame } from "../store/frames.ts";
 import { detectionsOf, levelOf } from "./detection.ts";
 import { HomeAssistant, type Message } from "./home-assistant.ts";
@@ -37,6 +35,9 @@ export class Announcer {
   readonly #home: HomeAssistant | null;
   readonly #isOnvif: boolean;
   readonly #end = new AbortController();
+  readonly #stopped = new Promise<string>((resolve) => {
+    this.#end.signal.addEventListener("abort", () => resolve("stopped"));
+  });
   readonly #timer: NodeJS.Timeout;
   readonly #loop: Promise<void>;
   #connection: MqttConnection | null = null;
@@ -76,31 +77,23 @@ export class Announcer {
     await this.#loop;
   }
 
-  async #run(): Promise<void> {
+  #run(): Promise<void> {
     const { log, config } = this.#options;
-    const { signal } = this.#end;
     const address = readMqttAddress(config.announceMqtt!)!;
     const broker = `${address.host}:${address.port}`;
-    const backoff = new Backoff(500, 15_000);
-    while (!signal.aborted) {
-      let reason: string;
-      try {
-        reason = await this.#connect(address, () => {
-          log.info({ broker, as: config.announceAs }, "telling over MQTT what is seen");
-          backoff.reset();
-        });
-      } catch (error) {
-        reason = connectionProblem(error);
-      }
-      if (signal.aborted) return;
+    const connect = (onOpen: () => void): Promise<string> =>
+      this.#connect(address, () => {
+        log.info({ broker, as: config.announceAs }, "telling over MQTT what is seen");
+        onOpen();
+      });
+    return stayConnected(this.#end.signal, connect, (reason) => {
       if (reason !== this.problem) log.error({ broker, error: reason }, "cannot tell over MQTT, trying again");
       this.problem = reason;
-      await sleep(backoff.next(), undefined, { signal }).catch(() => undefined);
-    }
+    });
   }
 
   /** Connects, and publishes until the connection ends. Returns the reason for the end. */
-  async #connect(address: NonNullable<ReturnType<typeof readMqttAddress>>, onOpen: () => void): Promise<string> {
+  async #connect(address: MqttAddress, onOpen: () => void): Promise<string> {
     const { announceTopic, announceDiscovery } = this.#options.config;
     const status = this.#home?.statusTopic ?? `${announceTopic}/status`;
     const birth = `${announceDiscovery}/${BIRTH}`;
@@ -120,11 +113,7 @@ export class Announcer {
       this.problem = null;
       this.#send(this.#home?.configs() ?? []);
       onOpen();
-      const stopped = new Promise<string>((resolve) => {
-        if (this.#end.signal.aborted) resolve("stopped");
-        this.#end.signal.addEventListener("abort", () => resolve("stopped"));
-      });
-      const reason = await Promise.race([connection.ended, stopped]);
+      const reason = await Promise.race([connection.ended, this.#stopped]);
       // Publish "offline" here, since the broker sends no last will after an orderly end.
       if (reason === "stopped") await connection.publish({ topic: status, payload: "offline", qos: 1, retain: true });
       return reason;

@@ -25,9 +25,8 @@ export function detectionsOf({ detections }: Pick<StoredFrame, "detections">): D
   });
 }
 
-/** Returns a short hash of texts. The hash keeps names apart that become equal when characters are replaced. */
-export const hashOf = (...texts: readonly string[]): string =>
-  createHash("sha256").update(texts.join("\n")).digest("hex").slice(0, 12);
+/** Returns a short hash of a text. The hash keeps names apart that become equal when characters are replaced. */
+export const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 12);
 
 /**
  * Returns a name as one level of a topic: letters, digits, `-` and `_`. Adds a hash if other characters were replaced.

@@ -2,8 +2,8 @@
  * Publishes what cameras see to Home Assistant. MQTT discovery creates an occupancy sensor and a count for each label
  * of a camera. https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery
  */
-import type { Detection } from "./detection.ts";
-import { hashOf, levelOf } from "./detection.ts";
+import { countLabels } from "../store/seen.ts";
+import { type Detection, hashOf, levelOf } from "./detection.ts";
 
 export interface Message {
   readonly topic: string;
@@ -28,6 +28,8 @@ const EXPIRE_SECONDS = 60;
 const MOST_SENSORS = 2000;
 
 interface Sensor {
+  /** Hash of camera and label, for ids and topics of discovery. */
+  readonly id: string;
   readonly place: Place;
   readonly label: string;
   readonly topic: string;
@@ -37,11 +39,14 @@ interface Sensor {
   sentAt: number;
 }
 
+const cameraOf = ({ source, subject }: Place): string => `${source}\n${subject}`;
+
 export class HomeAssistant {
   readonly #prefix: string;
   readonly #discovery: string;
+  /** Sensors by camera and label. */
   readonly #sensors = new Map<string, Sensor>();
-  /** Time of each camera's last frame. */
+  /** Time of each camera's last frame, by `cameraOf`. */
   readonly #heard = new Map<string, number>();
 
   /**
@@ -60,23 +65,19 @@ export class HomeAssistant {
 
   /** Updates the sensors from a frame that was just captured. Returns the configs of new sensors. */
   take(place: Place, detections: readonly Detection[], now: number): Message[] {
-    const camera = hashOf(place.source, place.subject);
+    const camera = cameraOf(place);
     this.#heard.set(camera, now);
-    const counts = new Map<string, { count: number; best: number }>();
-    for (const { label, confidence } of detections) {
-      const { count, best } = counts.get(label) ?? { count: 0, best: 0 };
-      counts.set(label, { count: count + 1, best: Math.max(best, confidence) });
-    }
     const fresh: Message[] = [];
-    for (const [label, { count, best }] of counts) {
-      const key = `${camera}_${hashOf(label)}`;
+    for (const [label, { count, best }] of countLabels(detections)) {
+      const key = `${camera}\n${label}`;
       let sensor = this.#sensors.get(key);
       if (!sensor) {
         if (this.#sensors.size >= MOST_SENSORS) continue;
         const topic = `${this.#prefix}/seen/${levelOf(place.source)}/${levelOf(place.subject)}/${levelOf(label)}`;
-        sensor = { place, label, topic, seen: [], sentCount: null, sentAt: -Infinity };
+        const id = `${hashOf(camera)}_${hashOf(label)}`;
+        sensor = { id, place, label, topic, seen: [], sentCount: null, sentAt: -Infinity };
         this.#sensors.set(key, sensor);
-        fresh.push(...this.#configsOf(key, sensor));
+        fresh.push(...this.#configsOf(sensor));
       }
       sensor.seen.push({ at: now, count, best });
     }
@@ -88,7 +89,7 @@ export class HomeAssistant {
     const due: Message[] = [];
     for (const sensor of this.#sensors.values()) {
       sensor.seen = sensor.seen.filter(({ at }) => now - at < HOLD_MS);
-      const heard = this.#heard.get(hashOf(sensor.place.source, sensor.place.subject)) ?? -Infinity;
+      const heard = this.#heard.get(cameraOf(sensor.place)) ?? -Infinity;
       // Send nothing for a camera without frames: Home Assistant then shows its sensors as unavailable.
       if (now - heard > REPEAT_MS && sensor.seen.length === 0) continue;
       const count = Math.max(0, ...sensor.seen.map((one) => one.count));
@@ -106,39 +107,40 @@ export class HomeAssistant {
    * Home Assistant has restarted.
    */
   configs(): Message[] {
-    return [...this.#sensors].flatMap(([key, sensor]) => {
+    return [...this.#sensors.values()].flatMap((sensor) => {
       sensor.sentCount = null;
-      return this.#configsOf(key, sensor);
+      return this.#configsOf(sensor);
     });
   }
 
-  #configsOf(key: string, { place: { source, subject }, label, topic }: Sensor): Message[] {
-    const camera = subject === "" ? source : subject;
+  #configsOf({ id, place, label, topic }: Sensor): Message[] {
+    const { source, subject } = place;
+    const name = subject === "" ? source : subject;
     const both = {
       availability_topic: this.statusTopic,
       state_topic: topic,
       expire_after: EXPIRE_SECONDS,
       device: {
-        identifiers: [`boxwright_${hashOf(source, subject)}`],
-        name: camera,
+        identifiers: [`boxwright_${hashOf(cameraOf(place))}`],
+        name,
         manufacturer: "boxwright",
         model: source,
       },
       origin: { name: "boxwright-host" },
     };
-    const config = (kind: string, id: string, given: object): Message => ({
-      topic: `${this.#discovery}/${kind}/boxwright/${id}/config`,
-      payload: JSON.stringify({ ...given, unique_id: `boxwright_${id}`, ...both }),
+    const config = (kind: string, part: "seen" | "count", given: object): Message => ({
+      topic: `${this.#discovery}/${kind}/boxwright/${id}_${part}/config`,
+      payload: JSON.stringify({ ...given, unique_id: `boxwright_${id}_${part}`, ...both }),
       retain: true,
     });
     return [
-      config("binary_sensor", `${key}_seen`, {
+      config("binary_sensor", "seen", {
         name: label,
         device_class: "occupancy",
         value_template: "{{ 'ON' if value_json.count > 0 else 'OFF' }}",
         json_attributes_topic: topic,
       }),
-      config("sensor", `${key}_count`, {
+      config("sensor", "count", {
         name: `${label} count`,
         state_class: "measurement",
         value_template: "{{ value_json.count }}",

@@ -10,7 +10,6 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { IPublishPacket } from "mqtt";
-import { connectionProblem } from "boxwright-service/errors";
 import {
   type MqttAddress,
   type MqttAnswer,
@@ -19,7 +18,6 @@ import {
   connectMqtt,
   readMqttAddress,
 } from "boxwright-service/mqtt";
-import { Backoff } from "boxwright-service/retry";
 import type { Config } from "../core/config.ts";
 import type { Metrics } from "../core/metrics.ts";
 import type { Registry } from "../decode/registry.ts";
@@ -28,6 +26,7 @@ import { type TakeOptions, takePacket } from "../intake/take.ts";
 import { type Previews, readAttributes } from "../live/previews.ts";
 import { KeptConfigs } from "./configs.ts";
 import { headersOf } from "./properties.ts";
+import { stayConnected } from "./reconnect.ts";
 
 export interface MqttOptions extends TakeOptions {
   readonly config: Config;
@@ -38,8 +37,6 @@ export interface MqttOptions extends TakeOptions {
 
 /** Seconds for which the broker keeps packets while this host does not run. */
 const SESSION_SECONDS = 30 * 86_400;
-/** Largest number of milliseconds between two attempts to connect. */
-const LONGEST_PAUSE_MS = 15_000;
 /**
  * Number of tries of a packet with an unknown config, within two minutes. They are few, since later packets wait for
  * this one, and agents publish the config first.
@@ -71,7 +68,12 @@ export class MqttSource {
     // Add a random part to the client id in a group: without a session the id has no meaning, but must be unique.
     this.#clientId = mqttGroup === undefined ? mqttClient : `${mqttClient}-${randomBytes(6).toString("hex")}`;
     options.registry.shared.set("mqtt", this.#configs);
-    this.#loop = this.#run();
+    const onEnd = (reason: string): void => {
+      if (reason !== this.problem)
+        options.log.error({ broker: this.#place, error: reason }, "cannot take packets over MQTT, trying again");
+      this.problem = reason;
+    };
+    this.#loop = stayConnected(this.#end.signal, (onOpen) => this.#consume(onOpen), onEnd);
   }
 
   /** Stops taking packets, finishes the current one, and disconnects. The broker keeps the others. */
@@ -80,32 +82,13 @@ export class MqttSource {
     await this.#loop;
   }
 
-  async #run(): Promise<void> {
-    const { log } = this.#options;
-    const { signal } = this.#end;
-    const backoff = new Backoff(500, LONGEST_PAUSE_MS);
-    while (!signal.aborted) {
-      let reason: string;
-      try {
-        reason = await this.#consume(() => backoff.reset());
-      } catch (error) {
-        reason = connectionProblem(error);
-      }
-      if (signal.aborted) return;
-      if (reason !== this.problem)
-        log.error({ broker: this.#place, error: reason }, "cannot take packets over MQTT, trying again");
-      this.problem = reason;
-      await sleep(backoff.next(), undefined, { signal }).catch(() => undefined);
-    }
-  }
-
   /** Address without user and password, for the log. */
   get #place(): string {
     return `${this.#address.host}:${this.#address.port}`;
   }
 
   /** Connects, and takes packets until the connection ends. Returns the reason for the end. */
-  async #consume(onConnected: () => void): Promise<string> {
+  async #consume(onOpen: () => void): Promise<string> {
     const { config, log } = this.#options;
     const { mqttTopic: topic, mqttGroup: group, maxPacketBytes, inFlight } = config;
     const clientId = this.#clientId;
@@ -137,7 +120,7 @@ export class MqttSource {
         await packets.subscribe(`${group === undefined ? "" : `$share/${group}/`}${topic}/packets/#`);
         log.info({ broker: this.#place, clientId, group, hasSession: packets.hasSession }, "taking packets over MQTT");
         this.problem = null;
-        onConnected();
+        onOpen();
         return await Promise.race([this.#stopped, packets.ended, control.ended]);
       } finally {
         life.abort();
