@@ -31,16 +31,6 @@ export function sha256(...parts: readonly (string | Uint8Array)[]): string {
 /** Returns the message id by which a broker recognises a packet that is sent twice. */
 export const messageId = (source: string, id: string): string => sha256(`${source}\n${id}`);
 
-/**
- * Returns a name as one level of a broker's subject or topic. If forbidden characters were replaced, adds a hash, so
- * that different names stay different.
- */
-export function tokenOf(name: string): string {
-  if (/^[\w-]{1,64}$/.test(name)) return name;
-  const readable = name.replace(/[^\w-]+/g, "_").slice(0, 48);
-  return `${readable}-${sha256(name).slice(0, 12)}`;
-}
-
 /** Returns the name of this device: host name and device id, since several machines may have the same host name. */
 export const deviceName = (folder: string): string => `/devices/${hostname()}-${ownId(folder)}`;
 

@@ -1,6 +1,7 @@
 /** The agent's side of a shadow's process: starts the process, sends it frames, and ends it after a failure. */
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { builtFile } from "boxwright-service/built";
 import { messageOf } from "boxwright-service/errors";
 import type { Problem } from "boxwright-service/schema/protocol";
 import type { SeenFrame } from "../network/network.ts";
@@ -23,8 +24,7 @@ export interface RunnerParts {
   readonly file?: string;
 }
 
-// Use the built file also when this code runs from src/, as in tests: a process runs no TypeScript.
-const FILE = fileURLToPath(import.meta.url.replace(/(src|dist)\/shadow\/runner\.[jt]s$/, "dist/shadow/child.js"));
+const FILE = fileURLToPath(builtFile(import.meta.url, "child.js"));
 
 export class Runner {
   readonly #parts: RunnerParts;

@@ -1,6 +1,7 @@
 /** The sink "mqtt": publishes packets to a broker of MQTT 5, which passes them on to a host. */
 import { fromPacket, packetHeaders } from "boxwright";
 import { UserError, connectionProblem } from "boxwright-service/errors";
+import { levelOf } from "boxwright-service/level";
 import {
   type MqttAnswer,
   type MqttConnection,
@@ -11,7 +12,7 @@ import {
   mqttCodeOf,
 } from "boxwright-service/mqtt";
 import { runWithin } from "boxwright-service/patience";
-import { sha256, tokenOf } from "../core/ids.ts";
+import { sha256 } from "../core/ids.ts";
 import { Reopened, wait } from "../core/wait.ts";
 import type { MqttSettings } from "../settings/types.ts";
 import { type FindConfig, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";
@@ -72,7 +73,7 @@ export class MqttSink implements Sink {
         else if (kind === "raw")
           return { kind: "refused", reason: `config ${config}: this agent has it no more, so no host could decode` };
       }
-      const topic = `${this.#settings.topic}/packets/${tokenOf(source ?? "")}/${tokenOf(subject ?? "")}`;
+      const topic = `${this.#settings.topic}/packets/${levelOf(source ?? "")}/${levelOf(subject ?? "")}`;
       const message = { topic, payload: packet, qos: 1, ...propertiesOf(packetHeaders(packet)) } as const;
       return await this.#publish(open, message, signal);
     } catch (error) {
@@ -124,7 +125,7 @@ export class MqttSink implements Sink {
 
   async preview(preview: Preview): Promise<void> {
     const { connection } = await this.#broker.get();
-    const topic = `${this.#settings.topic}/previews/${tokenOf(preview.source)}/${tokenOf(preview.subject)}`;
+    const topic = `${this.#settings.topic}/previews/${levelOf(preview.source)}/${levelOf(preview.subject)}`;
     await connection.publish({ topic, payload: preview.jpeg, qos: 0, ...propertiesOf(previewHeaders(preview)) });
   }
 

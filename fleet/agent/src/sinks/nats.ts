@@ -6,7 +6,8 @@ import { type ConnectionOptions, type MsgHdrs, type NatsConnection, connect, hea
 import { fromPacket, packetHeaders } from "boxwright";
 import { STUCK_BROKER, isThere, isTimeout } from "boxwright-service/broker";
 import { UserError, connectionProblem } from "boxwright-service/errors";
-import { messageId, tokenOf } from "../core/ids.ts";
+import { levelOf } from "boxwright-service/level";
+import { messageId } from "../core/ids.ts";
 import { Reopened } from "../core/wait.ts";
 import type { NatsSettings } from "../settings/types.ts";
 import { type FindConfig, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";
@@ -73,7 +74,7 @@ export class NatsSink implements Sink {
 
   async preview(preview: Preview): Promise<void> {
     const { connection } = await this.#broker.get();
-    connection.publish(`boxwright.previews.${tokenOf(preview.subject)}`, preview.jpeg, {
+    connection.publish(`boxwright.previews.${levelOf(preview.subject)}`, preview.jpeg, {
       headers: messageHeaders(previewHeaders(preview)),
     });
   }
@@ -133,7 +134,7 @@ export class NatsSink implements Sink {
 /** Returns the subject for a camera's packets. Hosts process the packets of a partition in order. */
 function subjectOf(source: string | null, camera: string | null, partitions: number): string {
   const partition = crc32(`${source ?? ""}\n${camera ?? ""}`) % partitions;
-  return `boxwright.packets.${partition}.${tokenOf(camera ?? "")}`;
+  return `boxwright.packets.${partition}.${levelOf(camera ?? "")}`;
 }
 
 /**

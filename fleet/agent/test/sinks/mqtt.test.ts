@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Packet, createDecoderSync, fromPacket } from "boxwright";
 import type { IPublishPacket, MqttClient } from "mqtt";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { tokenOf } from "../../src/core/ids.ts";
+import { levelOf } from "boxwright-service/level";
 import { CONFIG } from "../support/echo.ts";
 import { photoFolder } from "../support/folder.ts";
 import { readerOf } from "../support/health.ts";
@@ -66,7 +66,7 @@ describe.skipIf(mosquitto === undefined)("a broker of MQTT", () => {
     await until(() => host.packets.length === 20, "20 packets");
     expect(host.ids().size).toBe(20);
     const [packet] = host.messages.filter(({ topic }) => topic.includes("/packets/"));
-    expect(packet!.topic).toBe(`boxwright/packets/${tokenOf("/devices/7")}/${tokenOf("front door")}`);
+    expect(packet!.topic).toBe(`boxwright/packets/${levelOf("/devices/7")}/${levelOf("front door")}`);
     expect(packet!.qos).toBe(1);
     expect(packet!.properties!.contentType).toBe("application/cloudevents+json");
     // The broker keeps the config.

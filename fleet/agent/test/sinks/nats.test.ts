@@ -5,7 +5,8 @@ import { Kvm } from "@nats-io/kv";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { createDecoderSync, fromPacket } from "boxwright";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { messageId, tokenOf } from "../../src/core/ids.ts";
+import { levelOf } from "boxwright-service/level";
+import { messageId } from "../../src/core/ids.ts";
 import { addressOf } from "../../src/sinks/nats.ts";
 import { CONFIG } from "../support/echo.ts";
 import { photoFolder } from "../support/folder.ts";
@@ -60,7 +61,7 @@ describe.skipIf(natsServer === undefined)("a stream of NATS JetStream", () => {
     const partition = crc32("/devices/7\nfront door") % 4;
     const packets = messages.map(({ data }) => fromPacket(Uint8Array.from(data)));
     messages.forEach(({ subject, id, type }, i) => {
-      expect(subject).toBe(`boxwright.packets.${partition}.${tokenOf("front door")}`);
+      expect(subject).toBe(`boxwright.packets.${partition}.${levelOf("front door")}`);
       expect(id).toBe(messageId("/devices/7", packets[i]!.id!));
       expect(type).toBe("application/cloudevents+json");
     });
@@ -205,16 +206,5 @@ describe.skipIf(natsServer === undefined)("a stream of NATS JetStream", () => {
     await broker.makeStream();
     expect((await agent.ended).code).toBe(0);
     expect(await broker.messages()).toHaveLength(3);
-  });
-});
-
-describe("a camera's part of a subject", () => {
-  it("is the name, or a name without dots, stars and spaces that stays apart from others", () => {
-    expect(tokenOf("door-1")).toBe("door-1");
-    expect(tokenOf("a.b")).toMatch(/^a_b-[\da-f]{12}$/);
-    expect(tokenOf("a*b")).not.toBe(tokenOf("a.b"));
-    expect(tokenOf("../../>")).toMatch(/^[\w-]+$/);
-    expect(tokenOf("")).toMatch(/^-[\da-f]{12}$/);
-    expect(tokenOf("x".repeat(1024)).length).toBeLessThan(64);
   });
 });

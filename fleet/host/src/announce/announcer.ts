@@ -3,6 +3,7 @@
  * Nothing is sent later: frames that a broker misses are only in the database.
  */
 import { randomBytes } from "node:crypto";
+import { levelOf } from "boxwright-service/level";
 import type { Logger } from "boxwright-service/log";
 import { type MqttAddress, type MqttConnection, connectMqtt, readMqttAddress } from "boxwright-service/mqtt";
 import type { Config } from "../core/config.ts";
@@ -10,7 +11,7 @@ import type { Metrics } from "../core/metrics.ts";
 import { millisecondsOf } from "../core/time.ts";
 import { stayConnected } from "../mqtt/reconnect.ts";
 import type { StoredFrame } from "../store/frames.ts";
-import { detectionsOf, levelOf } from "./detection.ts";
+import { detectionsOf } from "./detection.ts";
 import { HomeAssistant, type Message } from "./home-assistant.ts";
 import { MODULE, sceneOf } from "./onvif.ts";
 

@@ -1,5 +1,4 @@
-/** Converts stored detections to those of announcements, and names to parts of topics. */
-import { createHash } from "node:crypto";
+/** Converts stored detections to those of announcements. */
 import type { StoredFrame } from "../store/frames.ts";
 import { labelOf } from "../store/seen.ts";
 
@@ -23,15 +22,4 @@ export function detectionsOf({ detections }: Pick<StoredFrame, "detections">): D
     if (!numbers.every((value) => typeof value === "number" && Number.isFinite(value))) return [];
     return [{ ...(one as Detection), label: labelOf(one), ...(Number.isInteger(track_id) && { track_id: track_id! }) }];
   });
-}
-
-/** Returns a short hash of a text. The hash keeps names apart that become equal when characters are replaced. */
-export const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 12);
-
-/**
- * Returns a name as one level of a topic: letters, digits, `-` and `_`. Adds a hash if other characters were replaced.
- */
-export function levelOf(name: string): string {
-  const safe = name.replace(/[^\w-]+/g, "_").slice(0, 60);
-  return safe === name && name !== "" ? name : `${safe}-${hashOf(name)}`;
 }

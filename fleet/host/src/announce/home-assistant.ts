@@ -2,8 +2,9 @@
  * Publishes what cameras see to Home Assistant. MQTT discovery creates an occupancy sensor and a count for each label
  * of a camera. https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery
  */
+import { levelOf, shortHash } from "boxwright-service/level";
 import { countLabels } from "../store/seen.ts";
-import { type Detection, hashOf, levelOf } from "./detection.ts";
+import type { Detection } from "./detection.ts";
 
 export interface Message {
   readonly topic: string;
@@ -74,7 +75,7 @@ export class HomeAssistant {
       if (!sensor) {
         if (this.#sensors.size >= MOST_SENSORS) continue;
         const topic = `${this.#prefix}/seen/${levelOf(place.source)}/${levelOf(place.subject)}/${levelOf(label)}`;
-        const id = `${hashOf(camera)}_${hashOf(label)}`;
+        const id = `${shortHash(camera)}_${shortHash(label)}`;
         sensor = { id, place, label, topic, seen: [], sentCount: null, sentAt: -Infinity };
         this.#sensors.set(key, sensor);
         fresh.push(...this.#configsOf(sensor));
@@ -121,7 +122,7 @@ export class HomeAssistant {
       state_topic: topic,
       expire_after: EXPIRE_SECONDS,
       device: {
-        identifiers: [`boxwright_${hashOf(cameraOf(place))}`],
+        identifiers: [`boxwright_${shortHash(cameraOf(place))}`],
         name,
         manufacturer: "boxwright",
         model: source,

@@ -1,6 +1,7 @@
 /** Reads configs that agents send, and checks new ones in a thread. */
 import { Worker } from "node:worker_threads";
 import type { DecoderOptions } from "boxwright";
+import { builtFile } from "boxwright-service/built";
 import { messageOf } from "boxwright-service/errors";
 import { Refusal } from "../core/errors.ts";
 
@@ -49,11 +50,7 @@ const isRecord = (value: unknown): value is object =>
  */
 export function checkNetwork(network: Network): Promise<string | null> {
   return new Promise((resolve, reject) => {
-    // Use the built file also when this code runs from src/, as in tests: a thread runs no TypeScript.
-    const file = new URL(
-      import.meta.url.replace(/(src|dist)\/decode\/networks\.[jt]s$/, "dist/decode/check-worker.js"),
-    );
-    const worker = new Worker(file, {
+    const worker = new Worker(builtFile(import.meta.url, "check-worker.js"), {
       workerData: network,
       resourceLimits: { maxOldGenerationSizeMb: MOST_MB },
     });

@@ -5,7 +5,7 @@ import { Mosquitto } from "boxwright-service/testing/mosquitto";
 import { until } from "boxwright-service/testing/wait";
 import { decoder, detectionPacket, outputsOf } from "../support/frames.ts";
 import { HomeAssistant } from "../../src/announce/home-assistant.ts";
-import { levelOf } from "../../src/announce/detection.ts";
+import { levelOf } from "boxwright-service/level";
 import { sceneOf } from "../../src/announce/onvif.ts";
 import { type TestHost, testHost } from "../support/host.ts";
 
@@ -48,13 +48,6 @@ test("a scene has ONVIF's coordinates: from the middle, -1 to 1, upwards", () =>
     ],
   });
   expect(sceneOf(time, [])).toMatchObject({ Frame: [{ Object: [] }] });
-});
-
-test("names become levels of a topic, and stay apart", () => {
-  expect(levelOf("door-1")).toBe("door-1");
-  const strange = ["a/b", "a+b", "a#b", "a b", "", "ä"].map(levelOf);
-  expect(new Set(strange).size).toBe(strange.length);
-  for (const level of strange) expect(level).toMatch(/^[\w-]+$/);
 });
 
 test("a label counts for three seconds, is said again after twenty, and a silent camera says nothing", () => {

@@ -1,5 +1,6 @@
 /** Checks applications with boxwright itself, in a thread: config, options, and the model file if there is one. */
 import { Worker } from "node:worker_threads";
+import { builtFile } from "boxwright-service/built";
 import { messageOf } from "boxwright-service/errors";
 
 export interface CheckRequest {
@@ -48,9 +49,10 @@ export class Checker {
 
 function run(request: CheckRequest): Promise<CheckResult> {
   return new Promise((resolve) => {
-    // Load the built file also when this code runs from src/, as in tests: a worker thread runs no TypeScript.
-    const file = new URL(import.meta.url.replace(/(src|dist)\/check\/check\.[jt]s$/, "dist/check/worker.js"));
-    const worker = new Worker(file, { workerData: request, resourceLimits: { maxOldGenerationSizeMb: MOST_MB } });
+    const worker = new Worker(builtFile(import.meta.url, "worker.js"), {
+      workerData: request,
+      resourceLimits: { maxOldGenerationSizeMb: MOST_MB },
+    });
     const end = (result: CheckResult): void => {
       clearTimeout(limit);
       resolve(result);

@@ -1,0 +1,9 @@
+/** Finds built files, which threads and processes run. */
+
+/**
+ * Returns the address of a built file beside a module. Use it also for code that runs from src/, as in tests: a thread
+ * or a process runs no TypeScript.
+ * @param module `import.meta.url` of the module
+ */
+export const builtFile = (module: string, name: string): URL =>
+  new URL(name, module.replace(/^(.*\/)(?:src|dist)\//, "$1dist/"));
