@@ -39,7 +39,6 @@ export function readAnchors(given: FieldReader, config: Config): AnchorSet[] | n
   return sets;
 }
 
-/** Reads anchors that are listed per output. */
 function nested(r: FieldReader, list: readonly unknown[]): AnchorSet[] | null {
   const groups = r.nestedPairs("anchors", list);
   if (r.has("anchorMasks"))
@@ -47,12 +46,11 @@ function nested(r: FieldReader, list: readonly unknown[]): AnchorSet[] | null {
   return groups && inOrder(groups);
 }
 
-/** Reads a flat list of anchors, with or without masks. */
 function flat(r: FieldReader, { strides, family, inputSize }: Config): AnchorSet[] | null {
   const anchors = r.pairs("anchors");
   if (r.has("anchorMasks")) return masked(r, anchors, inputSize);
   if (!anchors || anchors.length === 0) return anchors && [];
-  // The strides tell the count of maps. Without strides, expect three anchors per map, as most networks have.
+  // The count of strides is the count of maps. Without strides, expect three anchors per map, as most networks have.
   const isOneMap = family !== null && TRAITS[family].oneMap;
   const maps = strides?.length || (!isOneMap && anchors.length % 3 === 0 ? anchors.length / 3 : 1);
   const each = anchors.length / maps;

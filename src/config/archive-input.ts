@@ -4,7 +4,7 @@ import type { PartialRule } from "../core/prepare-rule.ts";
 import { show } from "../core/tensor.ts";
 import { FieldReader, TEXT, isObject } from "./fields.ts";
 
-/** What an archive states about its picture. Lists separately the statements that no preparation can follow. */
+/** The statements of an archive about its picture. Those that no preparation can follow are listed separately. */
 export interface ArchivePicture {
   readonly rule: PartialRule;
   readonly problems: readonly ConfigProblem[];
@@ -14,12 +14,11 @@ const INPUT = ["name", "dtype", "input_type", "shape", "layout", "preprocessing"
 const PREPROCESSING = ["mean", "scale", "reverse_channels", "interleaved_to_planar", "dai_type"];
 
 const TYPES = { float32: "f32", float16: "f16", uint8: "u8", int8: "i8" } as const;
-/** Channel counts that a picture may have. */
 const CHANNELS = [1, 3, 4];
 
 /**
- * True if the last dimension of an image's shape holds the channels. The letters of some archives are wrong, so the
- * shape decides: the end with few elements holds the channels.
+ * True if the last dimension of an image's shape holds the channels. Some archives state wrong layout letters, so the
+ * shape decides: the shorter end holds the channels.
  */
 export function areChannelsLast(shape: readonly number[], layout: string): boolean {
   const [first, , last] = shape.slice(-3);
@@ -27,7 +26,7 @@ export function areChannelsLast(shape: readonly number[], layout: string): boole
   return isLettered ? last <= 4 || first > 4 : last <= 4 && first > 4;
 }
 
-/** Reads the picture from the inputs. Reports no problem about what the option `prepare` states itself. */
+/** Reads the picture from the inputs. Reports no problem about a field that the option `prepare` overrides. */
 export function pictureOf(inputs: readonly unknown[], prepare: PartialRule = {}): ArchivePicture {
   const problems: ConfigProblem[] = [];
   const all = new FieldReader({ inputs }, "model", problems).objects("inputs") ?? [];
@@ -50,7 +49,7 @@ export function pictureOf(inputs: readonly unknown[], prepare: PartialRule = {})
   return { rule, problems };
 }
 
-/** The parts of a `dai_type`: "BGR888p" is order, bits and planes. */
+/** The parts of a `dai_type`. "BGR888p" is the channel order, 8 bits for each channel, and "p" for planar. */
 interface FrameType {
   readonly order: "RGB" | "BGR" | null;
   readonly isHalf: boolean;
@@ -98,7 +97,7 @@ function layoutRule(
       "layout",
       prepare,
     );
-  // List each source of the layout, the strongest first, with the field to name if the shape contradicts it.
+  // Sources of the layout, the strongest first, each with the field to name if the shape contradicts it.
   const stated = (
     [
       [block, "dai_type", frame.layout],
@@ -135,7 +134,6 @@ function layoutOfShape([first, , last]: readonly number[]): "NCHW" | "NHWC" | nu
   return isFirst === isLast ? null : isFirst ? "NCHW" : "NHWC";
 }
 
-/** Returns the element type. */
 function typeRule(input: FieldReader, { isHalf }: FrameType, prepare: PartialRule): PartialRule {
   const typeName = input.take("dtype", TEXT);
   if (typeName === null) return isHalf ? { type: "f16" } : {};
@@ -144,7 +142,10 @@ function typeRule(input: FieldReader, { isHalf }: FrameType, prepare: PartialRul
   return {};
 }
 
-/** Returns the channel order, the mean and the divisor. A null states the format's defaults: RGB, 0 and 1. */
+/**
+ * Returns the channel order, the mean and the divisor. A null in the file stands for the format's defaults: RGB, 0 and
+ * 1.
+ */
 function valuesRule(block: FieldReader, { order }: FrameType): PartialRule {
   const isRgb = block.take("reverse_channels", FLAG);
   return {
@@ -161,7 +162,7 @@ const valuesOf = (block: FieldReader, key: string, isValue: (x: unknown) => bool
     (x) => Array.isArray(x) && [1, 3].includes(x.length) && x.every(isValue),
   ]);
 
-/** Reports byte inputs whose values are not plain pixels: an archive cannot state their scale. */
+/** Reports byte inputs with a mean or a divisor: an archive cannot state the scale of such bytes. */
 function checkBytes(input: FieldReader, { type, mean, std }: PartialRule, prepare: PartialRule): void {
   if ((prepare.type ?? type) !== type) return;
   const isPlain = [mean ?? 0].flat().every((x) => x === 0) && [std ?? 1].flat().every((x) => x === 1);

@@ -1,4 +1,4 @@
-/** Removes the background from the front of labels, for networks whose class ids do not count it. */
+/** Removes the background from the start of the labels, for networks that do not count it as a class. */
 import { TRAITS } from "../core/families.ts";
 import type { Config } from "./types.ts";
 
@@ -9,7 +9,6 @@ const BACKGROUND = ["???", "background", "__background__"];
 export const beginsWithBackground = (labels: readonly string[]): boolean =>
   labels.length > 0 && BACKGROUND.includes(labels[0].trim().toLowerCase());
 
-/** Returns the labels without a first one that stands for the background. */
 export const withoutBackground = (labels: readonly string[]): readonly string[] =>
   labels.slice(beginsWithBackground(labels) ? 1 : 0);
 

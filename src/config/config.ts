@@ -1,4 +1,7 @@
-/** Reads a config of any format synchronously. read.ts loads the readers of files only if a file comes. */
+/**
+ * Reads a config of any format synchronously. For an asynchronous read, read.ts loads the readers of config files only
+ * when needed.
+ */
 import { fileFormats } from "./file-formats.ts";
 import { readBy } from "./read.ts";
 import type { Config, DecoderOptions } from "./types.ts";

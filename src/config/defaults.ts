@@ -1,6 +1,9 @@
 import type { Config } from "./types.ts";
 
-/** Returns the config of a file that states nothing. The reader of each format overrides what its file states. */
+/**
+ * Returns the config of a file that states nothing. The reader of each format overwrites the fields that its file
+ * states.
+ */
 export function defaultConfig(format: Config["format"]): Config {
   return {
     format,

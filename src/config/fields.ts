@@ -42,8 +42,8 @@ export const inPairs = (flat: readonly number[]): [number, number][] =>
   flat.flatMap((w, i) => (i % 2 ? [] : [[w, flat[i + 1]]]));
 
 /**
- * Reads the fields of one object. The key of a field gives its value, and its path in errors. An absent or `null` field
- * reads as `null`. So does a wrong field, which is also reported.
+ * Reads the fields of one object. A method takes a field's key, returns the value, and names the key in errors. An
+ * absent or `null` field reads as `null`. A wrong field does too, and is reported.
  */
 export class FieldReader {
   readonly json: Json;
@@ -60,7 +60,7 @@ export class FieldReader {
     return this.path && key ? `${this.path}.${key}` : this.path + key;
   }
 
-  /** Reports a problem of the field `key`. An option of `createDecoder` may settle it. */
+  /** Reports a problem of the field `key`. `option` names the option of `createDecoder` that can replace the field. */
   report(key: string, got: string, expected: string, option?: OptionName): void {
     this.problems.push({
       path: this.pathOf(key),
@@ -79,7 +79,7 @@ export class FieldReader {
     this.report(key, show(this.json[key]), expected, option);
   }
 
-  /** Reports every key outside `keys`: a misspelt name would have no effect. */
+  /** Reports every key outside `keys`, since a misspelt name would have no effect. */
   reportUnknown(keys: readonly string[], more = ""): void {
     for (const key of Object.keys(this.json)) {
       const complaint = nameComplaint(key, keys, more);
@@ -192,7 +192,7 @@ export class FieldReader {
       if (!isText(name)) this.reportValue(`${key}[${i}]`, "a string, or [name, colour]", v);
       return name;
     });
-    // An empty list states nothing.
+    // An empty list counts as absent.
     return names?.length && names.every(isText) ? names : null;
   }
 
@@ -210,7 +210,7 @@ export class FieldReader {
   /** Returns [output][anchor][w,h]. */
   nestedPairs(key: string, sets: readonly unknown[]): [number, number][][] | null {
     const before = this.problems.length;
-    // Take flat lists of even length as lists of pairs. Next to a list of odd length they are errors too.
+    // Take flat lists of even length as lists of pairs. A list of odd length makes all of them errors.
     const isOddly = (x: unknown): boolean => all(x, isNumber) && (x as unknown[]).length % 2 === 1;
     const oddly = sets.some(isOddly);
     sets.forEach((set, i) => {

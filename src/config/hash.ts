@@ -1,4 +1,4 @@
-/** Hashes a config. The hash covers what matters for decoding, and names the config. */
+/** Hashes the fields of a config that affect decoding. The hash names the config. */
 import { isRecord } from "../core/json.ts";
 import type { Config } from "./types.ts";
 

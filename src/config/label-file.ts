@@ -20,7 +20,7 @@ export function readLabelFile(text: string): LabelFile {
   const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
   if (isJson(text)) return wrong("JSON");
   if (/^\s*item\s*:?\s*\{/m.test(text)) return readPbtxt(text);
-  // A name may end in a colon, but no label is the whole line "names:".
+  // Find the line "names:". A label may end in a colon, but no label is the word "names:" alone.
   const start = lines.findIndex((line) => /^["']?names["']?\s*:/.test(line));
   if (start >= 0) return readYaml(lines, start);
   if (lines.some((line) => /^(train|val|nc|path)\s*:/.test(line))) return wrong("a YAML without `names:`");
@@ -53,7 +53,7 @@ function readLines(lines: readonly string[]): LabelFile {
   );
 }
 
-/** Returns one name per line. An empty line in between stays, as a class without a name. */
+/** Returns one name per line. An empty line between names is a class without a name. */
 function plain(lines: readonly string[]): LabelFile {
   const labels = [...lines];
   while (labels[labels.length - 1] === "") labels.pop();
@@ -68,7 +68,7 @@ function byId(rows: readonly (readonly [id: number, name: string])[]): LabelFile
     if (labels[id] !== undefined) return wrong(`class id ${id} twice`, "each id once");
     labels[id] = name;
   }
-  // Names such as "1 cent, 2 cent, 5 cent" look like ids with names.
+  // Read names such as "1 cent, 2 cent, 5 cent" as plain lines, although each begins with a number.
   const names = rows.map(([, name]) => name);
   const isDense = rows.every(([id], i) => id === i);
   const firsts = new Map([...names.entries()].reverse().map(([i, name]) => [name, i] as const));

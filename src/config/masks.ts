@@ -2,7 +2,7 @@
 import type { AnchorSet } from "./types.ts";
 import { type FieldReader, isWhole } from "./fields.ts";
 
-/** The anchors that masks refer to. `null` if they are wrong, which is already reported. */
+/** The anchors to which masks refer. `null` if they are wrong; the problem is then already reported. */
 type Anchors = readonly (readonly [number, number])[] | null;
 
 type InputSize = readonly [number, number] | null;
@@ -35,7 +35,7 @@ export function readMasks(
   return sets.sort((a, b) => (b.side ?? 0) - (a.side ?? 0));
 }
 
-/** Strides that maps may have. The error about a wrong width names the widths for the usual ones. */
+/** Strides of the map widths that the error about a wrong width suggests. */
 const STRIDES = [4, 8, 16, 32, 64, 128];
 const USUAL_STRIDES = [8, 16, 32, 64];
 

@@ -1,4 +1,4 @@
-/** Makes a config of what `readModel` returned. Does not import `readModel` itself, so decoders stay small. */
+/** Makes a config of `readModel`'s result. Imports no reader of model files, so that decoders stay small. */
 import type { ConfigProblem } from "../core/errors.ts";
 import { elementType } from "../core/tensor.ts";
 import { typedDefaults } from "./defaults.ts";
@@ -16,7 +16,7 @@ export const missingIn = (root: Json, options: FieldReader): readonly ConfigProb
     ? []
     : (root as unknown as Model).missing.filter(({ path }) => !isStated(path, (name) => options.has(name)));
 
-/** True if the options state what a model file lacks. Labels also state the class count. */
+/** True if the options state the fact that a model file lacks. Labels also state the class count. */
 export const isStated = (path: string, isGiven: (name: string) => boolean): boolean =>
   isGiven(path) || (path === "classes" && isGiven("labels"));
 
@@ -27,20 +27,23 @@ export function readModelConfig(r: FieldReader): Config {
   const isOpen = inputs.some(hasOpenSides);
   return {
     ...overlay(options, { ...typedDefaults(), picture: input }, readSettings(options)),
-    // Drop the file's class names and class count if the caller states labels.
+    // If the caller states labels, drop the file's class names and class count.
     classes: stated.classes ?? null,
     ...(exporter && { familyExporter: exporter }),
     modelName: description,
-    // If the picture's size is open, drop the shapes: they are those of the one picture used for the export.
+    // If the input size is open, drop the shapes: they are of the one image size used for the export.
     outputs: outputs.map((output) => (isOpen ? { ...outputSpec(output), dims: null } : outputSpec(output))),
   };
 }
 
-/** True for a picture's input whose width or height is open. */
+/** True if the width or height of an image input is open. */
 const hasOpenSides = ({ dims }: ModelTensor): boolean =>
   dims?.length === 4 && dims.slice(1).filter((d) => typeof d !== "number").length >= 2;
 
-/** Returns an output as a decoder knows it before the first frame. The shape is open if a dimension or the type is. */
+/**
+ * Returns an output as a decoder knows it before the first frame. The shape stays open if a dimension or the type is
+ * open.
+ */
 export const outputSpec = ({ name, dims, type, quantisation }: ModelTensor): OutputSpec => ({
   name,
   dims:
@@ -51,7 +54,7 @@ export const outputSpec = ({ name, dims, type, quantisation }: ModelTensor): Out
   ...scalesOf(quantisation),
 });
 
-/** Returns scale and zero point of a file as a decoder takes them: one number each, or lists with their axis. */
+/** Converts a file's quantisation to the form of decoders: one scale and zero point, or lists with their axis. */
 export const scalesOf = (
   quantisation: Quantisation | null,
 ): Pick<OutputSpec, "scale" | "zeroPoint" | "axis"> =>

@@ -11,7 +11,7 @@ import { archiveTask } from "./archive-task.ts";
 import { COUNT, UNIT } from "../core/options.ts";
 import { type FieldReader, TEXT, isText } from "./fields.ts";
 
-/** A head of an archive, with the kind of network or the single family that its parser means. */
+/** A head of an archive. Its parser tells either the kind of network or the single family. */
 interface ArchiveHead {
   readonly head: FieldReader;
   readonly kind: NetworkKind | null;
@@ -24,7 +24,7 @@ function otherReader(parser: unknown): string | undefined {
   return Object.hasOwn(OTHER_PARSERS, name) ? OTHER_PARSERS[name] : undefined;
 }
 
-/** Returns the config of an archive. The archive describes a network; the device decides who decodes. */
+/** Returns the config of an archive. An archive does not say who decodes: the device decides. */
 export function readArchive(root: FieldReader): Config {
   const model = root.object("model");
   const heads = (model.objects("heads") ?? []).map((head): ArchiveHead => {
@@ -86,7 +86,7 @@ function readHead({ head, kind, special }: ArchiveHead, from: Config): Config {
   const hasAnchors = kind !== null && KINDS[kind].anchors;
   const labels = metadata.labels("classes");
   const classes = metadata.take("n_classes", COUNT);
-  // Fewer names than classes are allowed: the other classes have their ids only. More names than classes are an error.
+  // Allow fewer names than classes: the other classes have ids only. More names than classes are an error.
   if (classes !== null && labels && labels.length > classes)
     metadata.report("n_classes", `${classes} for ${labels.length} names in classes`, "at least as many");
   const subtype = metadata.take("subtype", TEXT);
@@ -143,7 +143,7 @@ function checkOutputs(r: FieldReader, key: string, names: readonly string[], { o
       r.report(key, `"${name}"`, `one of the model's outputs ${outputs.map((o) => o.name).join(", ")}`);
 }
 
-/** Returns the roles of outputs that a parser knows by their order. The third is absent in a network without masks. */
+/** Returns the roles of outputs of a parser that goes by their order. Networks without masks lack the third. */
 function orderedOutputs(
   head: FieldReader,
   names: readonly string[],
@@ -212,7 +212,7 @@ function outputsOf(model: FieldReader): OutputSpec[] | null {
       name: name as string,
       dims: shapeOf(o),
       type: o.take("dtype", TEXT),
-      // Keep the letters for printing only: other tools write wrong ones ("NCDE").
+      // Keep the letters for printing only: some tools write wrong ones, such as "NCDE".
       layout: o.take("layout", TEXT),
       order: null,
     };

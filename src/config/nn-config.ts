@@ -31,7 +31,7 @@ const THRESHOLD = 0.5;
 /** Returns the config of a file with the block `key`. */
 export function readNnConfig(root: FieldReader, key: "NN_config" | "nn_config"): Config {
   const block = root.object(key);
-  // Leave the block's name out of error paths: people know the metadata by its own name.
+  // Leave the block's name out of error paths: `NN_specific_metadata` alone is well known.
   const metadata = block.object("NN_specific_metadata", "");
   const mappings = root.object("mappings");
   root.reportMisspelt(["NN_config", "nn_config", "mappings"]);
@@ -46,7 +46,7 @@ export function readNnConfig(root: FieldReader, key: "NN_config" | "nn_config"):
   const inputSize = readSize(block);
   const threshold = (name: string): number =>
     metadata.take(name, UNIT) ?? block.take(name, UNIT) ?? THRESHOLD;
-  // `model` holds other things in files of other tools. Use only its name, as evidence for the family.
+  // Use only the name in `model`: other tools write other fields there. The name is evidence for the family.
   const model = isObject(root.json.model) ? root.json.model : {};
   const hasAnchors = kind === null || KINDS[kind].anchors;
   return {

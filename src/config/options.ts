@@ -1,7 +1,7 @@
 /**
- * Table of the options of `createDecoder`: the values that each may have, and the task that it belongs to. Checks,
- * suggestions and refusals come from this table. The compiler asks for a row of each option of `types.ts`. The options
- * of the command line are in `node/cli/options.ts`.
+ * Table of the options of `createDecoder`: the values that each may have, and its task. Checks, suggestions and
+ * refusals come from this table. The compiler asks for a row for each option of `types.ts`. `node/cli/options.ts` has
+ * the options of the command line.
  */
 import { ENGINE_NAMES } from "../core/engine-name.ts";
 import type { OptionName } from "../core/errors.ts";
@@ -19,10 +19,10 @@ import { readSuppression } from "./suppression.ts";
 import { TASK_CHECKS } from "./task.ts";
 import type { DecoderOptions, TaskConfig, TaskFields } from "./types.ts";
 
-/** Check of an option: a rule for its value, or a function that reads the option and reports a wrong value. */
+/** Check of an option: a rule for the value, or a function that reads the option and reports a wrong value. */
 export type Row<T> = Rule<T> | ((r: FieldReader) => unknown);
 
-/** Rules of options that only the second argument of `createDecoder` has. */
+/** Rules of options that `createDecoder` takes only as its second argument. */
 export const CALL_OPTIONS = {
   engine: /* @__PURE__ */ oneOf(["auto", ...ENGINE_NAMES]),
   onNote: O.FUNCTION as Rule<NonNullable<DecoderOptions["onNote"]>>,
@@ -36,7 +36,7 @@ export const CALL_OPTIONS = {
 /** Options that `readAnchors` reads after the rest of the config. */
 const LATER = ["anchors", "anchorMasks"] as const;
 
-/** Rules of options that do not depend on a task: they describe the network and how its outputs are read. */
+/** Rules of options that belong to no task. They describe the network and how to read its outputs. */
 export const SETTINGS = {
   family: readFamily,
   rules: readRules,
@@ -54,7 +54,7 @@ export const SETTINGS = {
   roles: readRoles,
   task: readTask,
   reading: /* @__PURE__ */ oneOf(READING_NAMES),
-  // `prepareImage` checks the fields of the rule, as for a rule without a config.
+  // Only the type is checked here. `prepareImage` checks the fields of the rule.
   prepare: ["a rule of prepareImage", isObject],
   labels: (r) => r.labels("labels"),
   classes: O.COUNT,
@@ -96,7 +96,7 @@ export const settingNames = (): string[] => [
   ...Object.keys(TASK_OPTIONS),
 ];
 
-/** Returns a copy if the value is a list, since the caller may change the list later. */
+/** Copies a list, since the caller may change the list later. Returns other values as they are. */
 const copied = <T>(x: T): T => (Array.isArray(x) ? ([...(x as unknown[])] as T) : x);
 
 function readTask(r: FieldReader): TaskConfig | null {

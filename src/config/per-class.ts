@@ -1,4 +1,4 @@
-/** Checks the length of lists per class before the shapes have told the class count. */
+/** Checks the lengths of lists per class while the class count is unknown. */
 import { hasBackground } from "../core/parsers.ts";
 import type { Config } from "./types.ts";
 

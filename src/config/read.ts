@@ -21,7 +21,7 @@ export async function fetchConfig(json: unknown, options: DecoderOptions): Promi
   return readBy(file, over as DecoderOptions, () => formats) as Config;
 }
 
-/** Returns a copy of plain data. Returns the data itself if copying throws: the reader reports the cause later. */
+/** Returns a copy of plain data. If copying throws, returns the data: the reader then reports the cause. */
 function copyIfPlain(data: unknown): unknown {
   try {
     return copyOf(data);
@@ -51,7 +51,7 @@ export function readBy(
     return read(json, options, formats);
   } catch (e) {
     if (e instanceof ConfigError) throw e;
-    // A getter or proxy of the caller threw, or the data are nested deeper than the stack.
+    // A getter or proxy of the caller threw, or the data are nested deeper than the stack allows.
     return fail("a value that cannot be read through", "plain data");
   }
 }
@@ -77,7 +77,7 @@ function read(json: unknown, options: DecoderOptions, formats: () => FileFormats
     );
   if (isModel(root)) r.problems.push(...missingIn(root, over));
   dropSettled(r.problems, over);
-  // Stop here: later problems of a config that was read in part would only mislead.
+  // Stop here: problems found after a wrong field may be its consequences.
   r.throwProblems();
   const config = alignLabels(overlay(over, file, settings));
   const anchorSets = readAnchors(over, config) ?? config.anchorSets;
@@ -85,7 +85,7 @@ function read(json: unknown, options: DecoderOptions, formats: () => FileFormats
   return { ...config, anchorSets, ...(outputs && { outputs: outputSpecs(outputs) }) };
 }
 
-/** Removes problems of a file that an option settles. `labels` settles the class count too. */
+/** Removes problems of a file that an option resolves. `labels` states the class count too. */
 function dropSettled(problems: ConfigProblem[], over: FieldReader): void {
   const isOpen = ({ option }: ConfigProblem): boolean =>
     option === undefined || !(over.has(option) || (option === "classes" && over.has("labels")));
@@ -153,7 +153,7 @@ function reportBeside(r: FieldReader, root: Json): void {
       r.report(option, `it beside ${file}`, "it in the second argument of createDecoder");
 }
 
-/** Fields of `readModel`'s result that share the name of an option. `reportBeside` does not report them. */
+/** Fields of `readModel`'s result that share their name with an option. `reportBeside` does not report them. */
 const MODEL_FIELDS: readonly string[] = ["task", "inputSize", "keypoints", "outputs"];
 
 const isArchive = ({ model, ...root }: Json): boolean =>
@@ -163,7 +163,7 @@ const isArchive = ({ model, ...root }: Json): boolean =>
 /** Formats of a config with the key that identifies each, for an error. */
 const FORMATS = "NN_config, nn_config, model (NN Archive config.json) or family (typed options)";
 
-/** Keys that identify typed options. Several, so that a forgotten `family` is reported as missing. */
+/** Keys that identify typed options. Any of them suffices, so that a missing `family` is reported as missing. */
 const TYPED = ["family", "classes", "labels", "inputSize", "anchors", "roles"];
 
 function outputSpecs(outputs: NonNullable<DecoderOptions["outputs"]>): OutputSpec[] {

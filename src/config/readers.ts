@@ -59,7 +59,7 @@ export function readRules(r: FieldReader): StatedRules | null {
   const { set, ...rules } = c.json;
   const known = Object.keys(RULES);
   for (const [name, value] of Object.entries(rules)) {
-    // Look only at known names: every object inherits "constructor", which is no rule.
+    // Look up known names only: every object inherits "constructor".
     const rule = known.includes(name) ? RULES[name as keyof Rules] : null;
     const complaint = nameComplaint(name, known) ?? valueComplaint(value, rule!);
     if (complaint) c.report(name, ...complaint);
@@ -75,7 +75,7 @@ export function readPriors(r: FieldReader): Float32Array | null {
   ]);
   if (!x) return null;
   for (let i = 0; i < x.length; i++) {
-    // Report only the first: there may be thousands.
+    // Report only the first wrong number: there may be thousands.
     if (typeof x[i] !== "number" || !Number.isFinite(Math.fround(x[i]))) {
       r.reportValue(`priors[${i}]`, "a finite number", x[i]);
       return null;
@@ -83,7 +83,7 @@ export function readPriors(r: FieldReader): Float32Array | null {
   }
   if (x.length === 0 || x.length % 4 !== 0)
     r.report("priors", `${x.length} numbers`, "four for each box (or eight, with the variances after them)");
-  // Copy the array: a plan may read the priors as late as the first frame, and the caller may have reused it by then.
+  // Copy the array: the plan may read the priors as late as the first frame, when the caller may have overwritten them.
   return new Float32Array(x);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Settings: what a caller states in typed options, or in the options of `createDecoder`. `readSettings` reads one
- * source, and `overlay` puts it over a config and checks that both agree.
+ * Settings are the options that a caller states: typed options, or the second argument of `createDecoder`.
+ * `readSettings` reads them from one source. `overlay` puts them over a config and checks that both agree.
  */
 import { RULE_SETS } from "../core/rules.ts";
 import { TRAITS } from "../core/families.ts";
@@ -12,7 +12,7 @@ import { mayBePerClass } from "./per-class.ts";
 import type { StatedRules } from "./readers.ts";
 import type { Config } from "./types.ts";
 
-/** The settings that one source states. Others are absent. */
+/** The settings that one source states. */
 export type Settings = Partial<Omit<Config, "rules">> & {
   /** Divisors on y, x, h, w, an alternative to variances. */
   readonly scales?: readonly number[];
@@ -50,7 +50,7 @@ export function overlay(r: FieldReader, config: Config, settings: Settings): Con
   const { scales, rules: given, ...fields } = settings;
   const isSetNamed = (given?.set ?? null) !== null;
   const set = given?.set ?? config.ruleSet;
-  // A named set brings a cap of its own. A cap that is stated as a rule or an option overrides it.
+  // A named set brings its own largest count of detections. A count stated as a rule or option overrides it.
   const cap = isSetNamed ? RULE_SETS[set].maxDetections : Infinity;
   const usual = { ...config, ...usualSettings(config, fields.family) };
   const merged: Config = {
@@ -72,18 +72,21 @@ export function overlay(r: FieldReader, config: Config, settings: Settings): Con
       r.report(option, `it for a config of task "${config.task.name}"`, `task "${task}" beside it`);
   checkLists(r, config, settings, merged);
   checkSize(r, config, settings);
-  // A config may name no family. If the settings name one, the config can be decoded.
+  // A config may name no family. With a family from the settings, it can be decoded.
   return settings.family ? { ...merged, decodes: true, note: null } : merged;
 }
 
-/** Returns the thresholds and the cap of a family's authors, the defaults of typed options and model files. */
+/**
+ * Returns the thresholds and the largest count of detections that a family's authors use: defaults of typed options and
+ * model files.
+ */
 function usualSettings({ format }: Config, family: Config["family"] | undefined): Partial<Config> {
   if (format !== "options" || !family) return {};
   const { threshold, defaults } = TRAITS[family];
   return { ...(threshold !== undefined && { confidenceThreshold: threshold }), ...defaults };
 }
 
-/** Returns the factors on x, y, w, h. The divisors of TensorFlow have another order: y x h w. */
+/** Returns the factors on x, y, w, h. TensorFlow's divisors are in the order y, x, h, w. */
 const variancesOf = (scales: readonly number[]): Config["variances"] => [
   1 / scales[1],
   1 / scales[0],
@@ -114,7 +117,8 @@ function checkLists(r: FieldReader, config: Config, settings: Settings, merged: 
 /** Reports class ids in `keep` that cannot exist. The decoder checks the others against the shapes. */
 function checkKeptIds(r: FieldReader, { classes, keep, labels }: Config): void {
   const ids = (keep ?? []).filter((k) => typeof k === "number");
-  // If neither is known, the shapes will tell. Allow for a background, and for the unused ids of COCO's own numbering.
+  // If neither is known, only the shapes tell the count. Allow for a background, and for the unused ids of COCO's own
+  // numbering.
   const count = Math.max(classes ?? 0, labels?.length ?? 0);
   const most = count === COCO80.length ? COCO91.length : count + 1;
   // Allow any id if the network has a single class.

@@ -9,22 +9,22 @@ import type { ReadingName } from "../core/readings.ts";
 import type { TaskName } from "../core/tasks.ts";
 import type { TensorSpecInput } from "../core/tensor.ts";
 
-/** How a box is written. "cycxhw" is the order of TensorFlow's box coder. */
+/** Order of the four numbers of a box. "cycxhw" is the order of TensorFlow's box coder. */
 export type BoxFormat = "cxcywh" | "xyxy" | "xywh" | "yxyx" | "cycxhw";
 
-/** Unit of boxes that the network decoded: pixels of its input, 0..1 of it, or pixels of the photo. */
+/** Unit of decoded boxes: pixels of the network input, 0..1 of the input, pixels of the photo, or strides. */
 export type Coordinates = "pixels" | "normalised" | "photo" | "strides";
 
-/** How a row of prior boxes is written. */
+/** Order of the numbers of a prior box. */
 export type PriorFormat = "xyxy" | "cxcywh" | "cycxhw";
 
-/** The anchors of one feature map. `side`, `output` or the rank by size tells which map it is. */
+/** The anchors of one feature map. `side`, `output` or else the position in the list says which map. */
 export interface AnchorSet {
   /** Width of the map in cells (`sideN` of an NN_config). */
   readonly side: number | null;
   /** Name of the output tensor (NN Archive: anchors[i] belongs to yolo_outputs[i]). */
   readonly output: string | null;
-  /** [width, height] pairs in pixels of the network input (YOLOv2: in cells). */
+  /** [width, height] pairs in pixels of the network input. For YOLOv2, in cells. */
   readonly anchors: readonly (readonly [number, number])[];
 }
 
@@ -33,11 +33,11 @@ export interface OutputSpec {
   readonly name: string;
   /** `null`: the config leaves the shape open. */
   readonly dims: readonly number[] | null;
-  /** Spelling of the element type, as written. */
+  /** Spelling of the element type, as the config has it. */
   readonly type: string | null;
-  /** Letters of an archive for the storage order. Some files have wrong ones, so shapes decide instead. */
+  /** An archive's letters for the storage order. Some files have wrong ones, so shapes decide instead. */
   readonly layout: string | null;
-  /** Storage order that the option `outputs` states. It is taken at its word. */
+  /** Storage order from the option `outputs`. No shape overrides it. */
   readonly order: string | null;
   /** Quantised outputs: real = (raw - zeroPoint) * scale. A list has one for each index of `axis`. */
   readonly scale?: number | readonly number[];
@@ -45,7 +45,7 @@ export interface OutputSpec {
   readonly axis?: number;
 }
 
-/** Which output plays which role, by name. A list of names goes from the largest map to the smallest. */
+/** Names of the outputs by role. A list of names goes from the largest map to the smallest. */
 export interface Roles {
   readonly boxes?: string | readonly string[];
   readonly scores?: string | readonly string[];
@@ -68,7 +68,7 @@ export interface Roles {
   readonly masks?: string;
 }
 
-/** Options of what a network gives besides boxes. Each belongs to the import of its task. */
+/** Options of the tasks besides boxes. Each option belongs to one task. */
 export interface TaskFields {
   /** Number of keypoints, and values of each: x and y, or x, y and confidence. Task "pose". */
   readonly keypoints?: readonly [count: number, values: 2 | 3];
@@ -79,35 +79,35 @@ export interface TaskFields {
   /** The confidence of a keypoint: "probabilities", or "logits", still raw. Task "pose". */
   readonly keypointScores?: "probabilities" | "logits";
   /**
-   * Unit of decoded keypoints. Default: that of the boxes. "strides": the points are raw, offsets from their cell in
-   * strides, and stand in one tensor for all cells. Task "pose".
+   * Unit of decoded keypoints. Default: the unit of the boxes. "strides": one tensor for all cells holds raw offsets
+   * from each cell's place, in strides. Task "pose".
    */
   readonly keypointCoordinates?: "pixels" | "normalised" | "strides";
   /** How the maximum of a heat map becomes a point. Default: the authors' rule; "none": the cell. Task "pose". */
   readonly keypointRefinement?: "none" | "centre" | "quarter" | "dark-udp" | "heatmap";
-  /** Divisor that makes 0..1 of decoded keypoints of the family "keypoints". Default 1. Task "pose". */
+  /** Divisor that converts decoded keypoints of the family "keypoints" to 0..1. Default 1. Task "pose". */
   readonly keypointScale?: number;
   /** Number of mask coefficients of a cell, as many as there are prototypes. Task "segment". */
   readonly maskCoefficients?: number;
   /**
-   * How oriented boxes suppress each other. "ultralytics": ProbIoU, and suppressed boxes suppress too. "probiou":
-   * ProbIoU, greedily. "opencv": IoU of the polygons, greedily. Default "ultralytics". Task "oriented".
+   * How oriented boxes suppress each other. "ultralytics": by ProbIoU, where a suppressed box suppresses others too.
+   * "probiou": by ProbIoU, greedily. "opencv": by IoU of the polygons, greedily. Default "ultralytics". Task
+   * "oriented".
    */
   readonly orientedSuppression?: "ultralytics" | "probiou" | "opencv";
   /**
-   * Angles of results. "regular": in [0, pi/2), with width and height exchanged where needed, as in Ultralytics'
-   * results. "raw": as the network gives them. Default "regular". Task "oriented".
+   * Range of the angles in results. "regular": [0, pi/2), with width and height exchanged where needed, as in
+   * Ultralytics' results. "raw": the network's own angles. Default "regular". Task "oriented".
    */
   readonly angleRange?: "regular" | "raw";
   /**
-   * The angle channel holds "radians", "logits" (angle = (sigmoid(v) - 0.25) pi), or "fractions" (angle =
-   * (v - 0.25) pi, v in 0..1).
-   * Default: radians beside decoded boxes; the family's own beside raw maps. Task "oriented".
+   * Form of the angle channel: "radians", "logits" (angle = (sigmoid(v) - 0.25) pi), or "fractions" (angle = (v - 0.25)
+   * pi, v in 0..1). Default: "radians" if the boxes are decoded, the family's form for raw maps. Task "oriented".
    */
   readonly angleForm?: "radians" | "logits" | "fractions";
   /**
-   * How FOMO's cells become boxes. "edge-impulse": the cubes of Edge Impulse's SDK, which do not widen to the left and
-   * upwards. "enclosing": the box around all cells that touch. Default "edge-impulse". Task "peaks".
+   * How FOMO's cells become boxes. "edge-impulse": as in Edge Impulse's SDK, whose boxes grow only to the right and
+   * downwards. "enclosing": the box around all cells that touch. Default "edge-impulse". Task "peaks".
    */
   readonly cellGroups?: "edge-impulse" | "enclosing";
   /**
@@ -115,9 +115,9 @@ export interface TaskFields {
    * PPTextDetectionParser of depthai-nodes. Default "paddleocr". Task "text".
    */
   readonly textRule?: "paddleocr" | "depthai";
-  /** A pixel belongs to a text if its probability is greater. Default 0.3; 0.25 of rule "depthai". Task "text". */
+  /** Probability above which a pixel belongs to a text. Default 0.3; 0.25 for rule "depthai". Task "text". */
   readonly maskThreshold?: number;
-  /** Text boxes grow by area x ratio / perimeter on each side. Default 1.5. Only of rule "paddleocr". Task "text". */
+  /** Text boxes grow by area x ratio / perimeter on each side. Default 1.5. Only for rule "paddleocr". Task "text". */
   readonly unclipRatio?: number;
 }
 
@@ -142,40 +142,41 @@ export interface Suppression {
   readonly beta?: number;
   /** Decay of "matrix". */
   readonly kernel?: "gaussian" | "linear";
-  /** A score that the method lowers below this is dropped. Default: the confidence threshold. */
+  /** Score below which a box is dropped after the method lowered its score. Default: the confidence threshold. */
   readonly scoreThreshold?: number;
 }
 
-/** Results of a network besides boxes, as a config states them. */
+/** The task of a network and the options of that task. */
 export interface TaskConfig extends TaskFields {
   readonly name: TaskName;
 }
 
 /**
- * A config as read: file or typed options, with the options of `createDecoder` over it. Every field is there; `null`
- * means that nobody stated it. A config and the shapes of the outputs make a plan.
+ * A config after reading: a file or typed options, overridden by the options of `createDecoder`. Every field is
+ * present; `null` means that no source stated it. A config and the shapes of the outputs make a plan.
  */
 export interface Config {
   /** The format that the config came in. */
   readonly format: "NN_config" | "nn_config" | "nn-archive" | "options";
-  /** `null`: the file states none. The host then decodes, as for "raw". */
+  /**
+   * Who decodes: the device ("detection") or the host ("raw"). `null`: the file states neither, and the host decodes.
+   */
   readonly outputFormat: "detection" | "raw" | null;
-  /** False: the file names no family, so there is nothing to decode. `note` says so. */
+  /** False if the file names no family, so that nothing can be decoded. `note` says so. */
   readonly decodes: boolean;
   readonly note: string | null;
 
-  /** Kind of network that the file names. "yolo" leaves the family open; `settleFamily` finds it. */
+  /** Kind of network that the file names. "yolo" may be several families; `settleFamily` finds which. */
   readonly kind: NetworkKind | null;
   /** Family that an option or a model file states. */
   readonly family: Family | null;
-  /** Exporter of the model file that states the family; absent: an option does. */
+  /** Exporter of the model file that told the family. Absent if an option stated the family. */
   readonly familyExporter?: string;
-  /** NN Archive `subtype`, as written. */
+  /** `subtype` of an NN Archive, unchanged. */
   readonly subtype: string | null;
   /** `model.model_name`, or the archive's `model.metadata.name`: evidence for the family. */
   readonly modelName: string | null;
 
-  /** Number of classes. */
   readonly classes: number | null;
   /** Class names by class id. */
   readonly labels: readonly string[] | null;
@@ -188,7 +189,7 @@ export interface Config {
   /** Most detections of an image. */
   readonly maxDetections: number;
 
-  /** `[]`: the file says that there are no anchors (the network has distances). `null`: the file says nothing. */
+  /** `[]`: the file says that the network has no anchors. `null`: the file says nothing about anchors. */
   readonly anchorSets: readonly AnchorSet[] | null;
   /** Pixels per cell, from the largest map to the smallest. */
   readonly strides: readonly number[] | null;
@@ -197,17 +198,17 @@ export interface Config {
   readonly scores: ScoreOption | null;
   readonly reading: ReadingName | null;
   readonly boxFormat: BoxFormat | null;
-  /** Unit of boxes that the network decoded, and of maps of distances that may be pixels. */
+  /** Unit of decoded boxes, and of distance maps that may be in pixels or strides. */
   readonly coordinates: Coordinates | null;
   /** Prior boxes: four numbers per box, or eight with the variances after them. */
   readonly priors: Float32Array | null;
-  /** Class column that means "nothing here", `false` for none. */
+  /** Index of the class column of the background. `false` if there is none. */
   readonly background: number | false | null;
   /** Factors on (x, y, w, h) of a box with a prior: variances 0.1,0.1,0.2,0.2, or the inverse of scales 10,10,5,5. */
   readonly variances: readonly [number, number, number, number] | null;
-  /** The factors came as TensorFlow's `scales`. Box channels then have the order ty tx th tw. */
+  /** True if the factors came as TensorFlow's `scales`. Box channels then have the order ty tx th tw. */
   readonly scalesGiven: boolean;
-  /** How the rows of `priors` are written. `null`: the family's usual format. */
+  /** Order of the numbers of a prior. `null`: the family's usual order. */
   readonly priorFormat: PriorFormat | null;
   /** Class names or class ids to look for; `null`: all. */
   readonly keep: readonly (string | number)[] | null;
@@ -217,12 +218,12 @@ export interface Config {
   readonly picture: unknown;
   /** Outputs that are known before any data. */
   readonly outputs: readonly OutputSpec[] | null;
-  /** Names of the outputs that belong to the detection head. Other outputs are left alone. */
+  /** Names of the outputs that belong to the detection head. Other outputs are ignored. */
   readonly headOutputs: readonly string[] | null;
   readonly roles: Roles | null;
-  /** The task of the network; `null` if nothing states one, which means only boxes. */
+  /** The task of the network. `null` means boxes only. */
   readonly task: TaskConfig | null;
-  /** How boxes suppress each other, if not as the kernel does: greedily, by IoU. */
+  /** The method of suppression. `null`: the kernel's, which is greedy and by IoU. */
   readonly suppression: Suppression | null;
   /** Named set of rules. */
   readonly ruleSet: RuleSet;
@@ -265,30 +266,31 @@ export interface DecoderOptions extends TaskFields {
   readonly anchorMasks?: readonly (readonly number[])[] | { readonly [side: string]: readonly number[] };
   /** Prior boxes of SSD heads: four numbers per box, or eight with the variances after them (Caffe). */
   readonly priors?: Float32Array | readonly number[];
-  /** How the rows of `priors` are written. */
+  /** Order of the numbers of a prior box. */
   readonly priorFormat?: PriorFormat;
   /** Factors on x, y, w, h of the offsets of SSD heads (Caffe and PyTorch: 0.1, 0.1, 0.2, 0.2). */
   readonly variances?: readonly [number, number, number, number];
   /** Divisors on y, x, h, w in place of `variances` (TensorFlow: 10, 10, 5, 5). Channels and priors get that order. */
   readonly scales?: readonly [number, number, number, number];
-  /** Class column of SSD scores that means "nothing here": 0 (default), the last, or `false` for none. */
+  /** Class column of SSD scores that means background: 0 (default), the last, or `false` for none. */
   readonly background?: number | false;
-  /** How decoded boxes are written. For SSD offsets, "cycxhw" means the order ty tx th tw. */
+  /** Order of the numbers of a decoded box. For SSD offsets, "cycxhw" means the order ty tx th tw. */
   readonly boxFormat?: BoxFormat;
   /**
-   * Unit of decoded boxes. `"pixels"`: of the network input. `"normalised"`: 0..1 of it. `"photo"`: pixels of the photo
-   * that the frame describes, since the network was told the photo's size; no letterbox is undone. Default: that of the
-   * family; pixels for YOLO rows and planes.
-   *
-   * Of RTMDet's maps: "pixels" (mmdetection, mmdeploy) or `"strides"` (mmyolo). Default: the values of the first
-   * frame tell.
+   * Unit of decoded boxes. `"pixels"`: of the network input. `"normalised"`: 0..1 of the network input. `"photo"`:
+   * pixels of the photo, if the network got the photo's size as an input; no letterbox is then undone. Default: the
+   * family's unit, which is pixels for YOLO.
+   * For RTMDet's maps: "pixels" (mmdetection, mmdeploy) or `"strides"` (mmyolo). Default: found by the values of the
+   * first frame.
    */
   readonly coordinates?: Coordinates;
-  /** Which output plays which role, by name, where shapes and names do not tell. */
+  /** Names of the outputs by role, needed if shapes and names do not tell the roles. */
   readonly roles?: Roles;
-  /** How to read the tensors where shapes allow several readings. The error that lists them gives the names. */
+  /**
+   * How to read the tensors if their shapes allow several readings. The error that lists the readings has their names.
+   */
   readonly reading?: ReadingName;
-  /** How `prepare` makes an input tensor of a picture, over what the file says and what is usual for the family. */
+  /** How `prepare` makes an input tensor of a picture. Overrides the file and the family's usual preparation. */
   readonly prepare?: PartialRule;
   /** Class names by class id: a list, a record (`{0: "person"}`), or the name of a list (`"coco80"`). */
   readonly labels?: LabelSet | readonly string[] | (object & { readonly [classId: number]: string });
@@ -302,21 +304,21 @@ export interface DecoderOptions extends TaskFields {
   readonly suppression?: Suppression["method"] | Suppression;
   /** Class names or class ids to look for. Scores of other classes are not read. */
   readonly keep?: readonly (string | number)[];
-  /** Most detections of an image. The columns of `Detections` have so many rows for good. */
+  /** Most detections of an image. Each column of `Detections` has this length. */
   readonly maxDetections?: number;
   /**
-   * Called once for each new note: something that looks like a mistake, and is decoded all the same. `describe()` lists
-   * them too. It cannot decode with the same decoder: the result of the call is not returned yet. Default: outside of
-   * production, the first note of each kind goes to `console.warn`. That is in Node unless NODE_ENV is "production", in
-   * pages on localhost, and in a bundler's development build.
+   * Called once for each new note about a likely mistake that does not stop decoding. `describe()` lists the notes too.
+   * The callback must not call `decode` of the same decoder, whose result is not returned yet. Default: outside of
+   * production, `console.warn` gets the first note of each kind. Outside of production means Node unless NODE_ENV is
+   * "production", pages on localhost, and development builds of a bundler.
    */
   readonly onNote?: (note: string) => void;
   /**
-   * True: each result is a copy that later frames leave alone, as if `copy()` had been called. It makes garbage. Use it
-   * to find out whether a result was kept too long. Default false.
+   * True: each result is a copy that later frames do not change, as if made by `copy()`. Each frame then allocates
+   * memory. Use it to find results that are kept too long. Default false.
    */
   readonly fresh?: boolean;
-  /** Tensors that are known beforehand. Their slots exist at once, and tensors of other shapes are refused. */
+  /** Tensors that are known in advance. Their slots exist at once, and tensors of other shapes are refused. */
   readonly outputs?: readonly TensorSpecInput[] | { readonly [name: string]: TensorSpecInput };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Waits for the next of several promises that settles, repeatedly. `Promise.race` is no substitute: with a promise that
- * lives as long as the stream, it keeps the outcome of every round in memory, and with it every image.
+ * Waits repeatedly for the next of several promises to settle. `Promise.race` would leak memory: a promise that lives
+ * as long as the stream would keep every round's outcome, and so every image.
  */
 
 type Outcome<T> = { readonly value: T } | { readonly error: unknown };

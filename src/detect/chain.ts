@@ -61,7 +61,7 @@ export class ChainedDetector implements Detector {
   readonly #first: Detector;
   readonly #second: Detector;
   readonly #most: number;
-  /** True if the points have a score of their own, which says whether the object is there. */
+  /** True if the points have a score of their own for the presence of the object. */
   readonly #hasPresence: boolean;
   readonly #pixels = new PixelReader();
   readonly #calls = new OneCall();
@@ -97,7 +97,7 @@ export class ChainedDetector implements Detector {
     return detectFrames(frames, options, this.#calls, (source, arrivals) => this.#track(source, arrivals));
   }
 
-  /** Follows objects by the crops that the last image gave for this one. Finds other objects by the detector. */
+  /** Follows objects: the last image's points give this image's crops. The detector finds new objects. */
   async *#track(source: Images, arrivals: Arrivals): AsyncGenerator<Detections, void, undefined> {
     let tracked: readonly Crop[] = [];
     for await (const image of oneByOne(source, arrivals)) {
@@ -137,7 +137,7 @@ export class ChainedDetector implements Detector {
       ...candidates.filter(({ row }) => row !== null),
     ].slice(0, this.#most);
     const pointsOfBoxes: FoundPoints[] = [];
-    // Pass the picture without a rotation, since the crop turns it.
+    // Pass the picture unrotated, since the crop contains the rotation.
     const asDelivered = { ...image, rotation: 0 as const };
     for (const { crop, row } of chosen) {
       const points = await this.#second.detect(asDelivered, { crop });
@@ -205,7 +205,7 @@ function concatenate(parts: readonly Float32Array[]): Float32Array {
   return whole;
 }
 
-/** Drops each crop whose object a later crop of a tracked object shows too. */
+/** Drops a crop if a later crop of a tracked object shows the same object. */
 function distinct(candidates: readonly Candidate[]): Candidate[] {
   if (candidates.every(({ row }) => row !== null)) return [...candidates];
   return candidates.filter(
@@ -214,7 +214,7 @@ function distinct(candidates: readonly Candidate[]): Candidate[] {
   );
 }
 
-/** True if a crop shows more than a pixel. `prepare` refuses a smaller one, since it may be in 0..1. */
+/** True if a crop is larger than one pixel. `prepare` refuses a smaller crop, whose unit may be 0..1 by mistake. */
 const hasPixels = ({ width, height }: Crop): boolean => width > 1 || height > 1;
 
 /** Returns the IoU of two crops without their angles, as MediaPipe does. */

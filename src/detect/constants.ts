@@ -1,6 +1,6 @@
 /**
- * Inputs besides the picture that tell a network the picture's size. The detector feeds the size of the network's own
- * input, so that boxes come out in its pixels, whatever the photo.
+ * Network inputs for the picture's size. The detector feeds them the size of the network input, so that boxes come out
+ * in input pixels for any photo.
  */
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
@@ -8,7 +8,7 @@ import type { ConstantInput, SessionTensor } from "./session.ts";
 
 type Size = readonly [width: number, height: number];
 
-/** A known input, by the name that its exporter gives it. */
+/** A known input, under its exporter's name for it. */
 interface Known {
   /** Element type if the runtime states none. */
   readonly type: ConstantInput["type"];

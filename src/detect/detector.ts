@@ -19,13 +19,13 @@ import { prepareEngine } from "../engine/choose.ts";
 import { fetchParts } from "../whole/fetch.ts";
 
 /**
- * Makes a detector from a network's own file and a runtime that is installed.
+ * Makes a detector from a network file and an installed runtime.
  * @param source the network, the adapter of its runtime, and a config if the file does not state enough
- * @param options what overrides the config
- * @throws ConfigError if file, config and options do not say how images are prepared or outputs are decoded: it lists
- * what is missing. Also if they state another input size than the network's
- * @throws RangeError for `warmUp` or `most` that is no such count
- * @throws TensorError if the network's outputs do not fit. What the runtime throws on a file it cannot open
+ * @param options options that override the config
+ * @throws ConfigError with the missing options, if file, config and options do not say how to prepare images or decode
+ * outputs. Also if they contradict the network's input size
+ * @throws RangeError for a wrong `warmUp` or `most`
+ * @throws TensorError if the network's outputs do not fit. Errors of the runtime about the file pass through
  * @example
  * import { createDetector } from "boxwright";
  *
@@ -52,7 +52,7 @@ export async function createDetector<Opened = never, Second = never>(
   const { points } = (source as typeof source | null) ?? {};
   if (options?.most !== undefined && !(Number.isInteger(most) && most > 0 && points))
     refuse("options.most", show(most), "a positive whole number, beside a network of points", RangeError);
-  // Let both networks reuse their results: a chain copies them into its own.
+  // Let both networks reuse their results, since a chain copies them.
   const detector = await openDetector<Opened>(source, points === undefined ? rest : { ...rest, reuse: true });
   if (points === undefined) return detector;
   try {
@@ -114,7 +114,7 @@ async function openDetector<Opened>(
     const { overlaps } = session;
     for (let i = 0; i < (overlaps ? 2 : 1); i++)
       lanes.push(new FrameLane(session.createLane(spec), decoder, outputReader(file)));
-    // Reuse if `fresh` is set, since its results are copies already.
+    // With `fresh`, results are copies already, so they may be reused.
     const detector = new SessionDetector(session, decoder, lanes, (reuse ?? decoderOptions.fresh) === true);
     for (let i = 0; i < (warmUp ?? 1); i++) await detector.warmUp(blankImage(decoder));
     const { onNote = warnInDevelopment } = decoderOptions;

@@ -1,4 +1,4 @@
-/** The images that `detect` takes: pixels, whatever a canvas can draw, and files of photos. */
+/** The kinds of images that `detect` takes: pixels, anything that a canvas can draw, and files of photos. */
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import { PIXELS, encodedKind } from "../picture/encoded.ts";
@@ -33,13 +33,13 @@ interface Canvas {
   getContext(kind: "2d", options: { readonly willReadFrequently: boolean }): Context | null;
 }
 
-/** The globals of a page or worker that are used here. Each may be missing. */
+/** The globals of a page or worker. Each may be missing. */
 interface Drawing {
   readonly OffscreenCanvas?: new (width: number, height: number) => Canvas;
   readonly document?: { createElement(name: "canvas"): Canvas };
 }
 
-/** Reads the pixels of drawables through one canvas, which it reuses. */
+/** Reads the pixels of drawables through one canvas. */
 export class PixelReader {
   #canvas: Canvas | null = null;
   #context: Context | null = null;
@@ -61,7 +61,7 @@ export class PixelReader {
   /** Returns the pixels of an image. Draws it on a canvas if necessary. */
   read(image: DetectorImage): ImageInput {
     const isObject = typeof image === "object" && image !== null;
-    // Recognise an address, which plain JavaScript may pass as a string or URL.
+    // Recognise an address: plain JavaScript callers may pass a string or URL.
     const isAddress = isObject ? "pathname" in image : typeof image === "string";
     if (!isObject || isAddress)
       return refuse(

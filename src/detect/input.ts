@@ -31,14 +31,14 @@ export function inputsOf({ inputs, feedsConstants = false }: Session): {
   );
 }
 
-/** Returns the config of a network that is told a size: its boxes are in pixels of the input. */
+/** Returns the config of a network that gets a size as input. Its boxes are in input pixels. */
 export function inInputPixels(config: Config): Config {
   const { finishedIn } = TRAITS[familyOf(config).family];
   return (config.coordinates ?? finishedIn) === "photo" ? { ...config, coordinates: "pixels" } : config;
 }
 
 /**
- * Returns the config with what runtime and file state about the input. Fields of the config's own `prepare` win.
+ * Returns the config with the runtime's and the file's facts about the input. Fields of the config's own `prepare` win.
  * @throws ConfigError if the config states another input size than the network
  */
 export function withInput(config: Config, { name, dims, type }: SessionTensor, file: Model | null): Config {

@@ -1,4 +1,4 @@
-/** `detectAll` for every kind of source: opens the source, and detects on its images one by one. */
+/** Implements `detectAll` for every kind of source: opens the source, and detects on its images one by one. */
 import { TensorError, mismatch, refuse } from "../core/errors.ts";
 import { type Rule, checkOptions } from "../core/options.ts";
 import { isBytes, show } from "../core/tensor.ts";
@@ -18,7 +18,7 @@ export interface PlayingVideo {
   readonly videoWidth: number;
   readonly videoHeight: number;
   readonly ended: boolean;
-  /** Set if the video has failed. */
+  /** Set after the video failed. */
   readonly error?: { readonly message: string } | null;
   /** Calls back when the next frame is shown. */
   requestVideoFrameCallback(callback: () => void): number;
@@ -31,7 +31,7 @@ export type DetectorFrames = Iterable<DetectorImage> | AsyncIterable<DetectorIma
 
 /**
  * Yields a video once per frame that it shows, until it ends. Skips frames that come during a detection.
- * @throws TensorError if the video fails: no frame would come any more
+ * @throws TensorError if the video fails, since no frame comes then
  */
 async function* framesOf(video: PlayingVideo): AsyncGenerator<DetectorImage, void, undefined> {
   let wake: () => void = () => undefined;
@@ -58,8 +58,9 @@ export interface DetectAllOptions {
 }
 
 /**
- * Yields the detections for a stream of images. Counts as one of the detector's `calls`. Closes the stream at the end.
- * @throws TensorError for what cannot be iterated over, before the call begins; RangeError for wrong options
+ * Yields the detections for a stream of images. Counts as one call of the detector, which runs one at a time. Closes
+ * the stream at the end.
+ * @throws TensorError if the source is not iterable, before the call begins; RangeError for wrong options
  */
 export function detectFrames(
   frames: DetectorFrames,
@@ -67,7 +68,7 @@ export function detectFrames(
   calls: OneCall,
   detect: Detect,
 ): AsyncGenerator<Detections, void, undefined> {
-  // End the stream if the caller's loop closes the detector: `return` then works, since the stream waits at a yield.
+  // If the caller's loop closes the detector, end the stream by `return`: the stream waits at a yield then.
   const end = (): void => void stream.return();
   const stream = detectUntil(end, frames, options, calls, detect);
   return stream;
@@ -84,7 +85,7 @@ async function* detectUntil(
   calls: OneCall,
   detect: Detect,
 ): AsyncGenerator<Detections, void, undefined> {
-  // Open the frames first, so that the detector stays free if they cannot be iterated over.
+  // Open the frames first, so that the detector stays free if they are not iterable.
   const { signal } = checkOptions(options ?? {}, { signal: SIGNAL });
   const source = iteratorOf(frames);
   calls.enter("detectAll", () => {
@@ -128,14 +129,14 @@ export function iteratorOf(frames: DetectorFrames): Images {
   const open: (() => unknown) | undefined = openAsync ?? openSync;
   const expected =
     "something to iterate over: a list, a generator or a stream of images. A single one is for detect()";
-  // Refuse a photo's bytes, which can be iterated over too.
+  // Refuse the bytes of a photo, although they are iterable.
   if (typeof open !== "function" || typeof frames === "string" || isBytes(frames))
     return refuse("detectAll", show(frames), expected);
   let source: Partial<Images> | null;
   try {
     source = open.call(frames) as Partial<Images> | null;
   } catch (error) {
-    // A ReadableStream throws if it is locked: another reader has it.
+    // A ReadableStream throws here if another reader has locked it.
     throw new TensorError(
       `detectAll: ${mismatch(`${show(frames)} that does not open (${(error as Error).message})`, expected)}`,
       { cause: error },

@@ -11,7 +11,6 @@ import {
   checkModule,
 } from "./session.ts";
 
-/** The buffer behind a tensor of LiteRT.js. */
 interface LiteRtBuffer {
   lock(mode: object): number;
   unlock(): void;
@@ -48,7 +47,6 @@ export interface LiteRtModule {
   getGlobalLiteRt(): { readonly liteRtWasm: object };
 }
 
-/** The WebAssembly module inside LiteRT.js. */
 interface LiteRtWasm {
   readonly HEAPU8: Uint8Array<ArrayBuffer>;
   readonly LiteRtTensorBufferLockMode: { readonly READ: object; readonly WRITE: object };
@@ -97,7 +95,7 @@ export function liteRt(
         ? await litert.loadAndCompile(model as Uint8Array, options)
         : model;
       return {
-        // On "wasm" outputs are valid only until the next run, which may move the runtime's memory.
+        // On "wasm", outputs are valid only until the next run, which may move the runtime's memory.
         overlaps: (compiled as LiteRtModel).options?.accelerator !== "wasm",
         inputs: (compiled as LiteRtModel)
           .getInputDetails()

@@ -1,2 +1,2 @@
-/** Stands for `#photos` in pages, which decode photos by the browser and need no package. */
+/** Stands for `#photos` in pages. Pages decode photos by the browser, and need no package. */
 export const decodePhoto = null;

@@ -1,7 +1,7 @@
-/** Lets one call run at a time, since the calls of a detector share its memory and its result. */
+/** Lets one call run at a time, since all calls of a detector share its memory and its result. */
 import { TensorError } from "../core/errors.ts";
 
-/** The calls of a detector. At most one runs, and after `close` none begins. */
+/** The calls of a detector. At most one runs at a time. After `close`, none begins. */
 export class OneCall {
   #isRunning = false;
   #closing: Promise<void> | undefined;

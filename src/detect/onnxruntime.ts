@@ -17,7 +17,7 @@ import {
 export interface OrtTensor {
   readonly type: string;
   readonly dims: readonly number[];
-  /** Where the data are: "cpu", "gpu-buffer", "ml-tensor" ... */
+  /** Device that holds the data: "cpu", "gpu-buffer", "ml-tensor" ... */
   readonly location?: string;
   getData?(releaseData?: boolean): Promise<unknown>;
 }
@@ -31,7 +31,7 @@ export interface OrtSession {
     readonly type?: string;
     readonly shape?: readonly (number | string)[];
   }[];
-  // Declared as methods, so that the types of the package itself fit.
+  // Methods, not properties, so that the package's own types are assignable.
   run(
     feeds: { readonly [name: string]: never },
     fetches?: { readonly [name: string]: never },
@@ -39,7 +39,6 @@ export interface OrtSession {
   release?(): Promise<void>;
 }
 
-/** The members of the module that are used here. */
 export interface Ort {
   readonly env: {
     readonly versions?: { readonly node?: string };
@@ -49,11 +48,14 @@ export interface Ort {
   readonly Tensor: new (type: never, data: never, dims: readonly number[]) => object;
 }
 
-/** Session options of ONNX Runtime. Common ones have types. Others are passed on too. */
+/** Session options of ONNX Runtime. Common options have types; others are passed on, too. */
 export interface OrtOptions {
   /** Devices that may run the network, in order of preference: `["webgpu"]`, `["cuda", "cpu"]`. */
   readonly executionProviders?: readonly unknown[];
-  /** Least severity that is printed: 0 all, 2 warnings, 3 errors, 4 fatal. Default 3: some files cause 200 warnings. */
+  /**
+   * Least severity that is printed: 0 all, 2 warnings, 3 errors, 4 fatal. Default 3, since some files cause 200
+   * warnings.
+   */
   readonly logSeverityLevel?: number;
   readonly intraOpNumThreads?: number;
   readonly [option: string]: unknown;
@@ -148,10 +150,10 @@ class OnnxLane implements Lane {
   readonly #session: OrtSession;
   readonly #spec: InputSpec;
   #input: OwnInput;
-  /** Tensors over the inputs. Made anew when the picture's memory is no longer `#fed`. */
+  /** Tensors over the inputs, made again when the picture's memory is no longer `#fed`. */
   #feeds: { readonly [name: string]: never } = {};
   #fed: SlotArray | null = null;
-  /** Tensors over the slots, and the slots that they were made for. */
+  /** Tensors over the slots, and the slots over which they were made. */
   #fetches: { readonly [name: string]: never } | null = null;
   #slots: Slots = {};
 
@@ -163,14 +165,14 @@ class OnnxLane implements Lane {
   }
 
   input(): SlotArray {
-    // After a transfer to a worker the array is empty.
+    // The array is empty after its transfer to a worker.
     if (this.#input.data.length === 0) this.#input = this.#newInput();
     return this.#input.data;
   }
 
   /**
-   * Returns new memory for pictures. With env.wasm.proxy, onnxruntime-web transfers the whole buffer of an input to a
-   * worker, and the kernel's memory must not be transferred.
+   * Returns new memory for pictures, outside of the kernel's memory. With env.wasm.proxy, onnxruntime-web transfers an
+   * input's whole buffer to a worker.
    */
   #newInput(): OwnInput {
     const { wasm } = this.#ort.env;
@@ -179,7 +181,7 @@ class OnnxLane implements Lane {
 
   #makeFeeds(): { readonly [name: string]: never } {
     const { name, type, dims, constants = [] } = this.#spec;
-    // Copy the constants, since a transfer would take them away.
+    // Copy the constants, since a transfer empties their arrays.
     const others = constants.map(
       (one) => [one.name, this.#tensor(one.type, one.data.slice(), one.dims)] as const,
     );
@@ -201,7 +203,7 @@ class OnnxLane implements Lane {
   }
 
   release(): void {
-    // Nothing to free: the runtime's garbage collector does.
+    // Nothing to free: the garbage collector frees the outputs.
   }
 
   close(): void {
@@ -214,7 +216,7 @@ class OnnxLane implements Lane {
 
   /**
    * Returns tensors over the slots, or `null` if the runtime cannot write there. onnxruntime-web 1.30 accepts such
-   * tensors but does not write them. A tensor whose type the slot narrows has another element type in the network.
+   * tensors but does not write them. Returns `null` too if a slot has a narrower type than the network's tensor.
    */
   #fetchesInto(slots: Slots): { readonly [name: string]: never } | null {
     const list = Object.entries(slots);

@@ -1,4 +1,6 @@
-/** Adds to outputs what a model file states and the runtime does not: the tensor's own name, scale and zero point. */
+/**
+ * Adds facts of a model file to outputs that the runtime does not state: the tensor's own name, scale and zero point.
+ */
 import { scalesOf } from "../config/model-config.ts";
 import type { Model } from "../config/model/types.ts";
 import type { TensorInput } from "../core/tensor.ts";
@@ -13,7 +15,7 @@ export function outputReader(file: Model | null): (outputs: Outputs) => Outputs 
     ({ name, signature, quantisation }) => quantisation || (signature ?? name) !== name,
   );
   if (!isSaid) return (outputs) => outputs;
-  // Reuse the record from frame to frame.
+  // Reuse the record for every frame.
   const described: Record<string, Mutable<TensorInput>> = {};
   return (outputs) => {
     if (Array.isArray(outputs)) return outputs;

@@ -28,7 +28,9 @@ interface MutableTimings {
   decode: number;
 }
 
-/** A lane holds one frame at a time: its input memory in the runtime, its outputs, and its `frame` for the decoder. */
+/**
+ * A lane holds one frame at a time: the input in the runtime's memory, the outputs, and the `frame` for the decoder.
+ */
 export class FrameLane {
   readonly #lane: Lane;
   readonly #decoder: Decoder;
@@ -51,7 +53,7 @@ export class FrameLane {
   prepare(image: ImageInput, timings: MutableTimings, crop?: Crop): void {
     const start = performance.now();
     const into = this.#lane.input() as PreparedData | undefined;
-    // Refuse missing memory: prepare() would write to memory that the network never reads.
+    // Refuse missing memory: the network would never read the prepared picture.
     if (!into) refuse("session: input() of a lane", show(into), "the memory of the input tensor");
     this.#options.into = into;
     this.#options.crop = crop;
@@ -59,7 +61,7 @@ export class FrameLane {
     timings.prepare = performance.now() - start;
   }
 
-  /** Runs the network. `isAlone`: the decoder is idle, so the runtime may write to its slots. */
+  /** Runs the network. If `isAlone`, the decoder is idle, so that the runtime may write to its slots. */
   async run(isAlone: boolean, timings: MutableTimings): Promise<void> {
     const start = performance.now();
     const slots = isAlone ? this.#decoder.slots : null;
@@ -71,7 +73,7 @@ export class FrameLane {
   decode(timings: MutableTimings): Detections {
     const start = performance.now();
     try {
-      // Refuse a run without outputs: the decoder would read those of the last frame again.
+      // Refuse a run without outputs: the decoder would decode the last frame's outputs again.
       if (!this.#outputs && !this.#areInSlots)
         refuse(
           "session: run() of a lane",
@@ -107,7 +109,7 @@ export class SessionDetector implements Detector {
   readonly #lanes: readonly FrameLane[];
   readonly #pixels = new PixelReader();
   readonly #calls = new OneCall();
-  /** True if callers get the decoder's own result, which the next image overwrites. */
+  /** True if callers get the decoder's own result object, which the next image overwrites. */
   readonly #reuses: boolean;
 
   constructor(session: Session, decoder: Decoder, lanes: readonly FrameLane[], reuses: boolean) {
@@ -161,7 +163,7 @@ export class SessionDetector implements Detector {
     for await (const image of oneByOne(source, arrivals)) yield await this.#detectOne(image);
   }
 
-  /** Prepares the next image and decodes the last one while the network runs. */
+  /** Decodes the last image and prepares the next one while the network runs. */
   async *#overlapped(source: Images, arrivals: Arrivals): AsyncGenerator<Detections, void, undefined> {
     let running: Arrival<void> | null = null;
     let last = this.#lanes[1];
@@ -170,13 +172,13 @@ export class SessionDetector implements Detector {
       for (;;) {
         const first = await arrivals.next();
         if (running !== null && first === running) {
-          // Yield the result now, since it came before the next image.
+          // Yield the finished result first, since its image came before the next one.
           running.take();
           running = null;
           yield this.#decode(last);
           continue;
         }
-        // Skip a run that was awaited below by `await running?.promise`.
+        // Skip a run that already ended in `await running?.promise` below.
         if (first !== coming) continue;
         const { done, value } = coming.take();
         if (done) break;

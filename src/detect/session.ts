@@ -10,7 +10,7 @@ export type InputType = "f32" | "f16" | "u8" | "i8";
 /** An input or output of a network, as its runtime states it. */
 export interface SessionTensor {
   readonly name: string;
-  /** Sizes of the dimensions. A string or `null` is an open size. `null` for all if the runtime states none. */
+  /** Sizes of the dimensions. A string or `null` is an open size. `null` if the runtime states no dimensions. */
   readonly dims: readonly (number | string | null)[] | null;
   /** Element type: "float32", "uint8", ... `null` if the runtime states none. */
   readonly type: string | null;
@@ -21,11 +21,11 @@ export interface InputSpec {
   readonly name: string;
   readonly dims: readonly number[];
   readonly type: InputType;
-  /** Values of the network's other inputs, the same for each frame. Absent: the network has one input. */
+  /** Values of the network's other inputs, the same for each frame. Absent if the network has one input. */
   readonly constants?: readonly ConstantInput[];
 }
 
-/** An input besides the picture with the same values for each frame: two numbers for the picture's size. */
+/** A network input for the picture's size: two numbers, the same for each frame. */
 export interface ConstantInput {
   readonly name: string;
   readonly dims: readonly number[];
@@ -42,11 +42,11 @@ export interface Lane {
   input(): SlotArray;
   /**
    * Runs the network on the input.
-   * @param slots memory of the decoder that a runtime may write the outputs to; `null` if the decoder is at work
-   * @returns outputs, which stand until `release`; `null` if they were written to the slots
+   * @param slots memory of the decoder to which the runtime may write the outputs; `null` while the decoder works
+   * @returns outputs, valid until `release`; `null` if they were written to the slots
    */
   run(slots: Slots | null): Promise<Outputs | null>;
-  /** Frees the outputs of `run`. Called once they are decoded. */
+  /** Frees the outputs of `run` after they are decoded. Called once per run. */
   release(): void;
   /** Frees the memory of the lane. */
   close(): void;
@@ -58,7 +58,7 @@ export interface Session {
   readonly inputs: readonly SessionTensor[];
   /** True if a frame can be decoded while the next runs: a run neither blocks the thread nor moves old outputs. */
   readonly overlaps: boolean;
-  /** True if lanes feed `InputSpec.constants`. Default: networks with a second input are refused. */
+  /** True if lanes feed `InputSpec.constants` to the network. If not, networks with a second input are refused. */
   readonly feedsConstants?: boolean;
   /** Makes the memory for one frame. */
   createLane(input: InputSpec): Lane;
@@ -66,7 +66,7 @@ export interface Session {
   close(): void | Promise<void>;
 }
 
-/** A runtime that opens networks, from the bytes of a file or from an object that it made of the file itself. */
+/** A runtime that opens networks, either from a file's bytes or from an object that it already made of the file. */
 export interface Runtime<Source> {
   /** Name of the runtime in error messages. */
   readonly name: string;
@@ -76,7 +76,7 @@ export interface Runtime<Source> {
 
 const ARRAYS = { f32: Float32Array, f16: Uint16Array, u8: Uint8Array, i8: Int8Array } as const;
 
-/** Returns a new array for an input, outside of the runtime's memory. */
+/** Returns a new array for an input, outside the runtime's memory. */
 export function arrayFor({ dims, type }: InputSpec): InstanceType<(typeof ARRAYS)[InputType]> {
   return new ARRAYS[type](dims.reduce((product, size) => product * size, 1));
 }
@@ -95,10 +95,10 @@ export function viewOf(buffer: ArrayBuffer, at: number, { dims, type }: InputSpe
 }
 
 /**
- * Throws a TensorError if the runtime's module is missing, or if the caller passed the namespace where the default
- * export is needed.
+ * Throws a TensorError if the runtime's module is missing, or if the caller passed the module's namespace in place of
+ * its default export.
  * @param adapter name of the adapter
- * @param member a member of the module
+ * @param member a member that the module has
  */
 export function checkModule(adapter: string, given: unknown, member: string): void {
   const isModule = (value: unknown): boolean =>

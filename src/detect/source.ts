@@ -18,7 +18,7 @@ export type DetectorSource<Opened> =
       /** The network's own file, ONNX or TFLite. */
       readonly model: ModelSource;
       readonly runtime: Runtime<Uint8Array>;
-      /** Config as for `createDecoder`. Default: what the file states. */
+      /** Config as for `createDecoder`. Default: the statements of the file. */
       readonly config?: unknown;
     }
   | {
@@ -34,7 +34,7 @@ export type DetectorSource<Opened> =
       readonly config: unknown;
     };
 
-/** A second network, which gives points for the crop of each object that the detector finds, with its options. */
+/** A second network with its options. It gives points for the crop of each object that the detector finds. */
 export type PointsSource<Opened> = DetectorSource<Opened> & { readonly options?: DetectorOptions };
 
 /** Options of `createDetector`: those of `createDecoder`, and these. */
@@ -42,21 +42,21 @@ export interface DetectorOptions extends Omit<DecoderOptions, "outputs"> {
   /** Count of runs on a blank image before the detector is ready: first runs are slow. Default 1. */
   readonly warmUp?: number;
   /**
-   * Only with `points`: largest count of objects whose points are found, the best first. While so many are tracked from
-   * the last frame, `detectAll` does not run the detector. Default: no limit.
+   * Largest count of objects whose points are computed, the best first. Only with `points`. While that many objects are
+   * tracked, `detectAll` does not run the detector. Default: no limit.
    */
   readonly most?: number;
   /**
-   * True: `detect` and `detectAll` return the same object each time, which the next image overwrites. This saves a
-   * copy, which matters for masks. Default false.
+   * True: `detect` and `detectAll` return the same object each time, and the next image overwrites it. No result is
+   * copied, which matters for masks. Default false.
    */
   readonly reuse?: boolean;
 }
 
-/** Fields of the first argument. `options` belongs to the second network, in `points`. */
+/** Fields of the first argument. `options` belongs to `points`, the second network. */
 const SOURCE = /* @__PURE__ */ namesOnly("model", "runtime", "session", "config", "points", "options");
 
-/** Returns how to open the network, and its config. Reads a model file for the config that it states. */
+/** Returns the config, and a function that opens the network. Reads a model file for the config in it. */
 export async function readSource<Opened>(source: DetectorSource<Opened>): Promise<Source> {
   if (typeof source !== "object" || source === null || !("session" in source || "model" in source))
     return refuse("createDetector", show(source), "{ model, runtime } or { session, config }");
@@ -86,7 +86,7 @@ export async function readSource<Opened>(source: DetectorSource<Opened>): Promis
         ),
       },
     ]);
-  // With a config, allow formats that only the runtime can read.
+  // If there is a config, allow formats that only the runtime can read.
   const read =
     bytes &&
     (await readModel(bytes).catch((error: unknown) => (config === undefined ? throwIt(error) : null)));
@@ -115,11 +115,10 @@ function checkSession(what: string, session: Session | null | undefined): void {
     );
 }
 
-/** A network that is ready to be opened. */
 interface Source {
   readonly open: () => Promise<Session>;
   readonly config: unknown;
-  /** What the network's file states, `null` if the file is unknown. */
+  /** The statements of the network's file. `null` if the file is unknown. */
   readonly file: Model | null;
 }
 
@@ -127,7 +126,7 @@ const throwIt = (error: unknown): never => {
   throw error;
 };
 
-/** Returns the config if `readModel` made it, else null. */
+/** Returns the config if it is a result of `readModel`. Else returns null. */
 const modelIn = (config: unknown): Model | null =>
   isObject(config) && isModel(config) ? (config as unknown as Model) : null;
 

@@ -39,8 +39,8 @@ export interface Tf {
 }
 
 /**
- * Runs models of TensorFlow.js. The backend copies the picture. On the backend "wasm" the decoder reads the outputs in
- * its memory; other backends make an array of each.
+ * Runs models of TensorFlow.js. The backend copies the picture. On the backend "wasm", the decoder reads the outputs in
+ * the backend's memory. Other backends make an array of each output.
  * @param tf the module: `import * as tf from "@tensorflow/tfjs"`
  * @param options `executeAsync`: for networks with operators whose shapes depend on data, such as suppression
  * @example
@@ -62,9 +62,9 @@ export function tfjs(tf: Tf, options: { readonly executeAsync?: boolean } = {}):
     open: async (model) => {
       await tf.ready();
       return {
-        // On "wasm" outputs are valid only until the next run, which may move the backend's memory.
+        // On "wasm", outputs are valid only until the next run, which may move the backend's memory.
         overlaps: tf.getBackend() !== "wasm",
-        // TensorFlow.js has bytes as int32.
+        // TensorFlow.js holds bytes as int32.
         inputs: model.inputs?.map(({ name, shape = null, dtype = null }) => ({
           name,
           dims: shape,
@@ -77,7 +77,7 @@ export function tfjs(tf: Tf, options: { readonly executeAsync?: boolean } = {}):
   };
 }
 
-/** TensorFlow.js' name for each element type that a picture can have there. */
+/** TensorFlow.js' name of each element type that the input for the picture can have. */
 const TYPES: { readonly [type: string]: string } = { f32: "float32", u8: "int32" };
 
 class TfLane implements Lane {
@@ -117,7 +117,7 @@ class TfLane implements Lane {
     }
   }
 
-  /** Returns outputs by name: those of a record, or those that the model lists. */
+  /** Returns outputs by name, from a record or in the order of the model's list. */
   async #outputsOf(result: unknown): Promise<Outputs> {
     const list = isTensor(result) ? [result] : result;
     if (typeof list !== "object" || list === null)

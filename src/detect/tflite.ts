@@ -31,7 +31,7 @@ export type TfliteModel = object;
 
 /**
  * Runs networks by @tensorflow/tfjs-tflite. The picture is written into the interpreter's memory. The decoder copies
- * what it reads of the outputs, which stand there too.
+ * the values that it reads of the outputs there.
  * @param module the module: `import * as tflite from "@tensorflow/tfjs-tflite"`
  * @param options options of `loadTFLiteModel`, for instance `{ numThreads: 4 }`
  * @example
@@ -62,7 +62,7 @@ export function tflite(module: Tflite, options: object = {}): Runtime<Uint8Array
   };
 }
 
-/** Returns bytes as an ArrayBuffer of their own. */
+/** Returns bytes as an ArrayBuffer that holds nothing else. */
 function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): ArrayBuffer {
   const isWhole = byteOffset === 0 && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer;
   return isWhole ? buffer : (buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer);

@@ -14,9 +14,9 @@ export interface Timings {
 
 /** Finds objects in images. Made by `createDetector`. */
 export interface Detector {
-  /** The decoder: its config, its thresholds (`update`), what it takes each tensor for (`describe`). */
+  /** The decoder: its config, its thresholds (`update`), and its interpretation of each tensor (`describe`). */
   readonly decoder: Decoder;
-  /** The decoder of the second network, which gives points. Absent without one. */
+  /** The decoder of the second network, which gives points. Absent if there is no second network. */
   readonly points?: Decoder;
   /** Milliseconds of each step for the last image, updated in place. In a stream the steps overlap. */
   readonly timings: Timings;
@@ -26,14 +26,16 @@ export interface Detector {
    * @param image pixels, `{ data, width, height, format?, channels?, stride? }` such as `ImageData`; something that a
    * canvas can draw; or the file of a photo, as its bytes or a `Blob`
    * @param options `crop`: the part of the image that the network gets, in place of the whole image
-   * @throws TensorError if the outputs do not fit the config, or another call has not ended; what the runtime throws
+   * @throws TensorError if the outputs do not fit the config, or another call has not ended. Errors of the runtime pass
+   * through
    */
   detect(image: DetectorImage, options?: { readonly crop?: Crop }): Promise<Detections>;
   /**
-   * Finds the objects of each image of a stream, in order. Frame n-1 is decoded, and n+1 prepared, while n runs, if the
-   * runtime does not block the thread. With the option `reuse` a result is overwritten by the next one.
+   * Finds the objects of each image of a stream, in order. If the runtime does not block the thread, frame n-1 is
+   * decoded and frame n+1 is prepared while frame n runs. With the option `reuse`, the next result overwrites the last
+   * one.
    * @param frames any iterable: a list, a generator, a stream; or a playing `<video>`
-   * @param options `signal` ends the loop, with its reason, when the frame that runs is done
+   * @param options `signal` ends the loop with its reason after the current frame
    * @throws as `detect`
    */
   detectAll(

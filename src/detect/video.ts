@@ -1,7 +1,7 @@
 /**
- * Reads the planes of a video frame through WebCodecs, without a canvas: of a `VideoFrame`, or of the frame that a
- * `<video>` shows. `PixelReader` uses its canvas instead if the browser lacks WebCodecs, or if the frame is turned or
- * scaled.
+ * Reads the planes of a video frame through WebCodecs, without a canvas. The frame is a `VideoFrame`, or the one that a
+ * `<video>` shows. `PixelReader` draws on its canvas instead if the browser lacks WebCodecs, or if the frame is turned
+ * or scaled.
  */
 import { FRAME_MEMORIES, type FrameMemory, type ImageFormat, type ImageInput } from "../decode/prepare.ts";
 
@@ -27,10 +27,10 @@ interface Video {
   addEventListener?(name: string, listener: () => void, options: { readonly once: true }): void;
 }
 
-/** Colour matrices that are BT.601, by which planes are converted. */
+/** Names of the colour matrix BT.601, with which the kernel converts planes. */
 const BT601: readonly unknown[] = ["smpte170m", "bt470bg"];
 
-/** Asks for RGBA. Only browsers that can convert read the property `format`. Others copy the planes. */
+/** Options that ask for RGBA. Browsers that cannot convert do not read the property `format`, and copy the planes. */
 class AsRgba {
   isFormatRead = false;
   readonly colorSpace = "srgb";
@@ -41,15 +41,15 @@ class AsRgba {
   }
 }
 
-/** Reads frames into memory that it reuses. */
+/** Reads frames into memory that each frame reuses. */
 export class VideoReader {
   readonly #memory: FrameMemory = { bytes: new Uint8Array(0), kept: null };
   readonly #asRgba = new AsRgba();
   #last: ImageInput = { data: this.#memory.bytes, width: 0, height: 0 };
-  /** False after a frame could not be read: this browser lacks a function for it. */
+  /** False after the browser failed to read a frame, since it lacks a function. */
   #works = true;
 
-  /** Returns the pixels of a frame, or of the frame that a video shows. Null if a canvas must be used. */
+  /** Returns the pixels of a frame, or of the frame that a video shows. Returns null if only a canvas can read them. */
   async read(image: object): Promise<ImageInput | null> {
     if (isVideo(image) && image.seeking) await endOfSeeking(image);
     const { VideoFrame: Open } = globalThis as { VideoFrame?: new (video: object) => VideoPicture };
@@ -78,7 +78,7 @@ export class VideoReader {
     if (format === "rgba" && !this.#asRgba.isFormatRead) return null;
     const memory = this.#memory;
     const { width: lastWidth, height: lastHeight, format: lastFormat } = this.#last;
-    // A second frame of the same kind means a stream, which is worth memory in the kernel.
+    // A second frame of the same kind means a stream. Reserve memory for it in the kernel.
     if (lastWidth === width && lastHeight === height && lastFormat === format)
       FRAME_MEMORIES.set(memory.bytes, memory);
     else Object.assign(memory, { bytes: new Uint8Array(size), kept: null });
@@ -91,27 +91,27 @@ export class VideoReader {
 
 const isVideo = (image: object): image is Video => "videoWidth" in image;
 
-/** False for a `<video>` without a frame so far. */
+/** True unless a `<video>` has no frame yet. */
 export const hasFrame = (video: object): boolean => !("readyState" in video) || Number(video.readyState) >= 2;
 
-/** Waits until a video shows the frame that it seeks, or fails. Until then it has no frame. */
+/** Waits until a video has sought to its new position, or fails. Until then the video has no frame. */
 const endOfSeeking = (video: Video): Promise<void> =>
   new Promise((resolve) => {
     for (const name of ["seeked", "emptied", "error"])
       video.addEventListener?.(name, resolve, { once: true });
   });
 
-/** True if the frame's bytes are the picture as shown: not turned, cut or scaled. */
+/** True if the frame's bytes are the picture that the page shows: not turned, cut or scaled. */
 function isWhole(frame: VideoPicture, video: Video | null): boolean {
   const { visibleRect, displayWidth: width, displayHeight: height, rotation = 0, flip = false } = frame;
   if (rotation !== 0 || flip || visibleRect?.width !== width || visibleRect.height !== height) return false;
-  // Check the sides: browsers whose frames state no rotation give a turned video's frames as filmed.
+  // Compare the sides: some browsers state no rotation, and give the frames of a turned video as filmed.
   return video === null || (video.videoWidth === width && video.videoHeight === height);
 }
 
 /**
- * Returns "i420" or "nv12" if the frame has that format, BT.601 colours in video range, and even sides. Else returns
- * "rgba". Planes of a frame with odd sides have other strides.
+ * Returns "i420" or "nv12" if the frame has that format, colours of BT.601 in video range, and even sides. Else returns
+ * "rgba": planes of odd sides have other strides.
  */
 function formatOf({ format, colorSpace, displayWidth, displayHeight }: VideoPicture): ImageFormat {
   const isUsual = BT601.includes(colorSpace.matrix) && colorSpace.fullRange === false;

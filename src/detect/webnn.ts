@@ -26,7 +26,7 @@ export interface WebNnGraph {
 }
 
 /**
- * Runs graphs of WebNN. The browser reads outputs into the decoder's memory: nothing else is copied.
+ * Runs graphs of WebNN. The browser reads outputs into the decoder's memory, without a further copy.
  * @param context the `MLContext` that the graph was built in
  * @example
  * import { createDetector, webnn } from "boxwright";

@@ -1,6 +1,6 @@
 /**
  * Chooses and makes the engine of a decoder. masks-engine.ts and prepare-engine.ts do the same for their kernels, so
- * that a bundle carries only the kernels it uses. The host owns the memory.
+ * that a bundle carries only the kernels that it uses.
  */
 import { decode as decodeBinary } from "#kernels";
 import { ENGINE_NAMES, type EngineName } from "../core/engine-name.ts";
@@ -20,7 +20,7 @@ export function checkEngine(wanted: unknown): void {
 
 /** Returns the engine to run. `auto` is the first of `simd`, `scalar` and `ts` that works here. */
 export const choose = (kernel: Kernel, wanted: EngineName | "auto"): EngineName => {
-  // Compile now, so that an engine that cannot run is refused before the first frame.
+  // Compile now, so that the error about an engine comes before the first frame.
   if (wanted === "simd" || wanted === "scalar") kernel.compile(wanted);
   return wanted === "auto" ? (kernel.best() ?? "ts") : wanted;
 };
@@ -31,7 +31,7 @@ export const chooseEngine = (wanted: EngineName | "auto"): EngineName => choose(
 /** Makes the engine in TypeScript, once its code is loaded. Pages load it only if WebAssembly is refused. */
 let makeTs: ((memory: Memory) => Engine) | null = null;
 
-/** Provides the engine in TypeScript. Synchronous callers provide it before they choose. */
+/** Provides the engine in TypeScript. Synchronous callers must call this before they choose. */
 export function provideTs(make: (memory: Memory) => Engine): void {
   makeTs = make;
 }
@@ -59,8 +59,8 @@ export function makeEngine(name: EngineName, bytes: number): Engine {
     return { name, memory: memoryOf(memory.buffer), wasm: memory, scan, sort, nms, decode, within, compare };
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
-    // Explain the failure: runtimes reserve gigabytes of addresses per WebAssembly memory, so some thousands exhaust
-    // the process.
+    // Explain the failure: runtimes reserve gigabytes of address space per WebAssembly memory, so some thousands
+    // exhaust the process.
     throw new RangeError(
       `memory: got none from the runtime (${cause.message}), expected ${bytes} bytes. Keep one decoder for each network ` +
         'and use it for every frame; engine "ts" takes ordinary memory',

@@ -3,20 +3,20 @@ import type { Memory } from "../core/memory.ts";
 
 /**
  * The functions of the decoder's kernel over one memory. `plan` is the byte address of a plan block (core/abi.ts). Each
- * returns a count, and none reports an error.
+ * function returns a count. None reports an error.
  */
 export interface KernelExports {
   /** Finds the candidates of an image. Returns the count of rows in the candidate columns. */
   scan(plan: number): number;
-  /** Orders the candidates, best first. Returns how many of them `nms` may look at. */
+  /** Orders the candidates, best first. Returns how many of them `nms` may read. */
   sort(plan: number): number;
   /** Suppresses overlapping candidates and writes the detections. Returns their count. */
   nms(plan: number): number;
   /** Runs scan, sort and nms. Returns the number of detections. */
   decode(plan: number): number;
   /**
-   * Returns the index, from `from` on, of the first value outside the range of a column record; the count of values if
-   * all are inside. `column` is the record's byte address.
+   * Returns the index of the first value outside the range of a column record, searched from `from` on. Returns the
+   * count of values if all are inside. `column` is the record's byte address.
    */
   within(column: number, from: number): number;
   /** Compares the values of a column record with their neighbours in two orders. Returns how many differ. */

@@ -21,7 +21,7 @@ export function masksEngineIn({ name, memory, wasm }: Engine): MasksEngine {
     try {
       return wasmMasksEngine(name, wasm as WebAssembly.Memory);
     } catch {
-      // That kind is not available.
+      // Go on with `ts`.
     }
   return tsMasksEngine(memory.buffer);
 }

@@ -12,7 +12,7 @@ export interface MasksKernelExports {
   paint(job: number): void;
 }
 
-/** One engine together with the memory it works on. */
+/** An engine and its memory. */
 export interface MasksEngine extends MasksKernelExports {
   readonly name: EngineName;
   readonly buffer: ArrayBuffer;

@@ -12,7 +12,7 @@ export interface PrepareKernelExports {
   prepare(job: number): void;
 }
 
-/** One engine together with the memory it works on. */
+/** An engine and its memory. */
 export interface PrepareEngine extends PrepareKernelExports {
   readonly name: EngineName;
   readonly buffer: ArrayBuffer;

@@ -1,6 +1,6 @@
 /**
- * Turns a config and its output shapes into a plan in memory. The only route: `readConfig`, `interpretConfig`, then
- * `assemble`. The decoder and `compile` take it. `inspect` takes the first two steps.
+ * Turns a config and its output shapes into a plan in memory, in three steps: `readConfig`, `interpretConfig`,
+ * `assemble`. The decoder and `compile` use all three, `inspect` the first two.
  */
 import { HEAD_WORDS, PLAN_WORDS } from "../core/abi.ts";
 import { checkSize } from "../core/memory.ts";
@@ -20,7 +20,7 @@ export interface AssembleOptions {
   readonly scalarOnly?: boolean;
 }
 
-/** A plan, and the address of each of its parts. */
+/** A plan, and its layout in memory. */
 export interface Assembly {
   readonly plan: Plan;
   readonly layout: MemoryLayout;
@@ -39,7 +39,7 @@ export function assemble(
   const made = planOf(interpreted, explain);
   const plan = gathers ? made : { ...made, gather: null };
   checkPerClass(plan, interpreted.config.confidenceThreshold);
-  // Refuse a batch that is too large before listing its images: each has its own blocks and detection columns.
+  // Refuse a batch that is too large before listing its images: each image needs plan blocks and detection columns.
   const words = PLAN_WORDS + HEAD_WORDS * plan.heads.length + COLUMNS * plan.maxDetections;
   if (plan.batch > 1) checkSize(plan.batch * words * 4, RangeError);
   return { plan, layout: layoutOf(plan, scalarOnly) };

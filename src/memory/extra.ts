@@ -17,7 +17,9 @@ export interface TensorsInMemory {
 
 type Cells = Pick<Head, "cells">;
 
-/** Returns the index k of the head that a source belongs to. Its cell there is `source - firstSource(heads, k)`. */
+/**
+ * Returns the index k of the head to which a source belongs. The cell in that head is `source - firstSource(heads, k)`.
+ */
 export function headIndexOf(heads: readonly Cells[], source: number): number {
   let k = 0;
   for (let first = heads[0].cells; source >= first && k + 1 < heads.length; first += heads[k].cells) k++;
@@ -47,7 +49,7 @@ export function readChannels(
   const first = layout.slots[column.tensor] + imageStart(plan, column, image) * bytes;
   const from = first + (column.offset + cell * column.cell) * bytes;
   const step = column.channel * bytes;
-  // Copy the bytes of a map that is contiguous: that takes a tenth of the time.
+  // Copy the bytes of contiguous channels, which takes a tenth of the time.
   if (type === "f32" && step === bytes) to.set(memory.f32.subarray(from >> 2, (from >> 2) + count), at);
   else if (type === "f32") for (let c = 0; c < count; c++) to[at + c] = memory.f32[(from + c * step) >> 2];
   else

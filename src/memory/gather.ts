@@ -1,6 +1,6 @@
 /**
- * Gathering: copies only those rows of a caller's array whose objectness passes, and lists their cells. Few rows pass,
- * and copying the whole array would take longer than decoding it.
+ * Gathering copies only the rows of a caller's array whose objectness passes, and lists their cells. Few rows pass, and
+ * copying the whole array would take longer than decoding it.
  */
 import * as A from "../core/abi.ts";
 import { INDEX } from "../core/memory.ts";
@@ -30,9 +30,9 @@ export function canGather({ plan }: MemoryImage, { given, slots }: Arrays): bool
 }
 
 /**
- * Copies the arrays into the slots: only the rows that pass if they are few, else all. The plan block
- * `layout.gatherBlock` decodes them. Call it only if `canGather` returned true.
- * @returns true if a slot now holds gathered rows in the place of its tensor
+ * Copies the arrays into the slots: only the rows that pass if they are few, else all rows. The plan block
+ * `layout.gatherBlock` decodes them. `canGather` must have returned true.
+ * @returns true if a slot now holds gathered rows in place of its tensor
  */
 export function gatherRows(image: MemoryImage, { given, slots }: Arrays): boolean {
   let anyGathered = false;
@@ -84,7 +84,9 @@ function listRows(
   return true;
 }
 
-/** Copies the head records for a whole tensor into the block for gathered rows, since this tensor was copied whole. */
+/**
+ * Copies the head records for a whole tensor into the block for gathered rows. Called if this tensor was copied whole.
+ */
 function useWholeRows({ memory: { i32 }, plan, layout }: MemoryImage, t: number): void {
   const gather = plan.gather as NonNullable<Plan["gather"]>;
   const [whole, gathered] = layout.records;
@@ -106,7 +108,7 @@ function copyListed(image: MemoryImage, t: number, data: Float32Array, slot: Slo
     if (g.tensor !== t) continue;
     const record = recordOf(layout.records[1], k);
     const passed = i32[record + A.H_CELLS];
-    // Write the record again if the last frame was copied whole: it must describe gathered rows.
+    // If the last frame was copied whole, write the record again, so that it describes gathered rows.
     if (i32[record + A.H_INDEX] === 0) writeHead(image, 1, k);
     i32[record + A.H_CELLS] = passed;
     const to = (gatherRegion(image, k) - layout.slots[t]) / bytes;
@@ -132,7 +134,8 @@ function listPassing(
   let at = offset & INDEX;
   let n = list & INDEX;
   // Write every cell and advance only if it passes: a branch would be mispredicted too often. Load four cells per step,
-  // so that the core waits for all four at once: one at a time, a YOLOv5 array at 0.25 takes 1.2 to 1.3 times as long.
+  // so that the core waits for all four at once. With one cell per step, a YOLOv5 array at threshold 0.25 takes 1.2 to
+  // 1.3 times as long.
   let i = 0;
   for (; i + 4 <= cells; i += 4, at = (at + 4 * step) & INDEX) {
     const a = data[at];
@@ -152,7 +155,7 @@ function listPassing(
   return n - list;
 }
 
-/** Like `listPassing` for f16, whose bits order like the values only above zero. */
+/** Like `listPassing` for f16. The bits of an f16 order like the values only above zero. */
 function listHalves(
   data: Float32Array,
   offset: number,
@@ -184,7 +187,7 @@ function copyRows(
   to: number,
 ): void {
   for (let i = 0; i < n; i += 2) {
-    // Copy the last row of an odd count twice, to the same place.
+    // For an odd count, copy the last row twice to the same place.
     const j = Math.min(i + 1, n - 1);
     const a = offset + i32[list + i] * cell;
     const b = offset + i32[list + j] * cell;
@@ -209,8 +212,8 @@ function copyElements(
 }
 
 /**
- * Copies two rows at once, so that the core waits for the memory of both together. One at a time a decode takes 1.3 to
- * 1.9 times as long if many rows pass.
+ * Copies two rows at once, so that the core waits for both rows' memory together. Row by row, a decode takes 1.3 to 1.9
+ * times as long if many rows pass.
  */
 function copyTwo(
   data: Float32Array,

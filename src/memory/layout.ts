@@ -84,7 +84,7 @@ export interface MemoryLayout extends Columns {
   readonly records: readonly number[];
   /** Addresses of the plan blocks of the images. */
   readonly imageBlocks: readonly number[];
-  /** Address of the plan block for gathered rows; 0 if the plan does not gather. */
+  /** Addresses of each head's class list, class thresholds and prior table. 0 stands for none. */
   readonly gatherBlock: number;
   /** Addresses of each head's class list, class thresholds and prior table; 0: none. */
   readonly classLists: readonly number[];
@@ -102,15 +102,16 @@ export function wordsFrom(first: number): Words {
   let at = first;
   return (count) => {
     const here = at;
-    // Round without bit operations, which would wrap: a plan that is too large is refused with its true size.
+    // Round without bit operations, which would wrap: the error about a plan that is too large must state its true
+    // size.
     at = Math.ceil((at + count * 4) / 16) * 16;
     return here;
   };
 }
 
 /**
- * Returns the largest count of blocks (of four kept boxes) that suppression needs. A class or strip starts a new block
- * only if its blocks are full, so each has at most one block that is not full.
+ * Returns the largest count of blocks that suppression needs. A block holds four kept boxes. A class or strip starts a
+ * new block only if its others are full, so each has at most one block that is not full.
  */
 export function keptBlocks(maxDetections: number, classes: number): number {
   return Math.min(maxDetections, Math.ceil(maxDetections / 4) + Math.max(classes, STRIPS));
@@ -120,10 +121,11 @@ export function keptBlocks(maxDetections: number, classes: number): number {
  * Reserves the columns.
  * @param capacity rows of the candidate columns
  * @param maxDetections rows of the detection columns
- * @param classes classes that suppression keeps apart; Infinity if a column gives them
+ * @param classes classes that suppression keeps apart; Infinity if a column holds class ids
  * @param gathered cells whose numbers may be listed
  * @param room scratch of the scan
- * @param scanSorts true if the scan may sort, to keep the best of too many candidates: then both have their own scratch
+ * @param scanSorts true if the scan may sort, to keep the best of too many candidates. Scan and sort then need separate
+ * scratch
  */
 export function columnsOf(
   words: Words,
@@ -173,14 +175,16 @@ export function columnsOf(
   };
 }
 
-/** True if a single value of a cell decides whether it passes. No maxima over groups of classes are needed then. */
+/**
+ * True if a single value of a cell decides whether the cell passes. No maxima over groups of classes are needed then.
+ */
 const hasOneColumn = (h: Head): boolean => h.objectness !== null || h.classes === 1;
 
 /**
- * Sizes the scan's scratch. Planes are read fastest in long runs: 2,100 cells in place of 800 save a twelfth of the
- * scan of 8,400 cells. The rows of the groups' maxima are as long as a run. The scratch grows with the cells, so that
- * all memory stays within 40 bytes a cell and 64 KiB. Multi-label plans have more candidates than cells and may exceed
- * that.
+ * Returns the size of the scan's scratch. Planes are read fastest in long runs: 2,100 cells in place of 800 save a
+ * twelfth of the scan of 8,400 cells. The maxima of a group need a row as long as a run. The scratch grows with the
+ * cells, so that all memory stays within 40 bytes a cell and 64 KiB. Multi-label plans have more candidates than cells
+ * and may exceed that.
  */
 function scanRoom(heads: readonly Head[], tensors: Plan["tensors"]): ScanRoom {
   if (heads.every(hasOneColumn)) return { column: COLUMN_BYTES, rows: PLAIN_ROWS_BYTES };
@@ -190,15 +194,15 @@ function scanRoom(heads: readonly Head[], tensors: Plan["tensors"]): ScanRoom {
   for (const h of heads) {
     const { bytes } = ELEMENTS[tensors[h.score.tensor].type];
     if (hasOneColumn(h) || h.score.cell !== 1) continue;
-    // Count one row for all classes, and one per group: of 8 classes, or of the multiple of 8 that gives at most 16
-    // groups.
+    // Count one row for all classes, and one per group. A group has 8 classes, or the multiple of 8 that gives at most
+    // 16 groups.
     const count = 1 + Math.ceil(h.classes / (8 * Math.ceil(h.classes / (8 * GROUPS))));
     const fit = most / (12 + count * bytes);
     // Divide the cells into blocks of equal length.
     const n = Math.ceil(h.cells / Math.max(1, Math.ceil(h.cells / fit)));
     const row = Math.ceil((n * bytes) / 16) * 16 + 16;
     column = Math.max(column, (row / bytes) * 4);
-    // After the maxima are used, the space after the first two plain rows holds a word per candidate.
+    // After the maxima are used, the space after the first two plain rows is reused: a word per candidate.
     rows = Math.max(rows, count * row, 2 * ROW_BYTES + column);
   }
   return { column, rows };
@@ -212,7 +216,7 @@ export function layoutOf(plan: Plan, scalarOnly = false): MemoryLayout {
   const perBlock = (count: number): number[] =>
     Array.from({ length: gathers ? batch + 1 : batch }, () => words(count));
   const classesOf = (h: Head, ofColumn: number): number => (h.classId ? ofColumn : h.classes);
-  // Store a prior table once if heads share it, as the parts of one tensor do.
+  // Store a prior table once if heads share it, as heads in one tensor do.
   const tables = new Map<Float32Array | null, number>([[null, 0]]);
   const blocks = perBlock(PLAN_WORDS);
   return {
@@ -221,7 +225,8 @@ export function layoutOf(plan: Plan, scalarOnly = false): MemoryLayout {
     gatherBlock: blocks[batch] ?? 0,
     records: perBlock(heads.length * HEAD_WORDS),
     classLists: heads.map((h) => (keep ? words(classesOf(h, keep.length)) : 0)),
-    // Count the list itself: `keep` may name more classes than are known, since a class id column may hold any value.
+    // Count the list itself: `keep` may name more classes than are known, since a column of class ids may hold any
+    // value.
     classThresholds: heads.map((h) =>
       words(Math.max(classesOf(h, plan.classes), classesOf(h, keep?.length ?? 0))),
     ),
@@ -235,7 +240,7 @@ export function layoutOf(plan: Plan, scalarOnly = false): MemoryLayout {
       words,
       plan.capacity,
       plan.maxDetections,
-      // Assume any count of classes if a column gives the class ids.
+      // Assume any count of classes if a column holds the class ids.
       plan.rules.suppress === "all" ? 1 : heads.some((h) => h.classId) ? Infinity : plan.classes + 1,
       batch,
       gathers ? cellsOf(heads) : 0,

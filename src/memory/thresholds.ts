@@ -1,7 +1,7 @@
 /**
  * Converts thresholds to the raw domain. The kernel compares raw tensor values, so each threshold becomes the smallest
- * raw value whose conversion passes. Bisection over the kernel's own conversion finds that value. Comparing raw values
- * then agrees exactly with comparing scores.
+ * raw value whose conversion passes. Bisection with the kernel's own conversion finds that value, so that comparing raw
+ * values agrees exactly with comparing scores.
  */
 import { dequantise, halfToFloat, sigmoid } from "../core/number.ts";
 import { ELEMENTS, type TensorSpec } from "../core/tensor.ts";
@@ -16,8 +16,8 @@ const word = new DataView(new ArrayBuffer(4));
 type Numbers = Pick<TensorSpec, "type" | "scale" | "zeroPoint">;
 
 /**
- * Returns the value of a key. Keys are integers that order like the values. The key of an integer is the integer. The
- * key of a float is its bits, inverted for negative floats except for the sign.
+ * Returns the value of a key. Keys are integers that order like the values. An integer is its own key. The key of a
+ * float is its bits; for negative floats, all bits but the sign are inverted.
  */
 function numberOf({ type, scale, zeroPoint }: Numbers, key: number): number {
   if (type === "f32") {
@@ -57,7 +57,7 @@ export function smallestPassing(threshold: number, gate: ">" | ">="): number {
 export const slackOf = ({ type, scale }: TensorSpec): number =>
   type === "f32" ? 1e-5 : type === "f16" ? 2 ** -9 : fround(scale ?? 1);
 
-/** Returns the largest value that counts as a probability; Infinity if the column holds logits. */
+/** Returns the largest value that counts as a probability. Returns Infinity if the column holds logits. */
 export const highest = (plan: Plan, f: Column | null, fn: Fn): number =>
   !f || fn !== "none" || plan.scores === "logits" ? Infinity : 1 + slackOf(plan.tensors[f.tensor]);
 
@@ -71,7 +71,7 @@ export function rawThresholds(plan: Plan, h: Head, smallest: number): { score: n
     if (fn === "none") return x;
     return fn === "clamp" ? Math.min(1, Math.max(0, x)) : fround(sigmoid(x));
   };
-  // Pass a little too much, since Math.pow and the kernel's power may differ by a step. The kernel decides.
+  // Pass a little too much: Math.pow and the kernel's power may differ by a step. The kernel decides.
   const nearly = smallest * (1 - 1e-6);
   const power = h.rule === "power";
   const o = h.objectness;

@@ -62,7 +62,6 @@ const CLAMP = {
   centre: A.FLAG_CLAMP_CENTRE,
 };
 
-/** Writes a plan and its thresholds, with the identity transform. */
 export function writeImage(image: MemoryImage, thresholds: Thresholds): void {
   writePlan(image);
   writeThresholds(image, thresholds);
@@ -96,7 +95,7 @@ function onlyClass(plan: Plan, h: Head): number | null {
 
 const imageOf = (plan: Plan, block: number): number => block % plan.batch;
 
-/** Returns the element where an image of the batch begins, in the tensor of a column. */
+/** Returns the index of the element at which an image of the batch begins, in the tensor of a column. */
 export const imageStart = (
   { tensors, batch }: Pick<Plan, "tensors" | "batch">,
   { tensor }: Pick<Column, "tensor">,
@@ -147,7 +146,7 @@ function writeBlock({ memory: m, plan, layout }: MemoryImage, block: number): vo
   const p = at >> 2;
   writeColumns(m, at, layout, imageOf(plan, block), heads.length, layout.records[block], rules.maxCandidates);
   m.i32[p + A.P_FLAGS] =
-    // Suppression need not compare classes if all candidates have the same one.
+    // Suppression does not compare classes if all candidates have the same class.
     NMS[
       rules.suppress === "class" &&
       (plan.keep?.length === 1 || heads.every((h) => !h.classId && h.classes < 2))
@@ -188,7 +187,7 @@ export function writeHead(image: MemoryImage, block: number, index: number): voi
   const { score, objectness, classId, marker, count, box, softmax } = h;
   const kept = keptClasses(plan, h);
   const only = onlyClass(plan, h);
-  // Scan no cells if no class of the head is kept, or if nothing is gathered yet.
+  // Scan no cells if no class of the head is kept, or if no rows are gathered yet.
   words(A.H_CELLS, kept?.length === 0 || gathered ? 0 : h.cells);
   words(A.H_RULE, HEAD_RULE_CODES[h.rule]);
   words(A.H_SOURCE, source, gathered ? layout.gatherIndex + source * 4 : 0);

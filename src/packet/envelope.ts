@@ -2,10 +2,10 @@
 import { namesFor } from "../core/names.ts";
 import { PacketError, type PacketErrorKind, need } from "./error.ts";
 
-/** Kind of a packet, in the words of a config's `output_format`. */
+/** Kind of a packet, spelt as in a config's `output_format`. */
 export type PacketKind = "raw" | "detection";
 
-/** What a sender states about a frame. `source` and `id` together identify it forever. */
+/** A sender's statements about a frame. `source` and `id` together are unique forever. */
 export interface PacketAbout {
   /** Name of the frame, unique within its source. */
   readonly id: string;
@@ -34,7 +34,7 @@ export interface Envelope {
   readonly config: string | null;
 }
 
-/** A rule for text: the words for an error, and the test. */
+/** A rule for text: its description in errors, and the test. */
 interface Form {
   readonly 0: string;
   readonly 1: RegExp;
@@ -92,9 +92,9 @@ export function attributesOf(
   const { time, sequence } = about ?? {};
   const given = {
     ...about,
-    // Make text of an invalid Date too: its toJSON gives null, which would pass for no time.
+    // Pass text of an invalid Date on, so that it is refused. Its toJSON gives null, which means no time.
     time: time instanceof Date ? String(time.toJSON()) : time,
-    // Let the error about a wrong number show what the caller passed.
+    // Pass a wrong number on, so that the error shows the caller's value.
     sequence:
       Number.isSafeInteger(sequence) && sequence! >= 0 ? String(sequence).padStart(16, "0") : sequence,
     config,
@@ -115,9 +115,9 @@ type Attributes = { readonly [K in keyof Envelope]: string | null };
 /**
  * Checks attributes.
  * @param prefix stands before each name in `given`
- * @param kind of the PacketError; null for an argument
+ * @param kind kind of the PacketError; null if an argument is checked
  * @param isNamed refuses attributes without id and source
- * @param where goes before the name of a wrong one in the message
+ * @param where text before the attribute's name in the message
  */
 export function readAttributes(
   given: Record<string, unknown>,

@@ -3,17 +3,18 @@ import { showJson } from "../core/json.ts";
 
 /**
  * Reason of a refusal. `"cut off"`: bytes are missing at the end. `"foreign"`: the bytes are no packet, or a field or
- * an argument is wrong. `"other config"`: it was made with another config. `"too large"`: more bytes than allowed.
+ * an argument is wrong. `"other config"`: the packet was made with another config. `"too large"`: the packet has more
+ * bytes than allowed.
  */
 export type PacketErrorKind = "cut off" | "foreign" | "other config" | "too large";
 
-/** A packet cannot be made or read, or belongs to another config. */
+/** Thrown if a packet cannot be made or read, or belongs to another config. */
 export class PacketError extends RangeError {
   static override readonly name = "PacketError";
   override readonly name = "PacketError";
   readonly kind: PacketErrorKind;
 
-  /** @param kind null: an argument is wrong, and the message says which */
+  /** @param kind null if an argument is wrong. The message names it */
   constructor(kind: PacketErrorKind | null, message: string) {
     super(kind ? `packet is ${kind}: ${message}` : message);
     this.kind = kind ?? "foreign";
@@ -26,8 +27,8 @@ export const classOf = (value: unknown): string => Object.prototype.toString.cal
 /**
  * Throws a PacketError unless `holds` is true.
  * @param where path of the value
- * @param found what stands there
- * @param kind of the error; null for an argument
+ * @param found the value
+ * @param kind kind of the error; null if an argument is checked
  */
 export function need(
   holds: unknown,

@@ -1,4 +1,6 @@
-/** Converts detections to formats of other projects. They use pixels, so each function takes the image's size. */
+/**
+ * Converts detections to formats of other projects. These formats use pixels, so each function takes the image's size.
+ */
 import type { DetectionList } from "../decode/rows.ts";
 import { type MaskedFields, frameIfExchanged } from "../decode/detections.ts";
 import type { MaskRle } from "../decode/mask.ts";
@@ -19,8 +21,8 @@ export interface CocoResult {
   readonly bbox: readonly [number, number, number, number];
   readonly score: number;
   /**
-   * x, y in pixels and 1 of each keypoint, if there are any. COCO's evaluation does not use the third value. A keypoint
-   * that is NaN or infinite is 0, 0, 0, as COCO writes one that is not labelled.
+   * Three numbers for each keypoint: x and y in pixels, and 1. COCO's evaluation does not use the third. A keypoint
+   * that is NaN or infinite becomes 0, 0, 0, as COCO writes an unlabelled one. Absent if there are no keypoints.
    */
   readonly keypoints?: readonly number[];
   /** Mask as run lengths over the whole image, for detections that `withMasks` returned. */
@@ -31,7 +33,7 @@ export interface CocoResult {
 export interface CocoImage extends ImageSize {
   /** Id of the image in the annotation file. */
   readonly imageId: number;
-  /** Category ids by class id. Without them `category_id` is the class id. The 80 classes of COCO have ids up to 90. */
+  /** Category ids by class id. Default: `category_id` is the class id. COCO's 80 classes have ids up to 90. */
   readonly categories?: readonly number[];
 }
 
@@ -75,7 +77,8 @@ function inPixels(
   need(frame === null, "image", image, `width and height as those of ${frame}`, null);
   return recordsOf(detections, "detections", null).map((d) => {
     const { x_min, y_min, x_max, y_max } = d;
-    // Refuse boxes in pixels: nearly all exceed this, while boxes in 0..1 do not reach that far beyond the image.
+    // Refuse boxes in pixels: the sum of two corners nearly always exceeds 16. Boxes in 0..1 never reach that far
+    // beyond the image.
     need(x_max + y_max < 16, "detections", d, "boxes in 0..1, as before toPixels", null);
     return [d, x_min * width, y_min * height, (x_max - x_min) * width, (y_max - y_min) * height];
   });
@@ -91,9 +94,10 @@ function checkImageNames(image: CocoImage | null | undefined): void {
 }
 
 /**
- * Returns detections as COCO results, which `COCO.loadRes` of pycocotools reads. Join the lists of all images.
- * A mask of the whole image goes into a record as `mask: detections.mask(i, { size: "frame" }).toRle()`.
- * @throws PacketError if the size is none, a mask has another size, or `categories` has no whole number for a class
+ * Returns detections as COCO results, which `COCO.loadRes` of pycocotools reads. Join the lists of all images. A mask
+ * of the whole image goes into a record as `mask: detections.mask(i, { size: "frame" }).toRle()`.
+ * @throws PacketError if the image has no size, a mask has another size, or `categories` has no whole number for a
+ * class
  * @example
  * import { labelsOf, toCoco } from "boxwright";
  *
@@ -105,7 +109,7 @@ function checkImageNames(image: CocoImage | null | undefined): void {
 export function toCoco(detections: DetectionList<MaskedFields>, image: CocoImage): CocoResult[] {
   const placed = inPixels(detections, image);
   checkImageNames(image);
-  // Check the id: COCO's evaluation joins results and annotations by it, and would drop results without one.
+  // Check the id: COCO's evaluation matches results and annotations by the id, and would drop results without one.
   need(
     Number.isSafeInteger(image.imageId),
     "image.imageId",
@@ -142,7 +146,7 @@ export function toCoco(detections: DetectionList<MaskedFields>, image: CocoImage
 /**
  * Returns detections as an answer of Roboflow's inference servers, which `supervision.Detections.from_inference` reads.
  * @param id name of the frame: each `detection_id` is the name and the row
- * @throws PacketError if the size is none
+ * @throws PacketError if the image has no size
  * @example
  * import { toRoboflow } from "boxwright";
  *
@@ -172,7 +176,7 @@ export function toRoboflow(
 /**
  * Returns detections as the columns of `supervision.Detections`. In Python: `sv.Detections(xyxy=np.array(f["xyxy"],
  * dtype=np.float32).reshape(-1, 4), ...)`, each list as an array.
- * @throws PacketError if the size is none
+ * @throws PacketError if the image has no size
  * @example
  * import { toSupervision } from "boxwright";
  *

@@ -6,7 +6,7 @@ import { padded, readHead } from "./text.ts";
  * length of its JSON for clients of the Open Inference Protocol. A packet of detections uses structured mode.
  * `fromPacket` needs none of them.
  * @param bytes a packet that `toPacket` made
- * @throws PacketError if the bytes are none
+ * @throws PacketError if the bytes are no packet
  * @example
  * import { createDecoderSync, packetHeaders, toPacket } from "boxwright";
  *

@@ -7,7 +7,6 @@ import type { Envelope, PacketKind } from "./envelope.ts";
 import { PacketError, need } from "./error.ts";
 import type { PacketTensor } from "./wire.ts";
 
-/** The members of a `Decoder` that packets use. */
 export interface PacketDecoder {
   readonly config: Config;
   readonly configHash: string | null;
@@ -20,22 +19,22 @@ export interface PacketDecoder {
 /** Function that makes detections of records. The decoder passes its own, so packets do not import the class. */
 export type DetectionsOf = (rows: readonly DetectionFields[], sources: readonly number[]) => Detections;
 
-/** Content of a packet, apart from its envelope. */
+/** Content of a packet without its envelope. */
 export interface PacketContent {
-  /** "raw": `tensors` holds the network's outputs. "detection": `detections` holds what the device decoded. */
+  /** "raw": `tensors` holds the network's outputs. "detection": `detections` holds the device's results. */
   readonly kind: PacketKind;
-  /** Size of the original image, and how it was resized. Null: boxes are relative to the network's input. */
+  /** Size of the original image, and how it was resized. Null: boxes are normalised to the network input. */
   readonly frame: Frame | null;
   /** The network's outputs; empty in a detection packet. */
   readonly tensors: readonly PacketTensor[];
   /** The device's detections, best first; null in a raw packet. */
   readonly detections: readonly DetectionFields[] | null;
-  /** Index of the cell that each detection came from. */
+  /** Index of the cell of each detection. */
   readonly sources: readonly number[];
 }
 
 /**
- * One frame as it travels: raw tensors or detections, in an envelope. `decoder.receive(packet)` gives the detections of
+ * One frame for transport: raw tensors or detections, in an envelope. `decoder.receive(packet)` gives the detections of
  * either kind. Made by `fromPacket`.
  * @example
  * import { type Packet, createDecoderSync, fromPacket, toPacket } from "boxwright";
@@ -46,7 +45,7 @@ export interface PacketContent {
  * console.log(packet.tensors[0].dims.join("x"), packet.config === decoder.configHash); // 1x5x84 true
  */
 export class Packet implements Envelope, PacketContent {
-  // Declared only: the constructor assigns the fields of both interfaces.
+  // Declare the fields only: the constructor assigns those of both interfaces.
   declare readonly kind: PacketKind;
   declare readonly id: string | null;
   declare readonly source: string | null;
@@ -67,7 +66,7 @@ export class Packet implements Envelope, PacketContent {
   /**
    * Returns the packet's detections, decoded by `decoder` if it is raw. `decoder.receive(packet)` calls this.
    * @param detectionsOf makes columns of records
-   * @throws PacketError if the packet is from another config; TensorError if its tensors do not fit the decoder's
+   * @throws PacketError if the packet was made with another config; TensorError if its tensors do not fit the decoder
    */
   detectionsBy(
     decoder: Pick<PacketDecoder, "configHash" | "decode">,
@@ -87,7 +86,7 @@ export class Packet implements Envelope, PacketContent {
         ? detectionsOf(this.detections, this.sources)
         : decoder.decode(this.tensors, this.frame ?? undefined);
     } catch (e) {
-      // Blame the packet for a refused frame or record, since both came with it.
+      // Report a refused frame or record as a fault of the packet, which contains both.
       throw e instanceof RangeError ? new PacketError("foreign", e.message) : e;
     }
   }

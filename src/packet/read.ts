@@ -11,7 +11,7 @@ import { type PacketTensor, isIndex, readTensor } from "./wire.ts";
 
 /** Limits for reading a packet. */
 export interface PacketOptions {
-  /** Largest size of a packet in bytes. Default 64 MiB, the most that a NATS server can be set to. */
+  /** Largest size of a packet in bytes. Default 64 MiB, the largest limit that a NATS server accepts. */
   readonly maxBytes?: number;
 }
 
@@ -40,7 +40,7 @@ export function fromPacket(bytes: Uint8Array, options?: PacketOptions): Packet {
   const kind = isEvent ? "detection" : "raw";
   const given = (isEvent ? head : (head.parameters ?? {})) as Json;
   const prefix = isEvent ? "" : "ce-";
-  // Ignore parameters of other programs, whose event type is another.
+  // Read no `parameters` of other programs, recognised by another event type.
   const type = eventType(kind);
   const isOwn = given[`${prefix}type`] === type;
   const { specversion } = head;
@@ -53,7 +53,7 @@ export function fromPacket(bytes: Uint8Array, options?: PacketOptions): Packet {
   const heads = outputs.map((output, i, { length }) => readTensor(output, i, length, `outputs[${i}]`));
   let at = bytes.length;
   for (const [, size] of heads) at -= size;
-  // Our own JSON is padded. In other programs' responses the tensors may follow at once.
+  // JSON of boxwright is padded. In other programs' responses, the tensors may follow at once.
   const first = isOwn && !isEvent ? padded(end) : end;
   need(
     at === first || (at === padded(end) && bytes.subarray(end, at).every((byte) => byte === 32)),
@@ -69,7 +69,7 @@ export function fromPacket(bytes: Uint8Array, options?: PacketOptions): Packet {
   const { sources = [] } = data;
   const areCells = Array.isArray(sources) && sources.every((cell) => isIndex(cell, 2 ** 32));
   need(!isEvent || areCells, "data.sources", sources, "a list of the cells' indices");
-  // In a response the frame is a text of JSON.
+  // In a response, the frame is JSON inside a string.
   const frame = isOwn ? (isEvent ? data.frame : (parse(() => given.frame as string) ?? given.frame)) : null;
   return new Packet(envelopeOf(attributes), {
     kind,
@@ -83,7 +83,7 @@ export function fromPacket(bytes: Uint8Array, options?: PacketOptions): Packet {
 
 /**
  * Reads a frame. `decode` checks the field `resize` later.
- * @param kind of the PacketError; null if the frame is an argument of a call: `resize` is checked then, too
+ * @param kind kind of the PacketError; null if the frame is an argument of a call. Then `resize` is checked, too
  */
 export function readFrame(given: unknown, kind: PacketErrorKind | null = "foreign"): Frame | null {
   if ((given ?? null) === null) return null;
@@ -111,7 +111,7 @@ export function recordsOf(
   kind?: PacketErrorKind | null,
 ): readonly DetectionFields[] {
   const rows = rowsOf(given);
-  // Refuse a string, which is iterable too: an empty one would pass for a frame without detections.
+  // Refuse a string, since strings are iterable too: an empty one would be a frame without detections.
   const isList = typeof rows === "object" && rows !== null && Symbol.iterator in rows;
   const records = Array.from((isList ? rows : [rows]) as Iterable<DetectionFields | null>);
   records.forEach((d, i) => {

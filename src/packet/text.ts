@@ -1,7 +1,7 @@
 /** Converts JSON to bytes and back, also in runtimes without TextEncoder and TextDecoder. */
 import { classOf, need } from "./error.ts";
 
-/** The encoder is reused: making one takes as long as reading a packet. */
+/** Reuse the encoder: making one takes as long as reading a packet. */
 let encoder: InstanceType<typeof TextEncoder> | undefined;
 let decoder: InstanceType<typeof TextDecoder> | undefined;
 
@@ -29,7 +29,7 @@ function textOf(bytes: Uint8Array): string {
 /** Returns the next multiple of 8. */
 export const padded = (length: number): number => (length + 7) & -8;
 
-/** Returns the parsed JSON, or undefined if the text is none. */
+/** Returns the parsed JSON, or undefined if the text is not JSON. */
 export function parse(text: () => string): unknown {
   try {
     return JSON.parse(text());
@@ -58,7 +58,10 @@ export function readHead(
   return [head, end];
 }
 
-/** Returns the index after the JSON object that the bytes begin with: 0 if there is none, -1 if it does not end. */
+/**
+ * Returns the index after the JSON object at the start of the bytes. Returns 0 if there is no object, -1 if it does not
+ * end.
+ */
 function endOfObject(bytes: Uint8Array): number {
   let depth = 0;
   let isText = false;

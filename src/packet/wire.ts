@@ -26,7 +26,6 @@ export interface PacketTensor extends TensorInput {
   readonly type: WireType;
 }
 
-/** An array class for a datatype. */
 export interface WireClass {
   readonly name: string;
   readonly BYTES_PER_ELEMENT: number;
@@ -34,7 +33,7 @@ export interface WireClass {
   from(values: readonly unknown[]): WireArray;
 }
 
-/** Array class of each datatype. Decoders do not read the others: BF16, BYTES, BOOL, UINT16. */
+/** Array class of each datatype that decoders read. They do not read BF16, BYTES, BOOL and UINT16. */
 export const ARRAY_CLASSES = {
   FP32: Float32Array,
   FP16: Uint16Array,
@@ -55,8 +54,8 @@ export const isIndex = (n: unknown, limit = Infinity): n is number =>
   Number.isInteger(n) && (n as number) >= 0 && (n as number) < limit;
 
 /**
- * The head of a tensor: its index among the outputs, its byte count after the JSON, its elements if the JSON holds
- * them, and a function that makes the tensor from its bytes.
+ * The head of a tensor: its index among the outputs, its bytes after the JSON, its elements if the JSON holds them, and
+ * a function that makes the tensor from its bytes.
  */
 type TensorHead = readonly [
   place: number,
@@ -66,9 +65,9 @@ type TensorHead = readonly [
 ];
 
 /**
- * Reads the head of a tensor from JSON. Senders check their own tensors with it too.
+ * Reads the head of a tensor from JSON. Senders check their own tensors with this function, too.
  * @param i index among the outputs
- * @param count of the outputs
+ * @param count count of the outputs
  */
 export function readTensor(
   output: unknown,
@@ -89,7 +88,7 @@ export function readTensor(
     typeof name === "string" &&
       length < 2 ** 53 &&
       [scale, zeroPoint].every(Number.isFinite) &&
-      // A scale of 0 means none. Floats are never quantised.
+      // A scale of 0 stands for no scale. Floats are never quantised.
       (type[0] === "F" ? !zeroPoint && [0, 1].includes(scale) : scale >= 0) &&
       isIndex(place, count),
     where,
@@ -136,8 +135,8 @@ function valuesOf(
     list.length === length &&
     list.every(isFloat ? Number.isFinite : Number.isSafeInteger);
   const values = isList ? ARRAY_CLASSES[datatype].from(/T64/.test(datatype) ? list.map(BigInt) : list) : [];
-  // Check the range: array classes silently change numbers they cannot hold. 300 becomes 44 in UINT8, and 1e39 infinite
-  // in FP32.
+  // Check the range: array classes silently change numbers that they cannot hold. In UINT8, 300 becomes 44; in FP32,
+  // 1e39 becomes infinite.
   const holds = (x: number, i: number): boolean =>
     isFloat ? Number.isFinite(values[i]) : Number(values[i]) === x;
   need(

@@ -14,16 +14,16 @@ import { ARRAY_CLASSES, DATATYPES, type WireArray, readTensor } from "./wire.ts"
 
 /**
  * Makes the packet of one frame. If the decoder's config has `output_format` "detection", or `outputs` are detections
- * already, the packet holds detections. Else it holds the tensors as they are, and the receiver decodes.
+ * already, the packet holds detections. Else the packet holds the unchanged tensors, and the receiver decodes.
  *
  * A raw packet is a response of the Open Inference Protocol with the binary tensor extension. A detection packet is a
- * structured CloudEvent. `packetHeaders` gives what goes beside either over HTTP or NATS.
- * @param decoder states the config; a decoder of `{}` serves a device without one
- * @param outputs what the network gave for one image, as `decode` takes it; or detections, as `decode` returned them,
- * their clone, or a list of them. Images of a batch need a packet each
+ * structured CloudEvent. `packetHeaders` returns the headers for HTTP or NATS.
+ * @param decoder the decoder whose config applies; a decoder of `{}` is for a device without a config
+ * @param outputs the network's outputs for one image, as `decode` takes them; or the result of `decode`, a clone of it,
+ * or a list of detections. Each image of a batch needs a packet of its own
  * @param frame size of the original image in pixels, and how it was resized
  * @param about `id`, `source`, `subject` and `time` of the frame
- * @param into memory to write to, at an address that is a multiple of 8; without it, or if it is too short, new memory
+ * @param into memory to write to, at an address that is a multiple of 8. Default, and if it is too short: new memory
  * @returns the packet's bytes: all of the new memory, or the beginning of `into`
  * @throws PacketError if an argument is wrong; TensorError as `decode`
  * @example
@@ -60,7 +60,7 @@ export function toPacket<Into extends ArrayBufferLike = ArrayBuffer>(
   if (areFound || config.outputFormat === "detection") {
     const found = areFound ? outputs : decoder.decode(outputs as Outputs, frame ?? undefined);
     const detections = recordsOf(found, "detections", null);
-    // A list from JSON has no sources.
+    // A list parsed from JSON has no sources.
     const { sources: cells = [] } = found as Partial<Detections>;
     need(
       Array.isArray(cells) || ArrayBuffer.isView(cells),
@@ -83,7 +83,7 @@ export function toPacket<Into extends ArrayBufferLike = ArrayBuffer>(
   need(parts.length, "outputs", outputs, "a tensor", null);
   const images = decoder.imagesIn?.(all) ?? 1;
   need(images === 1, "images in outputs", images, "1: make a packet of each image", null);
-  // Write wide elements first, so that every tensor is aligned for its own type, and a reader need not copy.
+  // Write tensors of wide elements first. Every tensor is then aligned for its own type, and a reader need not copy.
   parts.sort((a, b) => b.data.BYTES_PER_ELEMENT - a.data.BYTES_PER_ELEMENT);
   const attributes = attributesOf("raw", about, configHash, "ce-");
   const head = {
@@ -108,7 +108,7 @@ const areDetections = (given: object): boolean =>
   rowsOf(given) !== given ||
   (Array.isArray(given) && given.length > 0 && given.every((d: unknown) => isRecord(d) && "class_id" in d));
 
-/** Returns the JSON followed by the arrays: in `into` if it is long enough, else in new memory. */
+/** Returns the JSON followed by the arrays. Writes them to `into` if it is long enough, else to new memory. */
 function pack<Into extends ArrayBufferLike>(
   json: object,
   arrays: readonly WireArray[],
@@ -139,7 +139,7 @@ function partOf(name: string, t: TensorInput, place: number, count: number, know
   const { data, dims, type, scale, zeroPoint, order } = t ?? {};
   const array = data as WireArray | undefined;
   const datatype = datatypeOf(data, type ?? (Array.isArray(data) ? "f32" : (known ?? "")));
-  // JSON leaves out undefined fields.
+  // JSON leaves out fields that are undefined.
   const parameters = {
     binary_data_size: array?.byteLength,
     scale: scale ?? undefined,
@@ -155,8 +155,8 @@ function partOf(name: string, t: TensorInput, place: number, count: number, know
 }
 
 /**
- * Returns the datatype of an array or a list of numbers, or undefined if the protocol has none. A stated type decides
- * between types of the same size (f16 and i16, u8 and i8), and gives the type of a list.
+ * Returns the datatype of an array or a list of numbers. Returns undefined if the protocol has none. A stated type
+ * gives the type of a list, and decides between types of one array class (f16 and i16, u8 and i8).
  */
 function datatypeOf(data: unknown, typeName: string): string | undefined {
   const isList = Array.isArray(data);
@@ -164,7 +164,7 @@ function datatypeOf(data: unknown, typeName: string): string | undefined {
     ? Number(/\d*$/.exec(typeName)) / 8 || 4
     : (data as WireArray | null)?.BYTES_PER_ELEMENT;
   let [letter] = classOf(data).replace("Big", "");
-  // Bits of f16 are held in a Uint16Array.
+  // A Uint16Array holds the bits of f16.
   if (letter + width === "U2") letter = "F";
   if ((isList || (width as number) < 3) && /^[fiu]/i.test(typeName)) letter = typeName[0].toUpperCase();
   return DATATYPES.find((name) => name[0] === letter && ARRAY_CLASSES[name].BYTES_PER_ELEMENT === width);

@@ -50,8 +50,8 @@ export interface CanvasContext {
 /** Options of `drawCanvas`. */
 export interface CanvasOptions {
   /**
-   * Returns the text of a tag. Default: the label, or the class id, and the confidence in percent. `row` is the index
-   * of the detection, as `ids[row]` of a tracker needs it.
+   * Returns the text of a tag. Default: the confidence in percent after the label, or after the class id. `row` is the
+   * index of the detection, for instance for `ids[row]` of a tracker.
    */
   readonly tag?: (detection: Drawn, row: number) => string;
   /** Pairs of keypoints to join. Default: the edges of the detections, or COCO's for 17 keypoints. */
@@ -63,11 +63,11 @@ export interface CanvasOptions {
 const OPTIONS = { tag: FUNCTION, edges: EDGES, area: ANY };
 
 /**
- * Draws boxes and tags on a canvas, with the look of `drawSvg`. What stands on the canvas stays: draw the photo first.
- * Boxes outside the photo are drawn at its edge.
+ * Draws boxes and tags on a canvas, in the style of `drawSvg`. Does not clear the canvas: draw the photo first. Boxes
+ * outside the photo are drawn at its edge.
  * @param context 2D context of a canvas
  * @param detections coordinates normalised to the photo, 0..1
- * @throws DrawError if the context has no canvas of a size, or boxes are in pixels
+ * @throws DrawError if the context's canvas has no size, or boxes are in pixels
  * @example
  * import { type CanvasContext, drawCanvas } from "boxwright";
  *
@@ -151,7 +151,7 @@ function drawOutline(context: CanvasContext, { box, corners, colour }: Mark, str
     context.closePath();
     context.stroke();
   };
-  // Draw a dark line first: it keeps the coloured line visible on a photo of the same colour.
+  // Draw a dark line first. The coloured line on it then stays visible on a photo of the same colour.
   context.globalAlpha = HALO.opacity;
   context.strokeStyle = "#000";
   context.lineWidth = stroke * HALO.width;

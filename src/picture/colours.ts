@@ -9,14 +9,14 @@ const COLOURS = [
   "#2da596", "#ff00c3", "#a5a500", "#b46996", "#00ff00", "#00c300", "#a5a5f0", "#f087a5", "#7869c3", "#b4e10f",
 ];
 
-/** Opacity of the dark line beneath a coloured one, and its width as a multiple of the coloured line's. */
+/** Opacity of the dark line below a coloured one, and its width as a multiple of the coloured line's. */
 export const HALO = { opacity: 0.45, width: 1.9 };
 
 /** Fill of a keypoint's dot, and width of its ring in line widths. A dot in the class's colour is easily missed. */
 export const DOT_FILL = "#fff";
 export const DOT_RING = 0.7;
 
-/** Returns the colour of a class, if no other class of the picture has it. */
+/** Returns the first choice of colour for a class. */
 export const colourOf = (classId: number): string =>
   COLOURS[Math.abs(Math.trunc(classId)) % COLOURS.length] ?? COLOURS[0];
 

@@ -7,7 +7,7 @@ import { isInPixels } from "../core/unit.ts";
 /** A detection to draw. A `Detection` fits. Coordinates are normalised to the photo, 0..1, as before `toPixels`. */
 export interface Drawn {
   readonly class_id: number;
-  /** Name of the class. Without one the tag says "class" and the class id. */
+  /** Name of the class. If absent, the tag says "class" and the class id. */
   readonly label?: string | null;
   /** Confidence, 0..1. */
   readonly confidence: number;
@@ -15,7 +15,7 @@ export interface Drawn {
   readonly y_min: number;
   readonly x_max: number;
   readonly y_max: number;
-  /** Four corners of an oriented box, in order around it. Drawn instead of the upright box. */
+  /** Four corners of an oriented box, in order around the box. Drawn in place of the upright box. */
   readonly corners?: readonly { readonly x: number; readonly y: number }[];
   /** Keypoints, in the unit of the box. */
   readonly keypoints?: readonly DrawnPoint[];
@@ -30,7 +30,7 @@ export interface DrawnPoint {
 }
 
 /**
- * Thrown if drawing is impossible: the photo, the detections or the font cannot be used, or an optional package is
+ * Thrown if drawing is impossible: the photo, the detections or the font are unusable, or an optional package is
  * missing.
  * @example
  * import { DrawError, drawSvg } from "boxwright";

@@ -32,7 +32,7 @@ export const withArticle = (format: string): string => `${format === "AVIF" ? "a
 /** True for a `Blob`, such as the file of an `<input>`. */
 export const isBlob = (image: object): image is Blob => typeof Blob === "function" && image instanceof Blob;
 
-/** Returns what an image is if it is encoded, or if it is bytes without a size. Else null. */
+/** Returns the format of an encoded image, or a description of bytes without a size. Returns null for pixels. */
 export function encodedKind(image: object): string | null {
   const bytes = bytesOfImage(image);
   if (bytes === null) return isBlob(image) ? `a Blob of type "${image.type}"` : null;
@@ -43,11 +43,11 @@ export function encodedKind(image: object): string | null {
     : `the bytes of ${withArticle(format)} file`;
 }
 
-/** What to pass instead of a photo's file, for an error. */
+/** Advice for an error about a photo's file. */
 export const PIXELS =
   "pixels, { data, width, height }. Decode the file first: createImageBitmap(new Blob([bytes])) in a page, " +
   "readImage(bytes) of boxwright/node in Node, or sharp(bytes).rotate().removeAlpha().raw().toBuffer(" +
   "{ resolveWithObject: true }), whose result is passed as { data, ...info }";
 
-/** What to pass to `prepare`, whose caller may not know of the detector. */
+/** Advice for callers of `prepare`, who may not know the detector. */
 export const PIXELS_OR_DETECTOR = `${PIXELS}. A detector's detect() takes the file itself`;

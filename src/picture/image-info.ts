@@ -19,8 +19,8 @@ export interface ImageInfo {
 const LARGEST_SIDE = 65535;
 
 /**
- * Returns format and size of a PNG or JPEG, read from its header. A camera's photo may lie on its side: width and
- * height are those of the upright photo.
+ * Returns format and size of a PNG or JPEG, read from its header. A camera may store a photo turned. Width and height
+ * are those of the upright photo.
  * @param where name of the file in error messages
  * @throws DrawError if the bytes are neither a PNG nor a JPEG
  * @example
@@ -63,7 +63,7 @@ function readHeader(bytes: Uint8Array, where: string): ImageInfo {
 const viewOf = (bytes: Uint8Array): DataView =>
   new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** Returns size and orientation of a PNG. Its chunk eXIf holds the same EXIF as a JPEG. */
+/** Returns size and orientation of a PNG. The chunk eXIf holds the same EXIF as in a JPEG. */
 function pngInfo(view: DataView): ImageInfo {
   let orientation = 1;
   for (const { isExif, at, length } of pngChunks(view))
@@ -153,8 +153,8 @@ function tiffOrientation(view: DataView, tiff: number, end: number): number | nu
 
 /**
  * Returns a photo without EXIF: a JPEG without APP1 segments, a PNG without eXIf. Browsers turn a photo by its EXIF,
- * while rasterisers do not. Without EXIF all show the stored picture, and the SVG turns it. This also removes place and
- * camera.
+ * while rasterisers do not. Without EXIF, all show the stored picture, and the SVG turns it. Place and camera are
+ * removed as well.
  */
 export function withoutExif(bytes: Uint8Array): Uint8Array {
   const out = new Uint8Array(bytes.length);

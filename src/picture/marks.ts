@@ -11,7 +11,7 @@ import { type Area, type Canvas, type Tag, boxArea, canvasOf, placeTag } from ".
 /** The layout of one detection. */
 export interface Mark {
   readonly box: Area;
-  /** Corners of an oriented box, drawn instead of `box`. `box` then is the upright box around it. */
+  /** Corners of an oriented box, drawn in place of `box`. `box` is then the upright box around them. */
   readonly corners: readonly (readonly [x: number, y: number])[] | null;
   readonly tag: Tag;
   /** Colour of the class as "#rrggbb". */
@@ -38,12 +38,12 @@ interface Masked {
 export interface Marks {
   /** Width of the lines of boxes. */
   readonly stroke: number;
-  /** Marks in drawing order: the best detection comes last, so it is on top. */
+  /** Marks in drawing order. The best detection comes last, on top of the others. */
   readonly list: readonly Mark[];
 }
 
 /**
- * Lays out detections on a picture of that size.
+ * Lays out detections on a picture of the given size.
  * @param tag returns the text of a tag. Default: label and confidence
  * @param ownEdges edges of skeletons. Default: those of the detections
  * @throws DrawError if detections cannot be drawn
@@ -55,7 +55,7 @@ export function marksOf(
   ownEdges?: Edges,
 ): Marks {
   const edges = ownEdges ?? (detections as { readonly edges?: Edges } | null)?.edges;
-  // Place tags for the best scores first, where there is most room, but draw them last, on top.
+  // Place tags for the best scores first, while there is most room. Draw them last, on top.
   const all = checkDetections(detections);
   const masks = masksOf(detections);
   const rows = new Map(all.map((d, row) => [d, row]));
@@ -89,8 +89,8 @@ export function marksOf(
 }
 
 /**
- * Returns the highest corner inside the picture, the left one of two at the same height; `null` if none is inside. The
- * tag of a turned box touches it there. The corner of the upright box may be far from any line.
+ * Returns the highest corner inside the picture, the left one of two at the same height. Returns `null` if none is
+ * inside. The tag of a turned box touches this corner, since the corner of the upright box may be far from any line.
  */
 function topOf(
   corners: readonly (readonly [number, number])[],
@@ -105,7 +105,7 @@ function topOf(
 /** Returns the detections if they have masks, else `null`. A clone has none. */
 function masksOf(detections: DetectionList<Drawn>): Masked | null {
   const found = detections as Partial<Masked> & { readonly taskFunctions?: { readonly mask?: unknown } };
-  // Rows of the command line have only the function.
+  // Rows of the command line have only `taskFunctions`.
   const has = found.taskFunctions ? found.taskFunctions.mask : Array.isArray(detections) && found.mask;
   return has ? (found as Masked) : null;
 }
@@ -121,7 +121,7 @@ function ringsOf(masks: Masked, row: number, [width, height]: readonly [number, 
     .map((ring) => ring.map((value, i) => value * (i % 2 === 0 ? scaleX : scaleY)));
 }
 
-/** Returns label and confidence. Labels of a network without names are its class ids. */
+/** Returns label and confidence. If the network has no names, the label is the class id. */
 function defaultTag({ label, class_id, confidence }: Drawn): string {
   const name = (label ?? "") === "" || label === String(class_id) ? `class ${class_id}` : label;
   return `${name} ${Math.round(confidence * 100)}%`;

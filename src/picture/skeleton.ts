@@ -6,7 +6,7 @@ import type { Drawn, DrawnPoint } from "./drawn.ts";
 export interface Skeleton {
   readonly lines: readonly (readonly [x1: number, y1: number, x2: number, y2: number])[];
   readonly dots: readonly (readonly [x: number, y: number])[];
-  /** Width of a line. Thinner than a box's if points are close together. */
+  /** Width of a line. Thinner than the lines of a box if points are close together. */
   readonly stroke: number;
   readonly radius: number;
 }
@@ -17,10 +17,13 @@ const SEEN = 0.25;
 /** Radius of a dot as a multiple of the line width. */
 const DOT = 1.2;
 
-/** Largest line width as a fraction of the distance between points. Otherwise 468 points hide the face below them. */
+/**
+ * Largest line width as a fraction of the distance between points. Wider lines would hide the face below its 468
+ * points.
+ */
 const OF_DISTANCE = 1 / 8;
 
-/** Returns the edges to use if none are stated: those of COCO for 17 keypoints, else none. */
+/** Returns the default edges: COCO's for 17 keypoints, else none. */
 const usualEdges = (count: number): Edges => (count === COCO17_NAMES.length ? COCO17_EDGES : []);
 
 /** Returns the skeleton of a detection, `null` if it has no keypoints. */
@@ -46,14 +49,16 @@ export function skeletonOf(
   };
 }
 
-/** Estimates the distance between neighbouring points, for points that fill their rectangle or lie in a row. */
+/**
+ * Estimates the distance between neighbouring points. Assumes that the points fill their rectangle or lie on a line.
+ */
 function distanceBetween(dots: readonly (readonly [x: number, y: number])[]): number {
   if (dots.length < 2) return Infinity;
   const [width, height] = ([0, 1] as const).map((axis) => {
     const values = dots.map((dot) => dot[axis]);
     return Math.max(...values) - Math.min(...values);
   });
-  // Return Infinity for points in one place, so that their dots have the usual size.
+  // Return Infinity if all points coincide, so that their dots have the usual size.
   const inRow = Math.max(width, height) / (dots.length - 1);
   return Math.max(Math.sqrt((width * height) / dots.length), inRow) || Infinity;
 }

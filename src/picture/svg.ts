@@ -12,8 +12,8 @@ import { type Area, FONTS, cornerRadius, textPlace } from "./tags.ts";
 /** Options of `drawSvg` and `drawPng`. */
 export interface DrawOptions {
   /**
-   * Returns the text of a tag. Default: the label, or the class id, and the confidence in percent. `row` is the index
-   * of the detection, as `ids[row]` of a tracker needs it.
+   * Returns the text of a tag. Default: the confidence in percent after the label, or after the class id. `row` is the
+   * index of the detection, for instance for `ids[row]` of a tracker.
    */
   readonly tag?: (detection: Drawn, row: number) => string;
   /** Title of the picture: screen readers read it out, and browsers show it on hover. */
@@ -85,7 +85,7 @@ function outlineElements({ box, corners, colour, tag }: Mark, stroke: number): s
     : placeAttributes(box);
   const rect = `<${name} ${place} fill="none"`;
   return [
-    // Draw a dark line first: it keeps the coloured line visible on a photo of the same colour.
+    // Draw a dark line first. The coloured line on it then stays visible on a photo of the same colour.
     `${rect} stroke="#000" stroke-opacity="${HALO.opacity}" stroke-width="${decimal(stroke * HALO.width)}"/>`,
     `${rect} stroke="${colour}" stroke-width="${decimal(stroke)}"><title>${escapeXml(tag.text)}</title></${name}>`,
   ].join("\n");

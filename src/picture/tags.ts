@@ -30,7 +30,7 @@ export interface Tag {
 /** Font families of tags, in order of preference. */
 export const FONTS = "DejaVu Sans, Verdana, sans-serif";
 
-/** Returns the start of a tag's text on its base line. */
+/** Returns where a tag's text starts on its base line. */
 export const textPlace = ({ area, padding, fontSize }: Tag): readonly [x: number, y: number] => [
   area.x + padding,
   area.y + fontSize * 1.03,
@@ -51,7 +51,7 @@ export function canvasOf(width: number, height: number): Canvas {
 const clamp = (value: number, low: number, high: number): number =>
   Math.max(low, Math.min(value, Math.max(low, high)));
 
-/** Returns a box cut to the photo, less half the width of its line, so that the whole line is visible. */
+/** Returns a box clipped to the photo, less half the width of its line, so that the whole line is visible. */
 export function boxArea(d: Drawn, { width, height, stroke }: Canvas): Area {
   const inset = stroke / 2;
   const x = clamp(d.x_min * width, inset, width - inset);
@@ -76,8 +76,8 @@ export function placeTag(text: string, box: Area, canvas: Canvas, placed: readon
 
 /**
  * Returns the first free rectangle for a tag. Tries above the box, inside at its top, below it, inside at its bottom,
- * then line by line down the box; each at the left edge, then at the right. If none is free, returns the one that hides
- * the least.
+ * then line by line down the box; each at the left edge, then at the right. If none is free, returns the rectangle that
+ * hides the least.
  */
 function findArea(
   box: Area,

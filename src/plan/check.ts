@@ -12,7 +12,7 @@ import { type Grid, gridsOf } from "../shapes/grids.ts";
 import type { HeadDraft, Interpretation } from "../heads/head.ts";
 import { type HeadQuery, namesOf } from "../heads/query.ts";
 
-/** Quantisation step above which scores in 0..1 have lost their meaning. */
+/** Quantisation step above which scores in 0..1 are meaningless. */
 const COARSEST_STEP = 0.5;
 
 /** Fields of a head that hold columns. */
@@ -29,8 +29,8 @@ export const isSoftmax = (heads: readonly HeadDraft[]): boolean =>
   heads.some(({ scoreFn }) => scoreFn === "softmax");
 
 /**
- * Throws a TensorError if a tensor named as part of the head stays unread, or if a stride has no map. Ignoring a map
- * that does not fit would silently lose its boxes.
+ * Throws a TensorError if a tensor that the config names is unread, or if a stride has no map. To ignore a map that
+ * does not fit would silently lose its boxes.
  */
 export function checkNamed(
   { roles, strides, scaleXY }: Config,
@@ -40,7 +40,7 @@ export function checkNamed(
 ): void {
   const named = namesOf(roles);
   const isHere = (output: string): boolean => specs.some((s) => s.name === output);
-  // Roles of which no tensor exists were written for another export of the network, so ignore them all.
+  // Ignore all roles if a tensor of one is missing: they were written for another export of the network.
   const lacking = named.some(isHere) ? named.filter((output) => !isHere(output)) : [];
   if (lacking.length > 0) refuse("roles", `outputs ${list(specs)}`, `${lacking.join(", ")} among them`);
   const missed = unused.filter((s) => namesHead(s.name) || named.includes(s.name));
@@ -52,7 +52,7 @@ export function checkNamed(
         "or name them by --only on the command line",
     );
   const { maps: isMaps, anchors } = READINGS[name];
-  // The anchors of a map begin at different channels. Maps in one tensor begin at different cells.
+  // In one tensor, the anchors of a map differ by their first channel, and maps differ by their first cell.
   const first = ({ box }: HeadDraft): number => (anchors ? 0 : box.offset);
   const maps = new Set(heads.map((h) => `${h.box.tensor} ${h.cells} ${h.gridWidth} ${first(h)}`)).size;
   if (strides && isMaps && maps !== strides.length)
@@ -67,7 +67,7 @@ interface UnreadMap {
   readonly tensors: readonly TensorSpec[];
 }
 
-/** Returns the first usual map of the input that no head reads although tensors of its size exist. */
+/** Returns the first usual map of the input size that no head reads, although tensors of the map's size exist. */
 export function unreadMap(
   heads: readonly HeadDraft[],
   unused: readonly TensorSpec[],
@@ -85,8 +85,8 @@ export function unreadMap(
 }
 
 /**
- * Throws a TensorError if each map has a keypoint tensor and all tensors of one map are unread. In a map as wide as a
- * cell has channels, [1,4,4,4] may be boxes, scores or keypoints, and the objects of that size would be lost.
+ * Throws a TensorError if each map has a keypoint tensor and all tensors of one map are unread. If a map is as wide as
+ * a cell has channels, [1,4,4,4] may be boxes, scores or keypoints. Objects of that map's size would be lost.
  */
 export function checkMaps(
   { heads, name, task }: Interpretation,
@@ -129,7 +129,7 @@ export function checkBatch(specs: readonly TensorSpec[], { heads, batch }: Inter
   }
 }
 
-/** Throws a TensorError if the interpretation contradicts the element types or the scores that the config states. */
+/** Throws a TensorError if the interpretation contradicts the config's element types or scores. */
 export function checkReading(
   config: Config,
   family: Family,
@@ -162,11 +162,11 @@ export function checkReading(
     );
 }
 
-/** Throws a TensorError if a column that states the end of a list is quantised in a way that changes its meaning. */
+/** Throws a TensorError if quantisation changes the meaning of the column that ends a list. */
 function checkListEnds(head: HeadDraft, specs: readonly TensorSpec[]): void {
   for (const column of headColumns(head, ["marker", "count"])) {
     const { scale, zeroPoint, type, ...spec } = specs[column.tensor];
-    // Allow a scale for the marker: any value below zero ends the list.
+    // Allow a scale for the marker column: any value below zero ends the list.
     if (zeroPoint !== 0 || (column === head.count && (scale ?? 1) !== 1))
       refuse(
         shape(spec),
@@ -200,7 +200,7 @@ const checkHasScale = (spec: TensorSpec): number =>
     `scale and zeroPoint: real = (raw - zeroPoint) * scale${spec.type === "i16" ? HALF_FLOATS : ""}`,
   );
 
-/** Throws a TensorError if a quantised column of scores or boxes has no scale, or too coarse a scale for scores. */
+/** Throws a TensorError if a quantised column of scores or boxes has no scale, or if scores have too coarse a scale. */
 function checkScale(column: Column, head: HeadDraft, specs: readonly TensorSpec[], scores: ScoreForm): void {
   const spec = specs[column.tensor];
   const scale = checkHasScale(spec);

@@ -1,4 +1,4 @@
-/** Lists with one entry per class (labels, thresholds, `keep`): which class id each entry belongs to. */
+/** Maps the entries of lists per class (labels, thresholds, `keep`) to class ids. */
 import type { Config } from "../config/types.ts";
 import { refuse } from "../core/errors.ts";
 import { TRAITS } from "../core/families.ts";
@@ -19,8 +19,8 @@ export function withGaps<T>({ listIds, classes }: ClassFields, list: readonly T[
 }
 
 /**
- * Returns the class id of a list's first entry, by its length. 1: the list leaves out the background that the ids
- * count. -1: the list names a background that the ids leave out. 0: neither.
+ * Returns the class id of a list's first entry, by the list's length. 1: the list leaves out the background that the
+ * ids count. -1: the list names a background that the ids leave out. 0: neither.
  */
 export function listStart(plan: ClassFields, length: number): number {
   const first = firstClass(plan);
@@ -39,13 +39,13 @@ export const isPerClass = (plan: ClassFields, { length }: readonly unknown[]): b
   listStart(plan, length) !== 0 ||
   (plan.backgroundLast && length === plan.classes + 1);
 
-/** Throws a TensorError if a list of confidences does not have one per class. */
+/** Throws a TensorError if a list of confidence thresholds does not have one per class. */
 export function checkPerClass(plan: ClassFields, confidence: number | readonly number[]): void {
   if (typeof confidence === "object" && !isPerClass(plan, confidence))
     refuse("confidenceThreshold", `${confidence.length} values`, `${plan.classes}, one per class`);
 }
 
-/** Returns the name of the single class that all published networks of a family have, as a list. */
+/** Returns a list with the class name of a family whose published networks all have the same single class. */
 function familyLabels(plan: ClassFields): readonly string[] | null {
   const { className } = TRAITS[plan.family];
   return className !== undefined && plan.classes - firstClass(plan) === 1 ? [className] : null;

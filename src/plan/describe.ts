@@ -12,7 +12,6 @@ import type { Plan } from "./plan.ts";
 
 /** How a decoder reads its tensors, and why. */
 export interface Description {
-  /** Text for people, one fact per line. */
   readonly text: string;
   /** Data for programs and bug reports. Survives JSON. */
   readonly json: ConfigDescription | PlanDescription;
@@ -21,15 +20,15 @@ export interface Description {
 /** Description of a config before the shapes are known. */
 export interface ConfigDescription {
   readonly kind: "config";
-  /** The config. `priors` is given as a count of numbers. */
+  /** The config. `priors` is text that states how many numbers there are. */
   readonly config: Omit<Config, "priors"> & { readonly priors: string | null };
 }
 
 /** A head of a described plan. */
 export interface HeadDescription extends Omit<Head, "priors"> {
-  /** Index of its first cell among the cells of all heads, the unit of `Detections.sources`. */
+  /** Index of the head's first cell among the cells of all heads. `Detections.sources` counts the same way. */
   readonly firstSource: number;
-  /** Count of numbers in its prior boxes, as text. */
+  /** Text that states how many numbers the prior boxes have. */
   readonly priors: string | null;
 }
 
@@ -139,7 +138,7 @@ function strideText({ kind, unit }: Head, inputSize: Plan["inputSize"]): string 
 const SUPPRESSION = { none: "none", class: "per class at", all: "across classes at" };
 
 function rulesText(config: Config, { rules, inputSize, task, suppression: named }: Plan): string {
-  // A task that suppresses by itself describes that in its own line.
+  // A task with its own suppression describes it in its own line.
   const nms = named?.suppress ?? task?.rules?.suppress ?? rules.suppress;
   const by = task?.rules ? "" : `IoU ${rules.iouGate} `;
   const suppression = SUPPRESSION[nms] + (nms === "none" ? "" : ` ${by}${config.iouThreshold}`);
@@ -155,7 +154,7 @@ function rulesText(config: Config, { rules, inputSize, task, suppression: named 
   ].join(", ");
 }
 
-/** Copies data through JSON. A typed array becomes its count of numbers. */
+/** Copies data through JSON. A typed array becomes text that states how many numbers it has. */
 const throughJson = <T>(data: object): T =>
   JSON.parse(
     JSON.stringify(data, (_, value: unknown) =>

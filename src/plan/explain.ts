@@ -7,23 +7,23 @@ import { noteOfChange, notesOf, notesOfFamily } from "./notes.ts";
 export interface Explain {
   /** Describes a config whose plan is not made yet. */
   readonly describeConfig: typeof describeConfig;
-  /** Describes a plan: what each tensor is taken for, and why. */
+  /** Describes a plan: the interpretation of each tensor, and the reason. */
   readonly describePlan: typeof describePlan;
-  /** Returns notes on what is odd about a plan. */
+  /** Returns notes about likely mistakes in a plan. */
   readonly notesOf: typeof notesOf;
   /** Returns notes on a family that was guessed. */
   readonly notesOfFamily: typeof notesOfFamily;
   /** Returns a note if a plan contradicts the plan before it. */
   readonly noteOfChange: typeof noteOfChange;
-  /** Throws the error on tensors that fit no reading. */
+  /** Throws the error about tensors that fit no interpretation. */
   readonly refuseAll: typeof refuseAll;
-  /** Throws the error on tensors that fit several readings. */
+  /** Throws the error about tensors that fit several interpretations. */
   readonly refuseSeveral: typeof refuseSeveral;
 }
 
 /**
  * Adds `describe()`, notes about odd plans, and errors that say which tensors were expected. Without this value, the
- * error about tensors that fit no reading only names them and the family.
+ * error about tensors that fit no interpretation names only the tensors and the family.
  * @example
  * import { createDecoder, explain } from "boxwright/core";
  *

@@ -1,12 +1,12 @@
-/** Notes on class names that use another numbering of classes than the network's ids. */
+/** Notes on class names that use other class ids than the network. */
 import { areCoco, COCO_CLASSES } from "../core/coco.ts";
 import type { HeadDraft } from "../heads/head.ts";
 import type { HeadQuery } from "../heads/query.ts";
 import { beginsWithBackground } from "../config/background.ts";
 
 /**
- * Returns a note if a column holds class ids and the config's names are those of other ids; else none. Not needed if
- * each class has a score: the shape then counts the classes, and names of another count are refused.
+ * Returns a note if a column holds class ids and the config's names belong to other ids. Returns none if each class has
+ * a score: then the shape states the class count, and a list of another length is refused.
  */
 export function notesOfLabels(query: HeadQuery, heads: readonly HeadDraft[]): string[] {
   const { labels, family, traits, background } = query;

@@ -1,6 +1,7 @@
 /**
- * Makes a plan from a config and its output shapes. `interpretConfig` settles family, outputs and rules, and finds the
- * interpretations. `planOf` makes a plan if there is exactly one. Decoder, `compile` and `inspect` use both.
+ * Makes a plan from a config and its output shapes. `interpretConfig` determines family, outputs and rules, and finds
+ * every interpretation of the tensors. `planOf` makes a plan if there is exactly one. Decoder, `compile` and `inspect`
+ * use both.
  */
 import type { Config } from "../config/types.ts";
 import { RULE_SETS, type Rules, EXCEPTIONS } from "../core/rules.ts";
@@ -24,33 +25,33 @@ import type { Explain } from "./explain.ts";
 import type { GatherHead, Plan } from "./plan.ts";
 import { type Planners, type TaskPlanner, plannerOf } from "./task.ts";
 
-/** Largest candidate count of a multi-label plan. Candidates beyond it are dropped and counted. */
+/** Largest count of candidates of a multi-label plan. Candidates beyond it are dropped, and counted as dropped. */
 const MULTI_LABEL_ROOM = 1 << 18;
 
-/** A config with its family, outputs and rules settled, and every interpretation of the tensors. */
+/** A config with known family, outputs and rules, and every interpretation of the tensors. */
 export interface Interpreted {
   readonly config: Config;
   readonly query: HeadQuery;
-  /** The evidence that settled the family. */
+  /** Evidence for the family. */
   readonly why: FamilyReason;
   /** All given tensors. */
   readonly specs: readonly TensorSpec[];
-  /** Tensors that the config names as outputs of its head, or all if it names none. */
+  /** Tensors that the config names as outputs of its head. If it names none, all tensors. */
   readonly outputs: readonly TensorSpec[];
   readonly rules: Rules;
   readonly interpretations: readonly Interpretation[];
-  /** The task that found the interpretations; undefined for boxes alone. */
+  /** The task that found the interpretations. Undefined if only boxes are read. */
   readonly planner: TaskPlanner | undefined;
-  /** Output whose values are needed for a plan but not known yet: prior boxes, or distances of an unknown unit. */
+  /** Output whose values a plan needs before it can be made: prior boxes, or distances of an unknown unit. */
   readonly awaits: TensorSpec | null;
 }
 
 /**
  * Finds every interpretation of `specs` that the config allows.
  * @param planners the tasks that may read the tensors
- * @param valuesOf returns the numbers of the tensor with this index, `null` if they are not at hand
- * @throws TensorError if the config decodes nothing, or tensors that it names are missing; ConfigError if its task is
- * none of `planners`
+ * @param valuesOf returns the values of the tensor with this index, or `null` if they are unknown so far
+ * @throws TensorError if the config decodes nothing, or if tensors that it names are missing; ConfigError if its task
+ * is not among `planners`
  */
 export function interpretConfig(
   config: Config,
@@ -95,8 +96,8 @@ export function interpretConfig(
 
 /**
  * Returns the plan of the only interpretation.
- * @param explain what says more than that tensors do not fit, and writes notes; null: nothing does
- * @throws TensorError if there is none or more than one, or if it contradicts the config
+ * @param explain functions for detailed errors and for notes; null: errors are short, and there are no notes
+ * @throws TensorError if there is no interpretation or more than one, or if it contradicts the config
  */
 export function planOf(interpreted: Interpreted, explain: Explain | null): Plan {
   const { config, query, why, outputs: specs, rules, interpretations, planner } = interpreted;
@@ -142,13 +143,13 @@ export function planOf(interpreted: Interpreted, explain: Explain | null): Plan 
       suppression: { ...config.suppression, suppress: rules.suppress === "all" ? "all" : "class" },
     }),
     capacity: capacityOf(heads, settled),
-    // Do not gather for a task, which reads more of a row than is gathered.
+    // Do not gather for a task, since it reads more of a row than is gathered.
     gather: batch === 1 && !interpretation.task ? gatherOf(compacted.heads) : null,
   };
   return deepFreeze(plan);
 }
 
-/** Throws for tensors that fit no reading, or several. */
+/** Throws for tensors that fit no interpretation, or several. */
 function refuseReadings(
   { query, why, outputs: specs, interpretations }: Interpreted,
   explain: Explain | null,
@@ -186,12 +187,14 @@ function withUnits({ about, heads, name }: Interpretation): Head[] {
   }));
 }
 
-/** Returns the rules of a plan. What the network has done itself is not repeated, unless the config names the rule. */
+/**
+ * Returns the rules of a plan. A step that the network itself has done is left out, unless the config names its rule.
+ */
 function settledRules({ config, query, rules }: Interpreted, interpretation: Interpretation): Rules {
   const { name, heads, pairs, inPhoto } = interpretation;
   const { suppressed, unclamped, looksRaw } = READINGS[name];
   const { inputSize } = interpretation;
-  // Exporters for DeepStream write every cell in the form of a finished list, which still needs suppression.
+  // Exporters for DeepStream write every cell in the form of a finished list, although suppression is still needed.
   const isOpen = looksRaw && areAllCells({ inputSize, strides: config.strides }, cellsOf(heads));
   const settled: Rules = {
     ...rules,
@@ -200,21 +203,21 @@ function settledRules({ config, query, rules }: Interpreted, interpretation: Int
     clamp: unclamped || query.traits.unclamped ? "none" : rules.clamp,
     ...(pairs && { multiLabel: true, maxCandidates: cellsOf(heads) }),
     ...config.rules,
-    // The cap of the set, or the one that the config or an option states.
+    // The limit of the set of rules, of the config, or of an option.
     maxDetections: config.maxDetections,
     ...(config.suppression && { suppress: "none" }),
   };
-  // Clamp at the end: boxes in pixels of the photo cannot be clamped to the input.
+  // Clamp after suppression: boxes in pixels of the photo cannot be clamped to the input.
   return inPhoto && settled.clamp === "before" ? { ...settled, clamp: "after" } : settled;
 }
 
-/** Returns the class count. If a column gives class ids, the config's list of thresholds states the count. */
+/** Returns the class count. If a column holds class ids, the length of the config's list of thresholds is the count. */
 function countClasses({ confidenceThreshold }: Config, { classes, heads }: Interpretation): number {
   const hasClassIds = heads.some(({ classId }) => classId);
   return Math.max(classes, hasClassIds ? [confidenceThreshold].flat().length : 0);
 }
 
-/** Returns which statement settled the form of the scores. */
+/** Returns which statement determined the form of the scores. */
 function scoresWhy(
   { scores, format }: Config,
   { family }: HeadQuery,
@@ -261,8 +264,8 @@ function compact(
 }
 
 /**
- * Returns how to gather each head, `null` unless all can be gathered. A head can if objectness gates it, and if all its
- * columns lie in one tensor with equal steps. Then only rows that pass are copied from a caller's array.
+ * Returns how to gather each head, or `null` unless all can be gathered. A head can if objectness gates it, and if all
+ * its columns lie in one tensor with equal steps. Then only rows that pass are copied from a caller's array.
  */
 function gatherOf(heads: readonly Head[]): GatherHead[] | null {
   const gathered = heads.flatMap(({ objectness, score, box, bins, classes }) => {

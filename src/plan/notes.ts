@@ -1,4 +1,4 @@
-/** Notes of a plan: sentences about a config or tensors that look odd but are decoded. */
+/** Notes of a plan: sentences about a likely mistake in a config or in tensors that are decoded all the same. */
 import type { Rules } from "../core/rules.ts";
 import { FAMILIES, TRAITS } from "../core/families.ts";
 import type { FamilyReason } from "../core/family-names.ts";
@@ -12,10 +12,10 @@ import { unreadMap } from "./check.ts";
 import { notesOfLabels } from "./label-notes.ts";
 import type { Plan } from "./plan.ts";
 
-/** Possible counts of rows per cell of all maps: one, or one per anchor. */
+/** Possible row counts as multiples of all maps' cells: one, or one per anchor. */
 const ROWS_PER_CELL = [1, 2, 3, 5];
 
-/** Returns a note if another family is likely too, given the evidence that settled this one. */
+/** Returns a note if another family is nearly as likely by the evidence that determined this one. */
 export function notesOfFamily({ family, traits }: HeadQuery, { kind, value }: FamilyReason): string[] {
   if (kind === "exporter")
     return [
@@ -85,8 +85,8 @@ export function notesOf(
 }
 
 /**
- * True if tensors are the maps of one channel that Rockchip's exporters write besides distances and classes. They hold
- * each cell's sum over all classes, by which Rockchip's decoders skip cells early.
+ * True if tensors are the maps of one channel that Rockchip's exporters write beside distances and classes. They hold
+ * each cell's sum over all classes. Rockchip's decoders skip cells early by that sum.
  */
 const areSums = (tensors: readonly TensorSpec[], heads: readonly HeadDraft[]): boolean =>
   tensors.length === heads.length &&
@@ -103,9 +103,9 @@ const areSums = (tensors: readonly TensorSpec[], heads: readonly HeadDraft[]): b
       ),
   );
 
-/** Returns a note if a network's maps are read in different storage orders, and nobody stated the order. */
+/** Returns a note if a network's maps have different storage orders that no option states. */
 function mixedOrders(heads: readonly HeadDraft[], specs: readonly TensorSpec[]): string[] {
-  // A map with one cell or one channel has no order.
+  // The storage order does not matter for a map with one cell or one channel.
   const isTold = ({ name, dims }: HeadTensor): boolean =>
     dims.filter((d) => d !== 1).length > 1 && specs.find((s) => s.name === name)?.order === null;
   const tensors = heads.flatMap(({ origin }) => origin.tensors).filter(isTold);
@@ -118,16 +118,16 @@ function mixedOrders(heads: readonly HeadDraft[], specs: readonly TensorSpec[]):
     : [];
 }
 
-/** Readings that may have a score column for the background. */
+/** Interpretations that may have a score column for the background. */
 const WITH_BACKGROUND: readonly ReadingName[] = [
   ...(["detection-output", "postprocess", "queries", "boxes-scores", "class-scores"] as const),
   ...(["prior-rows", "prior-maps"] as const),
 ];
 
-/** Returns a note on options that the reading ignores: the caller may expect another network. */
+/** Returns a note on options that the interpretation ignores: the caller may expect another network. */
 function notRead(query: HeadQuery, name: ReadingName, heads: readonly HeadDraft[]): string[] {
   const { priors, anchors, finished } = READINGS[name];
-  // Skip priors that the family builds, which are not the caller's.
+  // Skip priors that were built for the family: the caller did not pass them.
   const isBuilt = query.traits.buildPriors !== undefined;
   const hasPriors = priors === true || isBuilt || heads.some((head) => head.priors !== null);
   const isVaried = query.variances !== null;
@@ -153,7 +153,10 @@ const strangeRows = (query: HeadQuery, rows: number): string[] =>
       ]
     : [];
 
-/** Returns a note if the strides are whole but unlike a published network's: boxes would be too large or too small. */
+/**
+ * Returns a note if the strides are whole but unlike those of published networks. Boxes would be too large or too
+ * small.
+ */
 function strangeStrides(
   heads: readonly HeadDraft[],
   [width, height]: readonly [number, number],
@@ -178,8 +181,8 @@ function strangeStrides(
 }
 
 /**
- * Returns a note if a map is missing. Published networks with fewer than three maps have strides 16 and 32, or a single
- * map. Networks with distributions of distances always have all.
+ * Returns a note if a map seems missing. Published networks with fewer than three maps have strides 16 and 32, or a
+ * single map. Networks with distributions of distances always have all maps.
  */
 function lostMaps(strides: readonly number[], isDistribution: boolean): string[] {
   const lost = [8, 16, 32].filter((stride) => !strides.includes(stride));
@@ -190,7 +193,7 @@ function lostMaps(strides: readonly number[], isDistribution: boolean): string[]
 
 const LOST = "objects of that size are lost if the network has one";
 
-/** Returns the note on an unread tensor that is a map of the input without a head. */
+/** Returns the note on an unread tensor of the size of a map for which no head exists. */
 function lostBesides(
   heads: readonly HeadDraft[],
   unused: readonly TensorSpec[],
@@ -201,15 +204,15 @@ function lostBesides(
 }
 
 /**
- * Returns a note if a map does not fit the input at any stated stride, or at any power of two if none is stated. Other
- * strides are no fit: 26 cells of a 640 input would be a stride of 25.
+ * Returns a note if a map does not fit the input at any stated stride, or at a power of two if none is stated. Other
+ * strides do not count: 26 cells of a 640 input would be a stride of 25.
  */
 function strangeMaps(
   heads: readonly HeadDraft[],
   { inputSize: size, family, strides, traits }: HeadQuery,
 ): string[] {
   if (size === null) return [];
-  // A cell at the input's edge is counted in full, or not at all.
+  // The incomplete cell at the input's edge counts as a cell, or does not.
   const roundings = [Math.ceil, Math.floor];
   const fits = (map: readonly number[]): boolean =>
     (strides ?? POWERS).some((stride) =>

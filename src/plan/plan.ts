@@ -11,22 +11,22 @@ import type { TensorSpec } from "../core/tensor.ts";
 import type { Head, TaskPlan } from "../heads/head.ts";
 import type { ScoresReason } from "../heads/print.ts";
 
-/** How a set of tensors is decoded, and why. */
+/** How a set of tensors is decoded, and the reasons. */
 export interface Plan {
   readonly family: Family;
-  /** The evidence that settled the family. */
+  /** Evidence for the family. */
   readonly familyWhy: FamilyReason;
   readonly reading: ReadingName;
-  /** Text for people about the contents of each tensor. */
+  /** Description of the contents of each tensor, for people. */
   readonly about: string;
-  /** Notes about what looks odd but is decoded. */
+  /** Notes about likely mistakes that do not stop decoding. */
   readonly notes: readonly string[];
   readonly scores: ScoreForm;
-  /** Statement that settled the form of the scores. */
+  /** Statement that determined the form of the scores. */
   readonly scoresWhy: ScoresReason;
-  /** [width, height] of the network input in pixels. `null` if unknown, which only normalised boxes allow. */
+  /** [width, height] of the network input in pixels. `null` if unknown, which is allowed only for normalised boxes. */
   readonly inputSize: readonly [number, number] | null;
-  /** Images of the batch. */
+  /** Count of images in a batch. */
   readonly batch: number;
   /** Number of classes. */
   readonly classes: number;
@@ -38,9 +38,9 @@ export interface Plan {
   readonly keep: readonly number[] | null;
   /** Row count of the detection columns, the largest `maxDetections` that `update` accepts. */
   readonly maxDetections: number;
-  /** True if the background is the last class column. Lists that name it have it last. */
+  /** True if the background is the last class column. Lists that name the background have it last. */
   readonly backgroundLast: boolean;
-  /** Class id of each entry of a list per class, if class ids have gaps and lists do not. Absent: no gaps. */
+  /** Class id of each entry of a list per class. Present only if class ids have gaps that the lists leave out. */
   readonly listIds?: readonly number[] | undefined;
   /** True if boxes are in pixels of the photo, whose size a frame gives. Absent: pixels of the input. */
   readonly inPhoto?: true;
@@ -48,15 +48,15 @@ export interface Plan {
   readonly capacity: number;
   /** How to gather rows from a caller's array; `null`: arrays are copied whole. */
   readonly gather: readonly GatherHead[] | null;
-  /** Method that suppresses instead of the kernel, whose `rules.suppress` is then "none". */
+  /** Method that suppresses in place of the kernel, whose `rules.suppress` is then "none". */
   readonly suppression?: PlannedSuppression;
-  /** What a task reads besides boxes. Absent for boxes alone. */
+  /** The part of the plan that a task reads. Absent for boxes alone. */
   readonly task?: TaskPlan;
 }
 
 /** A method of `suppress`, as planned. */
 export interface PlannedSuppression extends Suppression {
-  /** Whether boxes suppress each other within a class, or across classes. */
+  /** "class": boxes suppress each other within a class. "all": across classes. */
   readonly suppress: "class" | "all";
 }
 

@@ -1,4 +1,4 @@
-/** The part of a task that a plan needs: finding the task's tensors, and overriding rules. */
+/** The part of a task for making a plan: it finds the task's tensors, and overrides rules. */
 import type { Rules } from "../core/rules.ts";
 import { type TaskName, neededTask } from "../core/tasks.ts";
 import type { Interpretation, Specs } from "../heads/head.ts";
@@ -11,13 +11,15 @@ export interface TaskPlanner {
    * task's tensors to `uses`. Throws if there is none, since only the task knows which tensors it expects.
    */
   read(query: HeadQuery, specs: Specs): readonly Interpretation[];
-  /** Rules that override the config's in the kernel. `plan.task.rules` keeps the config's. */
+  /** Rules of the kernel that override the config's. `plan.task.rules` keeps the config's. */
   readonly rules?: Partial<Rules>;
 }
 
-/** The available tasks. A plan ignores those without `read`. */
+/** The available tasks. A plan ignores tasks without `read`. */
 export type Planners = readonly (TaskPlanner | { readonly task: "suppression" | "prepare" })[];
 
-/** Returns the planner of a task; undefined for boxes alone. Throws a ConfigError if the task is not available. */
+/**
+ * Returns the planner of a task. Returns undefined for boxes alone. Throws a ConfigError if the task is not available.
+ */
 export const plannerOf = (planners: Planners, task: TaskName = "detect"): TaskPlanner | undefined =>
   task === "detect" ? undefined : (neededTask(planners, task) as TaskPlanner);

@@ -1,8 +1,8 @@
-/** Reads words, tables and strings of a plan file. Nothing outside the file is read. */
+/** Reads words, tables and strings of a plan file, and never a byte outside the file. */
 import { FIRST_ADDRESS } from "../core/abi.ts";
 import { ConfigError, mismatch } from "../core/errors.ts";
 
-/** Throws the error about a plan file that cannot be used. */
+/** Throws the error about an unusable plan file. */
 export const refusePlan = (got: string, expected: string): never => {
   throw new ConfigError([{ path: "plan", message: mismatch(got, expected) }]);
 };

@@ -24,7 +24,7 @@ export const isIdentifier = (name: string): boolean => /^[A-Za-z_]\w*$/.test(nam
 const WORDS_IN_LINE = 8;
 
 /**
- * Returns a plan file as C source: an array of words, which is aligned, and the sizes that a program reserves.
+ * Returns a plan file as C source: an aligned array of words, and the sizes of the memory that a program must reserve.
  * @throws TensorError if `name` is not an identifier
  */
 export function cSource(name: string, compiled: CompiledPlan): string {

@@ -1,6 +1,6 @@
 /**
- * Checks every address, step and count that an engine reads from a plan block. A forged file can have a valid checksum.
- * After these checks an engine stays inside memory, and its work is bounded.
+ * Checks every address, step and count that an engine reads from a plan block: a forged file can have a valid checksum.
+ * After these checks, an engine stays inside memory, and its work is bounded.
  */
 import * as A from "../core/abi.ts";
 import { keptBlocks } from "../memory/layout.ts";
@@ -21,7 +21,7 @@ interface Needs {
   cells: number;
   /** Count of elements that a scan reads. */
   elements: number;
-  /** Count of class ids that heads can give; Infinity if a column gives them. */
+  /** Count of class ids that heads can give. Infinity if a column holds class ids. */
   classes: number;
   /** True if a head has several classes and no objectness. Its scan then keeps maxima over groups of classes. */
   groups: boolean;
@@ -33,8 +33,8 @@ type LargestOf = (at: number, count: number) => number;
 const HEAD_BYTES = A.HEAD_WORDS * 4;
 
 /**
- * Checks a plan block, and what its words lead to. Returns the end of the memory that its kernel writes.
- * @param constants end of all plan blocks. Kernels write to these; the rest of the image never changes
+ * Checks a plan block and the records to which it points. Returns the end of the memory that its kernel writes.
+ * @param constants end of all plan blocks. Kernels write to plan blocks; the rest of the image never changes
  */
 export function checkPlanBlock(file: PlanBytes, plan: number, constants: number, limits: Limits): number {
   const word = (index: number): number => file.word(plan, index);
@@ -54,8 +54,8 @@ export function checkPlanBlock(file: PlanBytes, plan: number, constants: number,
   const { cells, elements, classes, groups } = needs;
   within(elements, 0, memoryBytes, 0);
 
-  // Check these two: the vector kernel divides its scratch by them. With groups it also keeps a word per cell after two
-  // rows.
+  // Check both words, by which the vector kernel divides its scratch. With groups, it also keeps a word per cell after
+  // two rows.
   const column = within(word(A.P_COLUMN), 0, memoryBytes, A.COLUMN_BYTES);
   const scanRows = within(
     word(A.P_ROWS),
@@ -64,8 +64,8 @@ export function checkPlanBlock(file: PlanBytes, plan: number, constants: number,
     groups ? 2 * A.ROW_BYTES + column : A.PLAIN_ROWS_BYTES,
   );
 
-  // The regions that a kernel writes follow the image in the order of `layout.ts`. A full multi-label plan drops
-  // candidates to make room, so it needs some room.
+  // The regions that a kernel writes follow the image, in the order of `layout.ts`. A full multi-label plan drops
+  // candidates in scratch memory.
   const isMultiLabel = (word(A.P_FLAGS) & A.FLAG_MULTI_LABEL) > 0;
   const capacity = within(word(A.P_CAPACITY), 0, memoryBytes, isMultiLabel ? Math.min(cells, 1) : cells);
   const after = (end: number, index: number, bytes: number): number =>
@@ -86,7 +86,7 @@ export function checkPlanBlock(file: PlanBytes, plan: number, constants: number,
   return end;
 }
 
-/** Checks the head record at `head`, and adds it to `needs`. Tensors end at `tensorsEnd`, or before. */
+/** Checks the head record at `head`, and adds its totals to `needs`. Tensors end at `tensorsEnd` or before. */
 function checkHead(
   file: PlanBytes,
   head: number,
@@ -95,8 +95,8 @@ function checkHead(
   largestOf: LargestOf,
 ): void {
   const word = (index: number): number => file.word(head, index);
-  // Checks that `rows` and `channels` steps from the first element end at an element of the tensor, of a known type.
-  // Each tensor has 16 spare bytes after it, so four bytes always fit.
+  // Checks that the last element after `rows` and `channels` steps lies in the tensor, and that its type is known. Each
+  // tensor has 16 spare bytes after it, so a load of four bytes always fits.
   const reads = (at: number, type: number, rows = 0, step = 0, channels = 0, channel = 0): void => {
     within(word(type), 0, A.TYPE_I32, 0);
     within(word(at), rows * word(step) + channels * word(channel) + 4, tensorsEnd);
@@ -132,7 +132,10 @@ function checkHead(
   needs.groups ||= classes > 1 && !word(A.H_OBJ);
 }
 
-/** Columns with one channel, as three words: the address (0: none), the type, and the bytes from cell to cell. */
+/**
+ * Columns with one channel. Each has three words: the address (0: no column), the type, and the bytes from cell to
+ * cell.
+ */
 const COLUMNS = [
   [A.H_OBJ, A.H_OBJ_TYPE, A.H_OBJ_CELL],
   [A.H_CLASS_ID, A.H_CLASS_ID_TYPE, A.H_CLASS_ID_CELL],

@@ -1,6 +1,6 @@
 /**
- * `boxwright/plan`: decodes by a plan file. `boxwright compile` has read config and shapes, so no code for them is
- * loaded here. `embedded/` does the same in C.
+ * `boxwright/plan` decodes by a plan file. `boxwright compile` has already read config and shapes, so no code for that
+ * is loaded here. `embedded/` does the same in C.
  */
 import * as A from "../core/abi.ts";
 import type { EngineName } from "../core/engine-name.ts";
@@ -40,12 +40,14 @@ export interface LoadOptions {
   /** Engine that runs. Default: `"auto"`, the fastest that the runtime has. */
   readonly engine?: EngineName | "auto";
   /**
-   * Receives each note on frames once: scores that are all 0 or far below the threshold for many frames, boxes that are
-   * NaN or infinite, or lie outside the image. `createDecoder` checks more than a plan file has the facts for. The
-   * function cannot decode with the same decoder: the result of the call is not returned yet.
+   * Receives each note on frames once. Notes are about scores that are all 0 or far below the threshold for many
+   * frames, and about boxes that are NaN, infinite or outside the image. `createDecoder` has more facts, and so more
+   * checks. The callback must not call `decode` of the same decoder, whose result is not returned yet.
    */
   readonly onNote?: (note: string) => void;
-  /** True: each result is a copy that later frames leave alone. Default: false, results are overwritten. */
+  /**
+   * True: each result is a copy that later frames do not change. Default false: the next frame overwrites the result.
+   */
   readonly fresh?: boolean;
   /** Tasks that read more than boxes: some of `masks`, `oriented`, `peaks` and `pose` of `boxwright/plan`. */
   readonly tasks?: readonly FileTask[];
@@ -55,20 +57,21 @@ export interface LoadOptions {
 export interface PlanDecoder {
   /** Engine that runs. */
   readonly engine: EngineName;
-  /** Width and height of the network input in pixels; `null` if the plan does not state them. */
   readonly inputSize: readonly [number, number] | null;
   /** Class names by class id; `null` if the plan has none. */
   readonly labels: readonly string[] | null;
   /** Counters, updated in place. */
   readonly stats: Omit<Stats, "plans">;
-  /** Tensor slots by name. Write the tensors there and call `decode()` without outputs: nothing is copied. */
+  /** Tensor slots by name. To copy nothing, write the tensors there and call `decode()` without outputs. */
   readonly slots: { readonly [name: string]: Slot };
-  /** The best score of the last frame, also below the threshold, as `Decoder.best`. `null` before the first frame. */
+  /**
+   * The best score of the last frame, even below the threshold, as in `Decoder.best`. `null` before the first frame.
+   */
   readonly best: Best | null;
   /**
    * Decodes one image, as `Decoder.decode` does. Without outputs, decodes the contents of the slots.
-   * @throws TensorError if the outputs are not those of the plan, are a batch, or have boxes in another unit;
-   * RangeError if the frame is not valid
+   * @throws TensorError if the outputs differ from the plan's, are a batch, or have boxes in another unit; RangeError
+   * if the frame is wrong
    */
   decode(outputs?: Outputs | TensorInput, frame?: Frame): Detections;
   /**
@@ -78,21 +81,23 @@ export interface PlanDecoder {
   decodeBatch(outputs?: Outputs | TensorInput, frames?: Frame | readonly Frame[]): readonly Detections[];
   /**
    * Returns the detections of a packet, as `Decoder.receive` does. A plan file does not name its config, so packets of
-   * every config are taken; raw ones have to have the plan's tensors.
-   * @throws TensorError if the tensors are not those of the plan; PacketError if the packet's frame is not valid
+   * every config are accepted. The tensors of a raw packet must be the plan's.
+   * @throws TensorError if the tensors differ from the plan's; PacketError if the packet's frame is wrong
    */
   receive(packet: PlanReceivable): Detections;
   /**
-   * Changes thresholds between frames. The confidence threshold is part of the plan. For a stricter one take the
-   * leading detections: they are sorted best first.
-   * @throws RangeError for an unknown name or value. Nothing has changed then
+   * Changes thresholds between frames. The confidence threshold is part of the plan. For a stricter one, use only the
+   * leading detections: they are sorted, best first.
+   * @throws RangeError for an unknown name or value. Then nothing has changed
    */
   update(thresholds: Omit<Update, "confidenceThreshold">): void;
 }
 
-/** A packet that can be turned into detections. */
+/** A packet that `receive` accepts. */
 export interface PlanReceivable {
-  /** Returns the detections, which `decoder` decodes if the packet is raw. `columnsOf` makes columns of records. */
+  /**
+   * Returns the packet's detections. If the packet is raw, `decoder` decodes it. `columnsOf` makes columns of records.
+   */
   detectionsBy(
     decoder: Pick<PlanDecoder, "decode"> & { readonly configHash: null },
     columnsOf: (rows: readonly DetectionFields[], sources: readonly number[]) => Detections,
@@ -101,7 +106,7 @@ export interface PlanReceivable {
 
 /**
  * Makes a decoder from the bytes of a plan file. Compiles the kernel off the main thread if the runtime can.
- * @throws ConfigError if the bytes are no plan, are damaged, or an option is unknown; RangeError for an unknown engine
+ * @throws ConfigError if the bytes are no plan or damaged, or if an option is unknown; RangeError for an unknown engine
  * name; Error for an engine that cannot run here
  * @example
  * import { compilePlan } from "boxwright/node";
@@ -122,7 +127,7 @@ export async function loadPlan(
   options: LoadOptions = {},
 ): Promise<PlanDecoder> {
   const read = readOptions(options);
-  // Read before the first await, since the caller may change the bytes meanwhile.
+  // Read the file before the first await, since the caller may change the bytes meanwhile.
   const plan = readPlan(bytes);
   await prepareEngine(read.engine);
   return decoderOf(plan, read);
@@ -221,7 +226,7 @@ class FileDecoder extends FrameDecoder<Workspace, ReturnType<typeof newStats>> i
       inputs: inputsOf(buffer, tensors, addresses, { places, outputs, ownNames: null, known: tensors }),
       blocks: images.map((i) => i.plan),
       inputSize,
-      // Allow no crop for masks and oriented boxes, which cannot be brought back from a crop.
+      // Refuse crops for masks and oriented boxes: their coordinates cannot be converted back.
       crops: [TASK_BOXES, TASK_KEYPOINTS, TASK_CELLS].includes(plan.task) ? "upright" : "none",
       inPhoto: false,
       detections,
@@ -263,17 +268,17 @@ class FileDecoder extends FrameDecoder<Workspace, ReturnType<typeof newStats>> i
     return this.#work;
   }
 
-  /** Copies a caller's arrays into the slots. If one is refused, copies none. */
+  /** Copies a caller's arrays into the slots. Copies none if one is refused. */
   protected bringIn({ inputs, blocks }: Workspace): readonly number[] {
     copyTensors(inputs);
     return blocks;
   }
 
   protected beforeScan(): void {
-    // Nothing to do: the checks before a scan need a `Plan`, which a plan file lacks.
+    // Nothing to check: the checks before a scan need a `Plan`, which a plan file lacks.
   }
 
-  /** A plan file does not state which tensor held the probability. */
+  /** A plan file does not state in which tensor the probability was. */
   protected rangeError(): TensorError {
     return new TensorError(
       mismatch(
@@ -287,7 +292,10 @@ class FileDecoder extends FrameDecoder<Workspace, ReturnType<typeof newStats>> i
     this.#task?.afterImage(image, block, frame);
   }
 
-  /** Returns the lowest threshold as it was written: the heads hold the smallest f32 that passes. */
+  /**
+   * Returns the smallest of the heads' thresholds. Heads hold the smallest f32 that passes, so the original threshold
+   * is recovered from it.
+   */
   protected lowestThreshold({ engine: { memory }, blocks }: Ready): number {
     const thresholds = recordsOf(memory, blocks[0]).map((r) => memory.f32[r + A.H_THRESHOLD]);
     return Number(Math.min(...thresholds).toPrecision(6));
@@ -333,7 +341,7 @@ function refuseMissing({ name }: TensorSpec, outputs: Outputs, count: number): n
   throw new TensorError(`tensor "${name}" is missing: got outputs ${few(names, 9) || "none"}.`);
 }
 
-/** Throws if a tensor differs from the plan. Properties that it does not state are assumed to fit. */
+/** Throws if a tensor differs from the plan. Properties that the tensor does not state are assumed to fit. */
 function checkAsPlanned(spec: TensorSpec, tensor: TensorInput): void {
   const same = (what: string, a: unknown, b: unknown): unknown =>
     a === b || refuse(`tensor "${spec.name}"`, `${what} ${String(a)}`, `${String(b)} as in the plan`);

@@ -1,6 +1,6 @@
 /**
- * Lists the fields of each task in a plan file. `task.ts` writes by these lists, `section.ts` reads and checks by them.
- * The indices of words and the codes come from `format.ts`, from which the C header is made.
+ * Lists the fields of each task in a plan file. `task.ts` writes by these lists; `section.ts` reads and checks by them.
+ * The word indices and codes are those of `format.ts`, from which the C header is generated.
  */
 import { MOST_POINTS } from "../core/keypoints.ts";
 import * as F from "./format.ts";
@@ -16,14 +16,14 @@ export interface Field<T> {
   readonly to?: number;
   /** Bits that encode each value. */
   readonly codes?: { readonly [V in Extract<T, string>]: number };
-  /** Count of doubles, of two words each. */
+  /** Count of doubles. Each takes two words. */
   readonly doubles?: number;
 }
 
 /** The fields of a record whose values are T. */
 export type Fields<T> = { readonly [K in keyof T]: Field<T[K]> };
 
-/** Fields of a task: those of its record, and those of a row of its head table. */
+/** Fields of a task: those of its record, and those of a row in its head table. */
 export interface TaskFields<R, H> {
   /** Code of the task, TASK_*. */
   readonly kind: number;
@@ -48,7 +48,6 @@ const double = (at: number): Field<number> => ({ at, mask: WHOLE, doubles: 1 });
 /* @__NO_SIDE_EFFECTS__ */
 const pair = (at: number): Field<readonly [number, number]> => ({ at, mask: WHOLE, doubles: 2 });
 
-/** Fields of every row of the head table. */
 export const HEAD = {
   source: word(F.E_SOURCE),
   cells: word(F.E_CELLS, 1),
@@ -73,7 +72,7 @@ const counts = (most: number, values: readonly [number, number] = [1, 1], heads 
   headTable: word(F.T_HEAD_TABLE),
 });
 
-/** How points, or the boxes of cells, are clamped. */
+/** How points, or the boxes of cells, are clamped to the image. */
 const CLAMP = /* @__PURE__ */ choice(
   F.T_FLAGS,
   { none: 0, before: F.TASK_FLAG_CLAMP_BEFORE, after: F.TASK_FLAG_CLAMP_AFTER },
@@ -139,7 +138,7 @@ export const ORIENTED = {
 export const CELLS = {
   kind: F.TASK_CELLS,
   record: {
-    // Allow one head only, whose grid is as wide as the map. A cell has one value.
+    // Allow one head only, as wide as the map. A cell has one value.
     ...counts(1, [1, 1], 1),
     groups: choice(F.T_RULE, { "edge-impulse": F.CELLS_SDK, enclosing: F.CELLS_ENCLOSING }),
     clamp: CLAMP,

@@ -2,11 +2,11 @@
  * Layout of the plan file. `boxwright compile` writes plan files; `decoder.ts` and C programs load them. This file
  * holds numbers only, since `scripts/embedded-header.mjs` turns it and `abi.ts` into one C header.
  *
- * The file begins with the leading part of the memory image, so that loading is one copy:
+ * The file begins like the memory image, so that loading copies one range:
  *
- *       0  directory, 16 words (F_*). Nothing else lies there in memory, and kernels never read there
+ *       0  directory, 16 words (F_*). Kernels never read these addresses
  *      64  plan blocks, head records, lists and prior tables, at their addresses in memory
- *          task record, TASK_WORDS words (T_*): what the network gives besides boxes. Its offset is F_IMAGE_BYTES
+ *          task record, TASK_WORDS words (T_*): keypoints, masks, angles or cells. Its offset is F_IMAGE_BYTES
  *          image table: IMAGE_WORDS words for each image of the batch
  *          slot table: SLOT_WORDS words for each tensor
  *          head table: EXTRA_WORDS words for each head, where its extra channels are; none if there is no task
@@ -16,9 +16,9 @@
  *          strings: names of tensors, labels and names of keypoints, UTF-8, each ended by a zero byte. The file ends
  *          with a zero byte
  *
- * Words are 4 bytes, little-endian. Offsets count from the start of the file, addresses from the start of memory.
- * Only the first F_IMAGE_BYTES bytes belong in memory. The tables can stay where the file is, for example in flash.
- * The rest of memory needs no clearing.
+ * Words are 4 bytes, little-endian. Offsets count from the start of the file, addresses from the start of memory. Only
+ * the first F_IMAGE_BYTES bytes belong in memory. The tables can stay where the file is, for example in flash. The rest
+ * of memory needs no clearing.
  */
 
 export const PLAN_MAGIC = 1347901506; //  the bytes "BXWP"

@@ -7,7 +7,7 @@ import { MASKS } from "./fields.ts";
 import { openSection } from "./section.ts";
 import type { FileTask } from "./tasks.ts";
 
-/** Most input pixels per prototype pixel along a side. Real networks have 2 to 8. */
+/** Largest count of input pixels per prototype pixel along a side. Real networks have 2 to 8. */
 const MOST_STRIDE = 64;
 
 /** The task "segment" of plan files. */
@@ -26,7 +26,7 @@ export const masks: FileTask<"segment"> = {
       const { bytes } = PROTOTYPE_TYPES[type];
       return (["column", "row", "plane"] as const).every((step) => steps[step] === task[step] * bytes);
     };
-    // Accept only the steps of NCHW or NHWC without gaps: the kernels read no other layout.
+    // Accept only the steps of NCHW or NHWC without gaps: kernels read no other storage order.
     const prototypes =
       (["NCHW", "NHWC"] as const)
         .map((order) => prototypesOf({ count, width, height, order }, spec))
@@ -38,7 +38,7 @@ export const masks: FileTask<"segment"> = {
         `${elements} elements for ${count} prototypes of ${width}x${height}`,
         "as many as these have",
       );
-    // Limit the input size: a mask of size "network" has as many pixels, and a forged file could state any.
+    // Limit the input size, which a forged file could state freely: a mask of size "network" has as many pixels.
     inputSize?.forEach((side, k) => within(side, 0, MOST_STRIDE * (k === 0 ? width : height), 1));
     return { known: { name: "segment" }, afterImage: attachMasks(work, { tensor, prototypes, heads }) };
   },

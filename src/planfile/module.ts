@@ -9,7 +9,7 @@ const PLACE = "BOXWRIGHT_PLAN";
 /**
  * Returns the source of a module whose only export is `decode(outputs, frame)`.
  * @param template the built file of compiled/simd.ts or ts.ts
- * @throws TensorError if the network gives more than boxes, or the outputs hold a batch
+ * @throws TensorError if the network gives keypoints, masks or angles, or if the outputs hold a batch
  */
 export function moduleSource(template: string, compiled: CompiledPlan): string {
   const { plan } = compiled;
@@ -30,7 +30,10 @@ export function moduleSource(template: string, compiled: CompiledPlan): string {
   );
 }
 
-/** Returns the declarations of a module. They name types of the package, which only the compiler of types reads. */
+/**
+ * Returns the type declarations of a module. Only TypeScript's compiler reads the types that they import from
+ * boxwright.
+ */
 export const moduleTypes = (): string => `// Made by "boxwright compile", beside the module.
 import type { Detections, Frame, Outputs, TensorInput } from "boxwright";
 

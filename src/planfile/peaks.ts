@@ -5,14 +5,17 @@ import { CELLS } from "./fields.ts";
 import { openSection, refuseKernelNms } from "./section.ts";
 import type { FileTask } from "./tasks.ts";
 
-/** The task "peaks" of plan files. They support only networks whose cells are grouped: FOMO. */
+/**
+ * The task "peaks" of plan files. FOMO is the only network whose plan files it supports, since its cells are grouped.
+ */
 export const peaks: FileTask<"peaks"> = {
   task: "peaks",
 
   attachFile(loaded) {
     const { file, images } = loaded.plan;
     const { work, task, heads } = openSection(loaded, CELLS);
-    // Refuse a plan that suppresses: the kernel's candidates are cells, and some would be missing from their group.
+    // Refuse a plan with suppression: the kernel's candidates are cells, and a suppressed cell would be missing from
+    // its group.
     refuseKernelNms(loaded, "cells");
     const capacity = Math.max(...images.map(({ plan }) => file.word(plan, A.P_CAPACITY)));
     return { known: { name: "peaks" }, afterImage: attachCells(work, { ...heads[0], ...task, capacity }) };

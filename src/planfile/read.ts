@@ -1,5 +1,5 @@
 /**
- * Reads a plan file. Checks the checksum against accidents, and every address and offset against forgery. `format.ts`
+ * Reads a plan file. The checksum finds accidents; checks of every address and offset find forgery. `format.ts`
  * documents the file; `embedded/` reads it in C.
  */
 import * as A from "../core/abi.ts";
@@ -12,7 +12,7 @@ import * as F from "./format.ts";
 
 /** Contents of a plan file. */
 export interface PlanFile {
-  /** The whole file, in its own memory. The task record follows `image`. */
+  /** The whole file in memory of its own. The task record follows `image`. */
   readonly file: PlanBytes;
   readonly image: Uint8Array;
   readonly memoryBytes: number;
@@ -26,7 +26,7 @@ export interface PlanFile {
   readonly slots: readonly PlanSlot[];
   /** Number of outputs of the network. */
   readonly outputs: number;
-  /** TASK_*: what the network gives besides boxes. */
+  /** TASK_*: the task of the network. */
   readonly task: number;
 }
 
@@ -48,7 +48,7 @@ export interface PlanSlot {
  * @throws ConfigError if the bytes are no plan, are damaged, or are a plan for another version of the kernel
  */
 export function readPlan(given: Uint8Array | ArrayBuffer): PlanFile {
-  // Copy: the caller may change the bytes before the decoder is made.
+  // Copy the file, since the caller may change the bytes before the decoder is made.
   const file = new PlanBytes(wholeFile(given).slice());
   file.checkLastByte();
   const limits = readLimits(file);
@@ -89,7 +89,7 @@ function wholeFile(given: Uint8Array | ArrayBuffer): Uint8Array {
       `a file of version ${word(F.F_VERSION)}`,
       `${F.PLAN_VERSION}. Compile the plan again with this version of boxwright.`,
     );
-  // Allow further bytes after the file, as in flash.
+  // Allow bytes after the file, as in flash memory.
   const length = word(F.F_FILE_BYTES);
   if (whole.length < length || length < head)
     refusePlan(`${whole.length} bytes`, `${length}: was the file cut short, or read or written as text?`);
@@ -105,13 +105,13 @@ function wholeFile(given: Uint8Array | ArrayBuffer): Uint8Array {
   return bytes;
 }
 
-/** Returns what the caller passed as bytes. Throws if it is something else. */
+/** Returns the caller's bytes. Throws if the argument is something else. */
 function asBytes(given: Uint8Array | ArrayBuffer): Uint8Array {
   if (given instanceof Promise) refusePlan("a promise", "what it resolves to: await it");
   const isBuffer = kindOf(given) === "ArrayBuffer";
   if (!isBuffer && !isBytes(given))
     refusePlan(show(given), "the bytes of a plan file, a Uint8Array or an ArrayBuffer");
-  // Return no bytes for a detached buffer, of which no view can be made.
+  // Return no bytes for a detached buffer, which has no valid view.
   if (given.byteLength === 0) return new Uint8Array(0);
   const { buffer, byteOffset, byteLength } = given as Uint8Array;
   return isBuffer ? new Uint8Array(given as ArrayBuffer) : new Uint8Array(buffer, byteOffset, byteLength);
@@ -126,7 +126,7 @@ function readLimits(file: PlanBytes): Limits {
   };
 }
 
-/** Reads the image table, and checks everything that its rows lead to. */
+/** Reads the image table, and checks every record to which its rows point. */
 function readImages(file: PlanBytes, { imageBytes, memoryBytes, rows }: Limits): PlanImage[] {
   const table = file.table(F.F_IMAGE_TABLE, F.F_IMAGES, F.IMAGE_WORDS);
   let constants = A.FIRST_ADDRESS;
@@ -142,7 +142,7 @@ function readImages(file: PlanBytes, { imageBytes, memoryBytes, rows }: Limits):
     });
     return { plan, boxes, scores, classIds, sources };
   });
-  // Check that memory ends where the last columns do.
+  // Check that memory ends with the last columns.
   within(memoryBytes, 0, end, end);
   return images;
 }

@@ -1,4 +1,4 @@
-/** Reads the task section of a plan file, as far as all tasks share its format. Only tasks use this module. */
+/** Reads the part of a plan file's task section that has the same format for all tasks. Only tasks use this module. */
 import * as A from "../core/abi.ts";
 import { volume } from "../core/tensor.ts";
 import type { Column } from "../heads/channels.ts";
@@ -60,7 +60,7 @@ export function openSection<R extends Counts, H>(
     const extra = readFields(file, row, EXTRA);
     const { cells, gridWidth } = head;
     const elements = volume(specs[within(extra.tensor, 0, specs.length - 1, 0)].dims);
-    // Check the last element: the offset plus every step, taken as often as the file allows, has to lie in the slot.
+    // Check the last element: the offset plus the largest count of each step must lie in the slot.
     const last = [
       [images.length, head.image],
       [cells, extra.cell],
@@ -83,7 +83,7 @@ export function openSection<R extends Counts, H>(
   return { work, task, heads };
 }
 
-/** Throws if the plan lets the kernel suppress candidates, although the task needs all of them. */
+/** Throws if the kernel of this plan suppresses candidates. The task needs all of them. */
 export function refuseKernelNms({ plan: { file, images } }: LoadedFile, what: string): void {
   for (const { plan } of images)
     if (file.word(plan, A.P_FLAGS) & (A.FLAG_NMS_CLASS | A.FLAG_NMS_ALL))

@@ -11,8 +11,8 @@ const HAS_MAXIMUM = 1;
 const IS_MEMORY = 2;
 
 /**
- * Returns a kernel with its own, exported memory of `pages` pages, instead of an imported one. Engines that cannot pass
- * a memory to a module need it (wasm3, WAMR).
+ * Returns a kernel with its own, exported memory of `pages` pages, in place of an imported one. wasm3 and WAMR need
+ * this: they cannot pass a memory to a module.
  */
 export function standaloneKernel(from: Uint8Array, pages: number): Uint8Array<ArrayBuffer> {
   const out: number[] = [...from.subarray(0, HEADER_BYTES)];
@@ -31,7 +31,7 @@ export function standaloneKernel(from: Uint8Array, pages: number): Uint8Array<Ar
   while (at < from.length) {
     const id = from[at++];
     const end = number() + at;
-    // Insert the memory before the first section with a larger id, since sections are in order of ids.
+    // Insert the memory before the first section with a larger id, since sections are in the order of their ids.
     if (!hasMemory && id > MEMORY_SECTION) {
       section(MEMORY_SECTION, [1, HAS_MAXIMUM, ...leb(pages), ...leb(pages)]);
       hasMemory = true;

@@ -35,13 +35,13 @@ interface TaskOffsets {
 
 const poseOf = ({ task }: Plan): PosePlan | null => (task?.name === "pose" ? (task as PosePlan) : null);
 
-/** Returns the names of the keypoints; none if the plan has no keypoints, or no names for them. */
+/** Returns the names of the keypoints. Returns none if the plan has no keypoints or no names. */
 export const namesOfPoints = (plan: Plan): readonly string[] => poseOf(plan)?.names ?? [];
 
-/** Returns the edges of the skeleton; none if the plan has no keypoints, or no edges between them. */
+/** Returns the edges of the skeleton. Returns none if the plan has no keypoints or no edges. */
 export const edgesOf = (plan: Plan): Edges => poseOf(plan)?.edges ?? [];
 
-/** Where a task section is written: the file, its offsets, and the plan. */
+/** The file that gets a task section, its offsets, and the plan. */
 interface Target {
   readonly view: DataView;
   readonly offsets: TaskOffsets;
@@ -128,7 +128,9 @@ function putSection<R, H>(
   });
 }
 
-/** Returns the clamp of points or cells. "centre" applies to boxes only, so the others clamp at the end. */
+/**
+ * Returns the clamp of points or cells. "centre" applies only to boxes: points and cells are then clamped at the end.
+ */
 const clampOf = ({ clamp }: Pick<Rules, "clamp">) => (clamp === "centre" ? "after" : clamp);
 
 /** Returns the slot and size of the prototypes, with the steps in elements instead of bytes. */

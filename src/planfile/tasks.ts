@@ -1,6 +1,7 @@
 /**
- * The interface of tasks in plan files. `loadPlan` itself reads boxes only. It passes the section of another task (task
- * record and head table, see format.ts) to that task, if the option `tasks` has it, and else refuses the file.
+ * The interface of tasks in plan files. `loadPlan` itself reads boxes only. It passes the section of a task (task
+ * record and head table, see format.ts) to that task in the option `tasks`. If the task is not there, it refuses the
+ * file.
  */
 import { TASKS, type TaskName, type TaskValueName, neededTask } from "../core/tasks.ts";
 import type { Detections } from "../decode/detections.ts";
@@ -16,18 +17,18 @@ export interface LoadedFile {
   readonly engine: Engine;
   /** One entry for each image of the batch. */
   readonly detections: readonly Detections[];
-  /** Adds a sentence to the notes. */
+  /** Adds a note. */
   readonly note: (text: string) => void;
 }
 
 /** A task whose columns are added to the detections. */
 export interface AttachedTask {
-  /** Task and keypoint edges for records of a packet, which do not state them. */
+  /** Task and keypoint edges, for the records of packets, which do not state them. */
   readonly known: KnownTask;
   readonly afterImage: AfterImageOfTask;
 }
 
-/** A task for plan files. It leaves out the readers of configs and shapes, so that pages stay small. */
+/** A task for plan files. It contains no reader of configs or shapes, so that pages stay small. */
 export interface FileTask<N extends TaskName = TaskName> extends RowReader {
   readonly task: N;
   /**
@@ -43,7 +44,7 @@ const NAMES = /* @__PURE__ */ Object.keys(TASKS) as readonly TaskName[];
 
 /**
  * Attaches the task of a plan file. Returns `null` if the file has boxes alone.
- * @throws ConfigError if the task is none of `tasks`, or if its section is forged
+ * @throws ConfigError if the task is not among `tasks`, or if its section is forged
  */
 export function attachTaskOf(loaded: LoadedFile, tasks: readonly FileTask[]): AttachedTask | null {
   const { task } = loaded.plan;

@@ -32,12 +32,12 @@ import { edgesOf, namesOfPoints, putTask } from "./task.ts";
 import { explain } from "../plan/explain.ts";
 import { ALL_TASKS } from "../whole/tasks.ts";
 
-/** A plan file with the data it was made of. */
+/** A plan file, and the data from which it was made. */
 export interface CompiledPlan {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly plan: Plan;
   readonly layout: MemoryLayout;
-  /** The part of memory that is written beforehand. */
+  /** The part of memory that the compiler writes. */
   readonly image: Uint8Array;
   /** Class names by class id; empty if the plan has none. */
   readonly labels: readonly string[];
@@ -49,7 +49,7 @@ export interface CompiledPlan {
  * Compiles a config to a plan file. The config or `options.outputs` states the shape of every output.
  * @param valuesOf returns the values of an output, or null. The plan needs them if prior boxes are an output
  * @param scalarOnly true: only the scalar kernel will run, which needs less memory. The file does not record this, so
- * the file has to become C source
+ * it must be turned into C source
  * @throws ConfigError, TensorError as `createDecoder` and its first frame would
  */
 export function compilePlan(
@@ -61,7 +61,7 @@ export function compilePlan(
   const settled = readConfig(config, options);
   const specs = settledSpecs(settled);
   const interpreted = interpretConfig(settled, specs, ALL_TASKS, valuesIn(specs, valuesOf));
-  // Refuse rows that a decoder of configs would convert in each frame, since a plan has no such step.
+  // Refuse finished rows, which a decoder of configs converts in each frame: a plan file has no such step.
   if (interpreted.interpretations.length === 0 && finishedRowsOf(settled, () => FinishedRows)?.reads(specs))
     refuse(
       "",
@@ -98,7 +98,7 @@ export function compilePlan(
   checkSize(layout.bytes, TensorError);
   const memory = memoryOf(new ArrayBuffer(layout.bytes));
   writeImage({ memory, plan, layout }, settled);
-  // Everything written beforehand comes before the first slot.
+  // The compiler writes everything before the first slot.
   const image = new Uint8Array(memory.buffer, 0, layout.slots[0]);
   const labels = labelsOf(plan, settled.labels) ?? [];
   const { iouThreshold } = settled;
@@ -106,7 +106,7 @@ export function compilePlan(
   return { ...contents, bytes: fileOf({ ...contents, iouThreshold }) };
 }
 
-/** True if a network's boxes can be read without its task. */
+/** True if a network's boxes are readable without its task. */
 const isSeparable = (task: TaskPlan): boolean => "isMapOfRow" in task || "slots" in task;
 
 /** Returns a function that returns the values of tensor `i` as numbers, or null if unknown. */
@@ -114,7 +114,7 @@ export const valuesIn =
   (specs: readonly TensorSpec[], valuesOf: (name: string) => TensorData | null) =>
   (i: number): ArrayLike<number> | null => {
     const data = valuesOf(specs[i].name);
-    // Check length and type, as for data that come with a frame.
+    // Check length and type, as for the data of a frame.
     return data && numbersOf(specOf(specs[i].name, { ...specs[i], data } as TensorInput), data);
   };
 

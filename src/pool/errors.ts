@@ -17,10 +17,10 @@ export class PoolError extends Error {
   }
 }
 
-/** Count of deaths of threads without a result in between, after which the next one ends the pool. */
+/** Count of consecutive deaths of threads without a result in between. One more ends the pool. */
 export const MAX_CRASHES = 3;
 
-/** Returns the error for the frames of a thread that died. `isLast`: the pool ends too. */
+/** Returns the error for the frames of a thread that died. If `isLast`, the pool ends too. */
 export const crashError = (cause: string, isLast: boolean): PoolError =>
   new PoolError(
     "crashed",
@@ -41,7 +41,7 @@ export function causeOf(why: string | Error): string {
   return typeof why === "string" ? why : why.message.split("\n", 1)[0];
 }
 
-/** Returns the error about a worker file whose thread never started to serve. */
+/** Returns the error about a worker file whose thread never became ready. */
 export const wrongFileError = (file: URL, cause: string): Error =>
   new RangeError(
     "worker: " +

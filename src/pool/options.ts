@@ -20,20 +20,21 @@ import type { PoolNetwork } from "./protocol.ts";
 export interface PoolOptions {
   /** The networks of the pool. A packet goes to the network that it names, every other frame to the first network. */
   readonly networks: readonly PoolNetwork[];
-  /** Count of threads. Default: one less than the machine has processors, at least 1. */
+  /** Count of threads. Default: one less than the count of processors, at least 1. */
   readonly threads?: number;
-  /** Most frames of one stream that wait for a thread. Default 4. */
+  /** Most frames of one stream in the queue. Default 4. */
   readonly queue?: number;
   /**
-   * What happens to a frame when its queue is full. `"block"` (default, for recorded frames): `decode` refuses it, and
-   * `room` tells when to go on. `"drop-oldest"` (for live frames): the oldest waiting frame is dropped.
+   * Handling of a frame when its queue is full. `"block"` (default, for recorded frames): `decode` refuses the frame,
+   * and `room` resolves when there is room again. `"drop-oldest"` (for live frames): the oldest frame in the queue is
+   * dropped.
    */
   readonly policy?: "block" | "drop-oldest";
-  /** Limits of each thread's JavaScript heap and stack, as those of `Worker`. */
+  /** Limits of each thread's JavaScript heap and stack, as for `Worker`. */
   readonly resourceLimits?: ResourceLimits;
   /**
-   * File that the threads run, `boxwright/pool-worker`. Needed if a bundler moved it. A file that ends, sends something
-   * else or is silent for 30 seconds is refused.
+   * File that the threads run, `boxwright/pool-worker`. Needed if a bundler moved the file. A file is refused if it
+   * ends, sends another first message, or is silent for 30 seconds.
    */
   readonly worker?: URL;
 }
@@ -70,7 +71,7 @@ const RULES: OptionRules = {
   ],
 };
 
-/** Returns the options without null values. Throws a RangeError for a wrong one. */
+/** Returns the options without null values. Throws a RangeError for a wrong option. */
 export function checkPool(given: PoolOptions): PoolOptions {
   const options = checkOptions(given, RULES);
   const { networks, resourceLimits } = options;

@@ -30,9 +30,12 @@ import { type PoolStats, percentiles } from "./stats.ts";
 import { type Job, Streams } from "./streams.ts";
 import { checkMemory, owned, uncloned, workOf } from "./work.ts";
 
-/** Frames that a thread holds: one in decoding, and the next one. */
+/** Frames that a thread holds: the one in decoding, and the next. */
 const DEPTH = 2;
-/** Milliseconds in which a thread must start to serve. A right file takes 10, a wrong file never does. */
+/**
+ * Milliseconds within which a thread must become ready. The right file takes 10; a wrong file never sends its first
+ * message.
+ */
 const MAX_START = 30_000;
 
 /** A network and its index in every thread. The index of a refused network stays unused. */
@@ -48,11 +51,11 @@ interface Added {
 
 interface Thread {
   readonly worker: Worker;
-  /** Ends the thread if it does not serve in time. */
+  /** Ends the thread if it is not ready in time. */
   readonly timer: NodeJS.Timeout;
   isServing: boolean;
   readonly jobs: Map<number, Job<PoolResult>>;
-  /** Networks that the thread has not yet made a decoder for. */
+  /** Networks for which the thread has not made a decoder yet. */
   readonly added: Map<number, Added>;
   /** Labels in the thread's last answer, per network. */
   readonly labels: (readonly string[] | null)[];
@@ -61,8 +64,8 @@ interface Thread {
 /**
  * Decoders over worker threads. Made by `createPool`.
  *
- * Memory of arrays is transferred to a thread and back, or shared; it is never cloned. After `decode(stream, bytes)`
- * the bytes belong to the pool until the result is there. A part of larger memory is copied once, and counted.
+ * The memory of arrays is transferred to a thread and back, or shared, but never cloned. After `decode(stream, bytes)`,
+ * the bytes belong to the pool until the result arrives. A view of a part of a buffer is copied once, and counted.
  */
 export class DecoderPool {
   readonly #queue: number;
@@ -70,7 +73,7 @@ export class DecoderPool {
   readonly #options: PoolOptions;
   readonly #file: URL;
   readonly #networks: Entry[] = [];
-  /** Networks that some thread has not yet answered for. */
+  /** Networks about which some thread has not answered yet. */
   readonly #adding = new Set<Entry>();
   readonly #threads: Thread[] = [];
   readonly #streams = new Streams<PoolResult>();
@@ -80,7 +83,7 @@ export class DecoderPool {
   #nextId = 0;
   #nextIndex = 0;
   #crashes = 0;
-  /** True once a thread has started to serve, which shows that the file is right. */
+  /** True once a thread is ready, which shows that the worker file is right. */
   #hasServed = false;
   #closed: Promise<void> | null = null;
   /** Message of errors after the pool has closed. */
@@ -112,7 +115,7 @@ export class DecoderPool {
   /**
    * Adds a network: every thread makes its decoder.
    * @returns the hash of its config, which packets name
-   * @throws ConfigError, TensorError as `createDecoder`; RangeError for what is no `{config, options}`
+   * @throws ConfigError, TensorError as `createDecoder`; RangeError for an argument other than `{config, options}`
    */
   async add(network: PoolNetwork): Promise<string | null> {
     this.#checkOpen();
@@ -124,7 +127,7 @@ export class DecoderPool {
       this.#networks.push(entry);
       return hashes[0];
     } catch (error) {
-      // Make threads that took the network forget it: they would decode packets that name its config.
+      // Tell threads that accepted the network to forget it: they would decode packets that name its config.
       for (const { worker } of this.#threads) worker.postMessage({ forget: entry.index } satisfies Request);
       throw error;
     } finally {
@@ -134,9 +137,9 @@ export class DecoderPool {
 
   /**
    * Decodes a frame. Results of a stream come in the order of its frames.
-   * @param stream name of the camera, or of whatever sends frames that belong together
+   * @param stream name of the camera, or of another source of consecutive frames
    * @param frame bytes of a packet, or the outputs of a network as `decode` takes them
-   * @param about of outputs: `{frame, network}`, the size of the original image and the index of the network
+   * @param about for outputs: `{frame, network}`, the size of the original image and the index of the network
    * @returns the result; null if the queue dropped the frame
    * @throws PoolError if the queue is full, the pool is closed or the thread died; PacketError, TensorError, RangeError
    * as `decoder.receive` and `decoder.decode`
@@ -178,7 +181,7 @@ export class DecoderPool {
     for (; isFull(); hasWaited = true)
       await new Promise<void>((resolve) => {
         const { callers } = this.#streams.get(stream);
-        // Put this caller first again if another frame took its place.
+        // Put this caller first again if another frame took its room.
         if (hasWaited) callers.unshift(resolve);
         else callers.push(resolve);
       });
@@ -235,7 +238,7 @@ export class DecoderPool {
     thread.jobs.set(id, job);
     thread.worker.ref();
     try {
-      // Take the memory now: until here it belonged to the caller, and another frame may have taken it.
+      // Take the memory only now: until here it belonged to the caller, and may have gone with another frame.
       const { work, copied } = owned(checkMemory(job.work));
       post(thread, { id, work, index: job.network }, transferable(arraysOf(work)));
       this.#counts.copied += copied ? 1 : 0;
@@ -262,7 +265,7 @@ export class DecoderPool {
     const worker = new Worker(this.#file, resourceLimits ? { resourceLimits } : {});
     const replace = (why: string | Error): void => this.#replace(thread, why);
     const check = (): void => void (thread.isServing || replace(`it was silent for ${MAX_START / 1000} s`));
-    // Check only after pending messages, which a busy main thread may not have read yet.
+    // Check only after pending messages: a busy main thread may not have read them yet.
     const timer = setTimeout(() => setImmediate(check), MAX_START).unref();
     const thread: Thread = {
       worker,
@@ -346,11 +349,11 @@ export class DecoderPool {
     void this.#endThread(thread, crashError(cause, false));
   }
 
-  /** Ends the pool after a thread's death. Refuses all waiting frames. */
+  /** Ends the pool after the death of a thread. Refuses all waiting frames. */
   #endPool(thread: Thread, error: Error): void {
     this.#reason = error.message;
-    // Give the dead thread's frames its error, and the others that of a closed pool. Give all the error of a wrong
-    // file.
+    // Frames of the dead thread get its error, and the others the error of a closed pool. An error about a wrong file
+    // goes to all.
     const closed = error instanceof PoolError ? new PoolError("closed", error.message) : error;
     const ended = this.#threads.splice(0).map((t) => this.#endThread(t, t === thread ? error : closed));
     this.#closed ??= Promise.all(ended).then(() => undefined);
@@ -364,7 +367,7 @@ export class DecoderPool {
     this.#whenEmpty?.();
   }
 
-  /** Ends a thread. Refuses what it has not answered. */
+  /** Ends a thread. Refuses the frames and networks that it has not answered. */
   #endThread(thread: Thread, error: Error): Promise<number> {
     clearTimeout(thread.timer);
     for (const id of [...thread.added.keys(), ...thread.jobs.keys()]) this.#fail(thread, id, error);
@@ -386,9 +389,9 @@ const post = ({ worker }: Thread, request: Request, transfer: ArrayBuffer[]): vo
 /**
  * Makes a pool: starts the threads, and a decoder for each network in each of them.
  *
- * A pool pays if receiving frames and decoding them compete for the main thread, or if a decode takes milliseconds. It
- * does not pay for one stream of boxes: docs/pool.md has the figures. Threads know every task.
- * @throws ConfigError, TensorError as `createDecoder`; RangeError for a setting that is none
+ * A pool is worth its cost if receiving and decoding frames compete for the main thread, or if a decode takes
+ * milliseconds. It is not for one stream of boxes: docs/pool.md has the figures. Threads have every task.
+ * @throws ConfigError, TensorError as `createDecoder`; RangeError for a wrong option
  * @example
  * import { createDecoderSync, toPacket } from "boxwright";
  * import { createPool } from "boxwright/pool";

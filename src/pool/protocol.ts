@@ -21,12 +21,12 @@ export const SERVING = "boxwright/pool-worker";
 
 export type Request =
   | { readonly id: number; readonly network: PoolNetwork; readonly index: number }
-  /** `index`: the network of frames that name none. */
+  /** `index`: the network that decodes frames without a network's name. */
   | { readonly id: number; readonly work: Work; readonly index: number }
   /** Removes a network that another thread refused. Gets no reply. */
   | { readonly forget: number };
 
-/** Columns of detections. `labels` is absent if unchanged since the network's last answer. */
+/** Columns of detections. `labels` is absent if unchanged since the last answer of the same network. */
 export interface ReplyColumns {
   readonly boxes: Float32Array;
   readonly scores: Float32Array;
@@ -35,7 +35,7 @@ export interface ReplyColumns {
   readonly labels?: readonly string[] | null;
   /** Columns of keypoints or oriented boxes. */
   readonly task?: TaskColumns;
-  /** True if the thread could make masks. It does not send them. */
+  /** True if the thread could make masks. Masks are not sent. */
   readonly hasMasks?: boolean;
 }
 
@@ -66,7 +66,7 @@ export function faultOf(error: unknown): Fault {
   return JSON.parse(JSON.stringify({ ...text, kind, options, problems })) as Fault;
 }
 
-/** Returns the error that a fault was made of. */
+/** Returns the error from which a fault was made. */
 export function errorOf({ name, message, kind, options, problems }: Fault): Error {
   if (kind !== undefined) return new PacketError(kind, message.replace(`packet is ${kind}: `, ""));
   if (problems !== undefined) return new ConfigError(problems);
@@ -76,7 +76,7 @@ export function errorOf({ name, message, kind, options, problems }: Fault): Erro
 
 /**
  * Returns the buffers that a message may transfer. Shared memory needs no transfer.
- * @param arrays views that hold all of their buffers
+ * @param arrays views that span their whole buffers
  */
 export const transferable = (arrays: readonly { readonly buffer: ArrayBufferLike }[]): ArrayBuffer[] => [
   ...new Set(arrays.map(({ buffer }) => buffer).filter((b): b is ArrayBuffer => b instanceof ArrayBuffer)),

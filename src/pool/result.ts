@@ -9,15 +9,15 @@ import type { ReplyColumns } from "./protocol.ts";
 export interface PoolResult {
   /** The detections, in memory of their own: later frames do not change them. */
   readonly detections: Detections;
-  /** Duration of the decode in its thread. */
+  /** Milliseconds of the decode in its thread. */
   readonly milliseconds: number;
-  /** The given packet, whose memory belongs to the caller again. Null for tensors. */
+  /** The caller's packet, whose memory belongs to the caller again. Null for tensors. */
   readonly bytes: Uint8Array | null;
-  /** The given tensors, whose memory belongs to the caller again. Null for a packet. */
+  /** The caller's tensors, whose memory belongs to the caller again. Null for a packet. */
   readonly tensors: readonly TensorInput[] | null;
 }
 
-/** Functions of detections without masks, which stay in the thread. */
+/** Functions of detections without masks. Masks stay in the thread. */
 const WITHOUT_MASKS = withoutMasks(
   "detections of a pool, whose threads keep the prototypes",
   "those of a decoder in this thread: createDecoderSync(config), then decode(outputs, frame) or " +

@@ -10,7 +10,7 @@ export interface Percentiles {
 
 /** Counters of a pool. `in` is the sum of `out`, `dropped`, `failed`, `waiting` and `running`. */
 export interface PoolStats {
-  /** Frames that the pool took. */
+  /** Frames that the pool accepted. */
   readonly in: number;
   /** Frames with detections. */
   readonly out: number;
@@ -24,13 +24,13 @@ export interface PoolStats {
   readonly copied: number;
   /** Threads that died and were replaced. */
   readonly restarts: number;
-  /** Duration of the decode in its thread. */
+  /** Milliseconds of the decode in its thread. */
   readonly decode: Percentiles;
-  /** Time from the call to the result. */
+  /** Milliseconds from the call to the result. */
   readonly latency: Percentiles;
 }
 
-/** Returns the percentiles of times in microseconds; zeros if there are none. */
+/** Returns the percentiles of times in microseconds. Returns zeros if there are none. */
 export function percentiles(histogram: RecordableHistogram): Percentiles {
   const [p50, p90, p99] = [50, 90, 99].map((p) => (histogram.count > 0 ? histogram.percentile(p) / 1000 : 0));
   return { p50, p90, p99, max: histogram.count > 0 ? histogram.max / 1000 : 0 };

@@ -1,11 +1,14 @@
-/** Holds the frames of a pool by stream: bounded queues, turns between streams, and results in the order of frames. */
+/**
+ * Holds the frames of a pool by stream: queues of limited length, turns between streams, and results in the order of
+ * frames.
+ */
 import type { Work } from "./protocol.ts";
 
 /** A frame, from the call until its result. */
 export interface Job<R> {
   readonly stream: Stream<R>;
   readonly work: Work;
-  /** Network for frames that name none. */
+  /** Network for frames that do not name one. */
   readonly network: number;
   /** Time of the call. */
   readonly start: number;
@@ -17,13 +20,13 @@ export interface Job<R> {
 export interface Stream<R> {
   readonly name: string;
   readonly waiting: Job<R>[];
-  /** Frames that a thread holds, and results that wait for earlier frames. */
+  /** Frames inside a thread, and results that wait for earlier frames. */
   readonly running: Job<R>[];
   /** Calls of `room` that wait. */
   readonly callers: (() => void)[];
 }
 
-/** The streams of a pool. A stream without frames is forgotten, so that many names over time cost nothing. */
+/** The streams of a pool. A stream without frames is removed, so that any count of names over time takes no memory. */
 export class Streams<R> {
   readonly #all = new Map<string, Stream<R>>();
   /** Streams with waiting frames, in the order of their turns. */

@@ -35,7 +35,7 @@ export function serve(port: MessagePort): void {
     }
     port.postMessage(answer.reply, transferable(answer.arrays));
   });
-  // End the thread: an unreadable request names no frame, so the pool must fail all of its frames.
+  // End the thread: an unreadable request names no frame, so the pool must refuse all of the thread's frames.
   port.on("messageerror", (error) => {
     throw error;
   });
@@ -97,18 +97,18 @@ function columnsOf(detections: Detections): {
   };
 }
 
-/** Returns detections without masks, since a copy with them would include all prototypes, some megabytes. */
+/** Returns detections without masks. A copy with masks would include all prototypes, some megabytes. */
 function boxesOf({ boxes, scores, classIds, sources, labels, length }: Detections): Detections {
   const plain = new Detections(boxes, scores, classIds, sources, labels);
   setLength(plain, length);
   return plain;
 }
 
-/** Decodes a frame by the network whose config its packet names, or else by that of `index`. */
+/** Decodes a frame by the network whose config its packet names, else by network `index`. */
 function run(networks: readonly Network[], work: Work, index: number): readonly [Network, Detections] {
   if (!("bytes" in work)) return [networks[index], networks[index].decoder.decode(work.tensors, work.frame)];
   const packet = fromPacket(work.bytes);
-  // A refused network leaves a hole in the list, which `find` would visit.
+  // Use `filter`: a refused network leaves a hole in the list, which `find` would visit.
   const [named] = networks.filter(
     ({ decoder }) => packet.config !== null && decoder.configHash === packet.config,
   );

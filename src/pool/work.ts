@@ -6,8 +6,8 @@ import { type Outputs, asOutputs } from "../decode/inputs.ts";
 import type { Work } from "./protocol.ts";
 
 /**
- * Returns a frame as plain data, since messages carry no methods and a runtime's tensors have some. Copies fields
- * unchecked, because the decoder checks the tensors in the thread.
+ * Returns a frame as plain data: messages carry no methods, which a runtime's tensors may have. Copies fields
+ * unchecked, since the decoder in the thread checks the tensors.
  */
 export function workOf(given: Uint8Array | Outputs, frame: Frame | undefined): Work {
   if (ArrayBuffer.isView(given)) {
@@ -29,7 +29,7 @@ export function workOf(given: Uint8Array | Outputs, frame: Frame | undefined): W
   return checkMemory({ tensors, ...(frame === undefined ? {} : { frame }) });
 }
 
-/** Throws if an array of a frame was transferred to a thread before. */
+/** Throws if an array of a frame was already transferred to a thread. */
 export function checkMemory(work: Work): Work {
   if ("bytes" in work) refuseDetached("packet", work.bytes);
   else for (const { name, data } of work.tensors) refuseDetached(`tensor "${name ?? ""}"`, data);
@@ -65,7 +65,7 @@ export function owned(work: Work): { readonly work: Work; readonly copied: boole
   return { work: arrays, copied };
 }
 
-/** Returns an error about a message that could not be sent. That of `postMessage` does not say what to do. */
+/** Returns an error about a message that could not be sent. The error of `postMessage` does not say what to do. */
 export const uncloned = (where: string, error: Error): Error =>
   isRefusal(error)
     ? error

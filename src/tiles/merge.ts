@@ -13,7 +13,7 @@ import { ROW, TileRows } from "./rows.ts";
 export interface MergeTilesOptions {
   /**
    * "greedy-nmm": the best box absorbs all boxes that match it. "nmm": absorbed boxes also absorb their own matches.
-   * "nms": the best box drops all that match it. Default "greedy-nmm".
+   * "nms": all boxes that match the best box are dropped. Default "greedy-nmm".
    */
   readonly method?: "greedy-nmm" | "nmm" | "nms";
   /** Boxes match by intersection / smaller area ("ios"), or by intersection / union ("iou"). Default "ios". */
@@ -23,11 +23,11 @@ export interface MergeTilesOptions {
   /** False: boxes of different classes match. Default true. */
   readonly perClass?: boolean;
   /**
-   * "sahi": absorbed boxes must match the growing box once more, above the threshold. Boxes that fail are lost, as in
-   * SAHI. Default "none": every absorbed box becomes part of the merged box.
+   * "sahi": absorbed boxes must also match the growing box by more than the threshold. Boxes that do not are lost, as
+   * in SAHI. Default "none": every absorbed box becomes part of the merged box.
    */
   readonly secondTest?: "none" | "sahi";
-  /** Largest count of detections to hold, the best ones. Bounds the memory. Default 10,000. */
+  /** Largest count of detections to hold, the best ones. Limits the memory. Default 10,000. */
   readonly maxCandidates?: number;
   /** Largest count of merged detections. Default: all, as in SAHI. */
   readonly maxDetections?: number;
@@ -40,15 +40,15 @@ export interface TileMerger {
   /** Count of detections dropped beyond `maxCandidates`, those with the lowest scores. */
   readonly dropped: number;
   /**
-   * Takes the detections of a tile: copies them, moved to the tile's place. Boxes are in 0..1 of the tile, as `decode`
-   * gives them with the tile as its frame.
+   * Adds the detections of a tile: copies them, and moves them to the tile's position. Boxes are in 0..1 of the tile,
+   * as from `decode` with the tile as its frame.
    * @throws RangeError for a tile that does not lie in the picture, for detections of another frame than the tile, and
    * for oriented boxes unless the method is "nms"
    */
   add(tile: Tile, detections: Detections): void;
   /** Returns the merged detections, best first, in 0..1 of the picture. More tiles may follow. */
   merge(): Detections;
-  /** Forgets all detections. */
+  /** Removes all detections. */
   clear(): void;
 }
 
@@ -157,7 +157,10 @@ class Merger implements TileMerger {
     };
   }
 
-  /** Returns the rows of a group that match the growing box by more than the threshold. Merges them as SAHI does. */
+  /**
+   * Returns the rows of a group that match the growing box by more than the threshold. Merges these rows in SAHI's
+   * order.
+   */
   #testAgain(c: Candidates, group: readonly number[]): number[] {
     const { metric, threshold } = this.#settings;
     const grown = this.#rows.length;
@@ -197,7 +200,7 @@ class Merger implements TileMerger {
       }
     });
     setLength(result, n);
-    // Keep points and corners of the best row, since those of another tile may be cut off.
+    // Keep points and corners of the best row: those of another tile may be cut off.
     this.#rows.extendWith(
       result,
       groups.map(([first]) => first),
@@ -205,7 +208,7 @@ class Merger implements TileMerger {
     return result;
   }
 
-  /** Returns the class of the best row. Of equal scores the last one counts, as in SAHI. */
+  /** Returns the class of the best row. If several have the same score, the last one counts, as in SAHI. */
   #classOf({ scores }: Candidates, rows: readonly number[]): number {
     const [last] = rows.filter((row) => scores[row] === scores[rows[0]]).slice(-1);
     return this.#rows.classIds[last];
@@ -213,8 +216,8 @@ class Merger implements TileMerger {
 }
 
 /**
- * Makes a collector for what is found in tiles. Decode the tiles one after the other and add each: only detections are
- * held, the best `maxCandidates` of them.
+ * Makes a collector for the detections of tiles. Decode the tiles one after the other, and add each result. Only the
+ * best `maxCandidates` detections are held.
  * @param size width and height of the picture in pixels
  * @throws RangeError for an option that is unknown or has a wrong value
  * @example
@@ -240,13 +243,13 @@ export function createTileMerger(
 }
 
 /**
- * Merges the detections of tiles. The pairs are read one by one, so a generator may decode each tile when it is asked
- * for. A list needs a copy of each result: the next `decode` overwrites the one before.
+ * Merges the detections of tiles. The pairs are read one by one, so a generator may decode each tile on demand. A list
+ * needs a copy of each result, since the next `decode` overwrites the last result.
  * @param size width and height of the picture in pixels
  * @param parts each tile with its detections, in 0..1 of the tile
- * @returns detections of their own, best first, in 0..1 of the picture
+ * @returns a result that later calls do not change, best first, in 0..1 of the picture
  * @throws RangeError for a tile that does not lie in the picture, for options that are unknown or wrong, and for a list
- * that holds one result twice
+ * that has one result twice
  * @example
  * import { createDecoderSync } from "boxwright/ts";
  * import { mergeTiles, tiles } from "boxwright";
@@ -281,8 +284,8 @@ function checkPart(part: unknown, i: number): void {
 }
 
 /**
- * Throws if a list has the same detections for two tiles: `decode` has overwritten the first. A generator may reuse
- * them, since they are read before the next decode.
+ * Throws if a list has the same detections for two tiles: the second `decode` has overwritten the first. A generator
+ * may reuse them, since each is read before the next decode.
  */
 function checkParts(parts: Iterable<readonly [Tile, Detections]>): void {
   if (typeof (parts as Partial<Iterable<unknown>> | null)?.[Symbol.iterator] !== "function")

@@ -44,7 +44,7 @@ export function sizeOf(size: readonly [number, number]): readonly [number, numbe
   return size;
 }
 
-/** Largest count of tiles. A plan of so many takes megabytes, and no picture needs it. */
+/** Largest count of tiles. A plan of that many takes megabytes, and no picture needs them. */
 const MOST_TILES = 100_000;
 
 /** Returns the pixels from tile to tile, at least 1: a step of 0 would never end. */
@@ -66,7 +66,7 @@ function beginnings(length: number, tile: number, overlap: number): number[] {
  * Plans tiles over a picture, row by row, as SAHI does: neighbours share the overlap, and the last tile of a row or
  * column is moved back to the border. A picture smaller than a tile is one tile of its own size.
  * @param size width and height of the picture in pixels
- * @throws RangeError for sizes that are no whole pixels, overlaps outside of 0 to 1, and more than 100,000 tiles
+ * @throws RangeError for sizes that are not whole pixels, for overlaps outside 0..1, and for more than 100,000 tiles
  * @example
  * import { tiles } from "boxwright";
  *

@@ -1,4 +1,4 @@
-/** Holds the detections of tiles, moved into the picture, in bounded memory: boxes, and the columns of tasks. */
+/** Holds the detections of tiles in limited memory, in coordinates of the picture: boxes, and the columns of tasks. */
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import {
@@ -29,7 +29,7 @@ export const ROW = 5;
 const ROW_COLUMNS = [...POINT_COLUMNS, "angles", "corners"] as const;
 type RowColumn = (typeof ROW_COLUMNS)[number];
 
-/** Returns which columns detections have besides boxes, as text. Tiles are compared by it, and errors print it. */
+/** Names the columns that detections have besides boxes. The names must be equal for all tiles; errors print them. */
 function kindOf(detections: Detections): string {
   const { keypoints, angles, scores } = detections;
   const others = ROW_COLUMNS.slice(1, -2).filter((name) => detections[name]);
@@ -41,7 +41,7 @@ function kindOf(detections: Detections): string {
   return [kind, ...others].join(" with ");
 }
 
-/** Returns a function that moves value `k` of a row in column `name` from its tile into the picture. */
+/** Returns a function that moves value `k` of a row in column `name` from tile to picture. */
 function moveOf(
   name: RowColumn,
   { x, y, width, height }: Tile,
@@ -53,7 +53,7 @@ function moveOf(
     keypoints: (v, k) => (k % KEYPOINT_WIDTH < 2 ? place(v, k % KEYPOINT_WIDTH) : v),
     corners: (v, k) => place(v, k & 1),
     depths: (v) => (v * width) / w,
-    // Move the centre, which is in pixels of the image. Width, height and angle stay.
+    // Move only the centre, which is in pixels of the image. Width, height and angle stay.
     nextCrops: (v, k) => (k === 0 ? v + x : k === 1 ? v + y : v),
   };
   return moves[name] ?? ((v) => v);
@@ -62,7 +62,7 @@ function moveOf(
 function checkTile(tile: Tile, [width, height]: readonly [number, number]): void {
   const { x, y, width: w, height: h } = tile ?? {};
   const areNumbers = [x, y, w, h].every(Number.isFinite);
-  // Refuse a tile in 0..1, which would lie in the picture's first pixel.
+  // Refuse a tile in 0..1: it would be the picture's first pixel.
   if (!(areNumbers && x >= 0 && y >= 0 && w >= 1 && h >= 1 && x + w <= width && y + h <= height))
     refuse(
       "tile",
@@ -74,11 +74,12 @@ function checkTile(tile: Tile, [width, height]: readonly [number, number]): void
     );
 }
 
-/** Throws a RangeError if the decoder got another frame than the tile, since boxes would end up elsewhere. */
+/** Throws a RangeError if the decoder's frame was not the tile: boxes would be at other positions. */
 function checkFrameOf(detections: Detections, width: number, height: number): void {
   const size = frameSizeOf(detections);
   if (size === undefined) return;
-  // Without a frame, boxes are in 0..1 of the input. That is 0..1 of the tile only if both have the same aspect ratio.
+  // Without a frame, boxes are in 0..1 of the input. Those are 0..1 of the tile only if both have the same aspect
+  // ratio.
   const isInput = Array.isArray(size);
   const [w, h] = "width" in size ? [size.width, size.height] : size;
   const isTile = isInput
@@ -106,9 +107,9 @@ export class TileRows {
   labels: readonly string[] | null = null;
   readonly #size: readonly [number, number];
   readonly #most: number;
-  /** Values of tasks per row and column, moved into the picture. */
+  /** Values of tasks per row and column, in coordinates of the picture. */
   #columns: Partial<Record<RowColumn, Float32Array[]>> = {};
-  /** Which columns the rows have besides boxes. */
+  /** Columns that the rows have besides boxes, as text. */
   #kind = "";
   #hasMasks = false;
   #named: Pick<TaskColumns, "keypointNames" | "edges"> = {};
@@ -123,7 +124,7 @@ export class TileRows {
   add(tile: Tile, detections: Detections): void {
     checkTile(tile, this.#size);
     const given: Partial<Detections> = (detections as Detections | null) ?? {};
-    // Columns of a clone that went through JSON are objects.
+    // In a clone that went through JSON, columns are plain objects.
     if (
       ![given.boxes, given.scores, given.classIds, given.sources].every((column) =>
         ArrayBuffer.isView(column),
@@ -158,7 +159,7 @@ export class TileRows {
     if (this.length > this.#most) this.#dropLowest();
   }
 
-  /** Throws if detections have other columns or class names than those held: another network gave them. */
+  /** Throws if detections have other columns or class names than the held ones: they come from another network. */
   #checkKind(detections: Detections): void {
     const { labels } = detections;
     const kind = kindOf(detections);
@@ -170,7 +171,7 @@ export class TileRows {
     this.#kind = kind;
   }
 
-  /** Keeps a tile's values of tasks, moved into the picture. */
+  /** Adds a tile's values of tasks, in coordinates of the picture. */
   #addColumns(tile: Tile, detections: Detections): void {
     const { length, scores, keypoints, angles, keypointNames, edges } = detections;
     for (const name of ROW_COLUMNS) {
@@ -183,7 +184,7 @@ export class TileRows {
         held[this.length + i] = column.slice(i * width, (i + 1) * width).map(move);
     }
     this.#named = { ...(keypointNames && { keypointNames }), ...(edges && { edges }) };
-    // Use functions by the columns: a clone has no functions of its own.
+    // Choose the functions by the columns, since a clone has no functions.
     this.#taskFunctions = keypoints ? POSE_ROWS : angles ? ORIENTED_ROWS : null;
   }
 
@@ -199,7 +200,7 @@ export class TileRows {
     this.sources.set(sources);
   }
 
-  /** Keeps the best rows in their order. Of equal scores the earlier rows stay. */
+  /** Keeps the best rows in their order. Among equal scores, the earlier rows stay. */
   #dropLowest(): void {
     const { rows } = this;
     const most = this.#most;
@@ -218,7 +219,7 @@ export class TileRows {
     this.length = most;
   }
 
-  /** Adds the columns of these rows to merged detections, one row for each of theirs. */
+  /** Adds the columns of these rows to merged detections, one row per detection. */
   extendWith(merged: Detections, rows: readonly number[]): void {
     const columns = Object.entries(this.#columns).map(([name, held]) => [
       name,
@@ -229,7 +230,7 @@ export class TileRows {
       extend(merged, { ...(Object.fromEntries(columns) as TaskColumns), ...this.#named }, taskFunctions);
   }
 
-  /** Forgets all rows. */
+  /** Removes all rows. */
   clear(): void {
     this.length = this.dropped = 0;
     this.labels = null;

@@ -8,12 +8,12 @@ import { BLOCK, hasChecksum, paxPath, readTarHeader, tarText } from "./tar.ts";
 export type Unxz = (packed: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array>;
 
 /**
- * Most bytes to unpack: MOST_UNPACKED + MOST_RATIO times the archive's size. Weights pack to half of their size at
- * best, while a forged small file may unpack without end.
+ * Unpacked bytes beyond which an archive is refused: MOST_UNPACKED + MOST_RATIO times its size. Weights compress to
+ * half their size at best, while a small forged file may unpack without end.
  */
 const MOST_UNPACKED = 64 << 20;
 const MOST_RATIO = 16;
-/** Most bytes to unpack of any archive: a larger network is not for a device. */
+/** Unpacked bytes beyond which any archive is refused. A larger network is not for a device. */
 const MOST_AT_ALL = 2 ** 31;
 
 /** Returns how many bytes an archive of `packed` bytes may unpack to. */
@@ -77,7 +77,7 @@ async function* unpack(
     );
 }
 
-/** Limits of the search for `config.json`. All are bytes, except `files`, which is a count. */
+/** Limits of the search for `config.json`, in bytes. `files` is a count. */
 export interface ArchiveLimits {
   /** Total of unpacked bytes. */
   readonly unpacked: number;
@@ -87,7 +87,7 @@ export interface ArchiveLimits {
   readonly files: number;
 }
 
-/** Throws an error about a file of the archive, or about the archive where `file` is null. */
+/** Throws an error about a file of the archive, or about the whole archive if `file` is null. */
 export type RefuseArchive = (file: string | null, got: string, expected: string) => never;
 
 /** Returns the `config.json` of a tar. Reads on to the end, where gzip and xz have their checksums. */
@@ -97,7 +97,7 @@ export async function findConfig(
   refuse: RefuseArchive,
 ): Promise<Uint8Array> {
   const names: string[] = [];
-  // Name for the next file, if a header of kind "L" or "x" stated one.
+  // Name of the next file, if a header of kind "L" or "x" states it.
   let longName: string | null = null;
   for (let files = 0; ; files++) {
     const header = await stream.take(BLOCK);

@@ -32,7 +32,10 @@ export class ByteStream {
     await this.#walk(count, () => undefined);
   }
 
-  /** Reads to the end, where packed data have their checksum. Returns false if more than `most` bytes come in all. */
+  /**
+   * Reads to the end, since packed data end with their checksum. Returns false if the stream has more than `most`
+   * bytes.
+   */
   async readToEnd(most: number): Promise<boolean> {
     await this.skip(most - this.passed + 1);
     return this.passed <= most;

@@ -1,4 +1,4 @@
-/** What a network file states, as its format states it. Which family the network is of is decided later. */
+/** The contents of a network file, as its format states them. A later step finds the family. */
 import type { ModelInput, ModelTensor } from "./types.ts";
 
 export interface NetworkFile {

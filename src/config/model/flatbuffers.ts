@@ -118,7 +118,6 @@ export class Table {
     return at === 0 ? null : new Table(this.file, this.file.follow(at));
   }
 
-  /** Returns address and count of a vector's items of `size` bytes. Refuses more than `most` items. */
   #items(field: number, size: number, most: number): { start: number; count: number } {
     const at = this.#address(field);
     if (at === 0) return { start: 0, count: 0 };
@@ -153,7 +152,6 @@ export class Table {
     return this.file.bytes.subarray(start, start + count);
   }
 
-  /** Returns the count of tables in a vector. */
   count(field: number): number {
     return this.#items(field, 4, Infinity).count;
   }

@@ -8,7 +8,7 @@ import { refuseFile } from "./bytes.ts";
 /** Largest accepted class count. */
 const MAX_CLASSES = 100_000;
 
-/** What such metadata state about a network. */
+/** Facts about a network from such metadata. */
 export interface InferenceMetadata {
   readonly exporter: Exporter;
   readonly task: Task | null;

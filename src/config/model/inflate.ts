@@ -26,7 +26,7 @@ export async function* unpackChunks(
       yield next.value;
     }
   } finally {
-    // Ignore errors: a stream that has ended or failed may throw here, and its data are already out.
+    // Ignore errors. A stream that has ended or failed may throw here, after it delivered its data.
     await reader.cancel().catch(() => undefined);
   }
 }
@@ -48,7 +48,7 @@ export function gunzip(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8
       "packed data in an engine without DecompressionStream",
       "an engine that has it, or a file that is not packed",
     );
-  // The types allow shared buffers in the stream. These chunks never have one.
+  // TypeScript's type of the stream allows shared buffers. These chunks never have one.
   return stream.pipeThrough(
     new DecompressionStream("gzip") as unknown as TransformStream<Uint8Array, Uint8Array>,
   );

@@ -49,7 +49,7 @@ function optionsOf({
 }: Metadata): Partial<TypedOptions> | undefined {
   if (task === "classify") return { family: "classifier", scores: "softmax-logits", prepare: PILLOW };
   const form = Object.hasOwn(FORMS, family) ? FORMS[family] : undefined;
-  // Refuse masks and keypoints, whose tensors LibreYOLO changes. Only RF-DETR's masks stay as its authors export them.
+  // Refuse masks and keypoints, since LibreYOLO changes their tensors. It exports only RF-DETR's masks unchanged.
   if (task !== "detect" && !(family === "rfdetr" && task === "segment")) return undefined;
   if (family === "deimv2" && DINO_SIZES.includes(rest["size"] ?? rest["model_size"] ?? ""))
     return { ...form, prepare: { ...form?.prepare, ...IMAGENET_RGB } };

@@ -178,7 +178,7 @@ function taskOf({ task, keypoints }: InferenceMetadata): Partial<TypedOptions> {
   return task === "pose" && keypoints !== null ? { task, keypoints: [keypoints, 3] } : {};
 }
 
-/** True if an output may hold a mask or keypoints for each query. Without one, only boxes are read. */
+/** True if an output may hold a mask or keypoints for each query. If none does, only boxes are read. */
 const hasQueryMaps = ({ outputs }: NetworkFile): boolean => outputs.some(({ dims }) => dims?.length === 4);
 
 interface Findings {
@@ -187,7 +187,7 @@ interface Findings {
   readonly options: Partial<TypedOptions>;
   readonly input: ModelInput | null;
   readonly needsClasses: boolean;
-  /** Count of the class names in the file if they belong to another network. */
+  /** Count of the class names in the file, if they belong to another network. Else 0. */
   readonly others: number;
 }
 

@@ -65,7 +65,6 @@ function standardOpset(message: Message): number | null {
   return domain === "" || domain === "ai.onnx" ? version : null;
 }
 
-/** Reads a StringStringEntryProto (key, value). */
 function readEntry(message: Message, into: Record<string, string>): void {
   let key = "";
   let value = "";

@@ -1,4 +1,4 @@
-/** Recognises network files in formats that boxwright does not read, and advises what to pass instead. */
+/** Recognises network files in formats that boxwright does not read, and advises which file to pass instead. */
 
 /** A format that boxwright does not read. */
 interface OtherFormat {
@@ -8,7 +8,7 @@ interface OtherFormat {
   readonly beginning?: string;
   /** Offset of `beginning`. Default 0. */
   readonly at?: number;
-  /** The end of an error: what such a file is, and what to do instead. */
+  /** The end of an error message: the format, and the advice. */
   readonly what: string;
 }
 

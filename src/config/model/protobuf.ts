@@ -101,7 +101,7 @@ export class Message {
   }
 
   #refuse(got: string, expected: string): never {
-    // Begin with the likely cause: few people know what a wire type is.
+    // Begin with the likely cause: few readers know wire types.
     const message = `the file is damaged, cut short, or no ONNX file: ${mismatch(got, expected)}. Download or export it again`;
     throw new ConfigError([{ path: this.#path, message }]);
   }

@@ -1,4 +1,7 @@
-/** Finds the form of export that a model file matches, and returns the options of `createDecoder` for that form. */
+/**
+ * Compares a model file with the known forms of export, and returns the options of `createDecoder` for the form that
+ * matches. A form is what one exporter makes of one kind of network: names, shapes and metadata.
+ */
 import {
   MOST_BOX_CELLS,
   NAMES_FORMS,
@@ -19,13 +22,13 @@ import type { NetworkFile } from "./file.ts";
 import type { ModelInput, ModelTensor } from "./types.ts";
 import type { UltralyticsMetadata } from "./ultralytics.ts";
 
-/** Options for a file, and the exporter whose form it matched. */
+/** Options for a file, and the exporter whose form the file matches. */
 export interface Recognition {
   readonly exporter: Exporter;
   readonly options: Partial<TypedOptions>;
   /** True if a decoder also needs the class count or the class names. */
   readonly needsClasses?: boolean;
-  /** True if the file names another count of classes than the outputs have. */
+  /** True if the file's class names are not as many as the classes of its outputs. */
   readonly areOthersNames?: true;
 }
 
@@ -35,7 +38,7 @@ export interface Evidence {
   readonly metadata: UltralyticsMetadata | null;
   readonly input: ModelInput | null;
   readonly inputSize: readonly [number, number] | null;
-  /** True: ignore the class names of the metadata, which are those of another network. */
+  /** True if the class names of the metadata are those of another network, and are ignored. */
   readonly ignoresNames?: true;
 }
 
@@ -65,8 +68,8 @@ export function recognise(evidence: Evidence): Recognition | null {
     const options = optionsOfRows(form, evidence);
     if (options !== null) return { exporter: form.exporter, options };
   }
-  // Stop if the class names are those of another network, such as COCO's in exports of YOLO-World. The rows then decide
-  // alone.
+  // Stop if the class names are those of another network, such as COCO's in exports of YOLO-World. Only the shapes of
+  // the outputs then tell the classes.
   if (metadata === null || evidence.ignoresNames) return null;
   const found = recognise({ ...evidence, ignoresNames: true });
   return found && { ...found, needsClasses: true, areOthersNames: true };
@@ -91,7 +94,10 @@ function hasNames({ outputs, inputs = [], isWhole, boxMasks }: NamesForm, file: 
   );
 }
 
-/** Returns the keypoints that the output [1,N,K,3] tells; none if it is open, or if the form has no such output. */
+/**
+ * Returns the keypoint options from the output [1,N,K,3]. Returns none if a dimension is open, or if the form has no
+ * such output.
+ */
 function pointsIn({ points }: NamesForm, { outputs }: NetworkFile): Partial<TypedOptions> {
   const [, , count, values] = outputs.find(({ name }) => name === points)?.dims ?? [];
   return typeof count === "number" && (values === 2 || values === 3) ? { keypoints: [count, values] } : {};
@@ -135,7 +141,7 @@ function optionsOfRows(form: RowsForm, evidence: Evidence): Partial<TypedOptions
   };
 }
 
-/** Returns the option that says if the network decodes its boxes, by the operators in its graph. */
+/** Returns the option that says whether the network decodes its boxes, judged by the operators in its graph. */
 function decodingOf({ decoder }: RowsForm, { operators }: NetworkFile): Partial<TypedOptions> {
   if (decoder === undefined) return {};
   return operators.has(decoder) ? { boxFormat: "cxcywh" } : { reading: "point-rows" };
@@ -146,7 +152,7 @@ interface Rows {
   readonly strides: readonly number[] | null;
 }
 
-/** Returns the rows of an output under a form, with channels last or first. `null` if it does not match. */
+/** Returns the rows of an output, with channels last or first. Returns `null` if the output does not match the form. */
 function rowsOf(form: RowsForm, evidence: Evidence, { dims }: ModelTensor): Rows | null {
   if (dims === null) return null;
   const { metadata, inputSize } = evidence;
@@ -169,7 +175,7 @@ function rowsOf(form: RowsForm, evidence: Evidence, { dims }: ModelTensor): Rows
     if (!isWide || (!isTold && !form.endToEnd)) continue;
     if (evidence.ignoresNames && form.rowsPerCell === undefined) continue;
     if (form.rowsPerCell === undefined) return { classes, strides: null };
-    // Accept an open dimension: the metadata state the network.
+    // Accept an open dimension if there are metadata, which state the classes and the input size.
     if (typeof count !== "number" || inputSize === null) return metadata && { classes, strides: null };
     const strides = form.strides.find((list) => count === (form.rowsPerCell ?? 1) * cellsOf(list, inputSize));
     if (strides) return { classes, strides };
@@ -204,7 +210,8 @@ const NORMALISED_BELOW = 4;
 
 /**
  * Returns the unit of boxes in a TFLite export of Ultralytics. For integer outputs, scale and type bound the values.
- * For float outputs the exporter's habit decides: it normalises boxes, except in end-to-end networks with NCHW inputs.
+ * For float outputs, the exporter's habit decides: it normalises all boxes but those of end-to-end networks with NCHW
+ * inputs.
  */
 function coordinatesOf(
   form: RowsForm,

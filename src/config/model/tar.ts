@@ -12,7 +12,6 @@ export interface TarHeader {
   readonly kind: string;
 }
 
-/** Returns the text in a field of a header, up to its first zero byte. */
 export function tarText(bytes: Uint8Array, at: number, length: number): string {
   const field = bytes.subarray(at, at + length);
   const end = field.indexOf(0);

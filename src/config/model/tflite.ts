@@ -83,7 +83,7 @@ function readTensor(tensor: Table, signature: string | null): ModelTensor {
   const quantisation = tensor.table(TENSOR.quantisation);
   return {
     name: tensor.text(TENSOR.name, MAX_NAME) ?? "",
-    // Operators with outputs of varying length state no shape.
+    // Operators whose output length varies state no shape.
     dims:
       shape.length === 0
         ? null

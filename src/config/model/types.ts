@@ -6,7 +6,6 @@ import type { TypedOptions } from "../types.ts";
 /** Format of a model file. */
 export type ModelFormat = "onnx" | "tflite" | "nn-archive";
 
-/** Quantisation of integers: real = (raw - zeroPoint) * scale. */
 export interface Quantisation {
   /** One scale, or one for each index of `axis`. */
   readonly scale: readonly number[];
@@ -39,7 +38,7 @@ export interface ModelInput extends ModelTensor {
 /** A network's own file as `readModel` reads it. Plain data: it survives JSON, `structuredClone` and `postMessage`. */
 export interface Model {
   readonly format: ModelFormat;
-  /** Program and version that wrote the file, by its own statement. */
+  /** Program and version that wrote the file, as the file states. */
   readonly producer: string | null;
   /** Version of the standard operators. ONNX only. */
   readonly opset: number | null;
@@ -59,7 +58,7 @@ export interface Model {
   readonly endToEnd: boolean | null;
   /** [points, values per point] of a pose network. */
   readonly keypoints: readonly [number, number] | null;
-  /** The input that takes the picture, `null` if no input or several may. */
+  /** The input that takes the picture. `null` if no input can take one, or several can. */
   readonly input: ModelInput | null;
   /** All inputs, weights left out. */
   readonly inputs: readonly ModelTensor[];
@@ -70,8 +69,8 @@ export interface Model {
   readonly metadata: { readonly [key: string]: string };
   /** Settings of the file as options of `createDecoder`. Empty for an NN Archive. */
   readonly options: Partial<TypedOptions>;
-  /** `config.json` of an NN Archive, else `null`. */
+  /** `config.json` of an NN Archive. `null` for other formats. */
   readonly archive: unknown;
-  /** Settings that a decoder needs and the file lacks. The path names the option that gives each. */
+  /** Facts that a decoder needs and the file lacks. `path` names the option that states each. */
   readonly missing: readonly ConfigProblem[];
 }

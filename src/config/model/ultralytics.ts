@@ -8,7 +8,7 @@ const MAX_CLASSES = 100_000;
 
 export interface UltralyticsMetadata {
   readonly names: readonly string[];
-  /** Name of the task in the file, `null` if it states none (YOLOv5's own exporter). */
+  /** Name of the task in the file. `null` if the file states none, as those of YOLOv5's own exporter. */
   readonly taskName: string | null;
   /** Task of the network, `null` for a task that this package does not know. */
   readonly task: Task | null;
@@ -67,7 +67,7 @@ function keypointNamesOf(value: Literal | undefined, count: number): readonly st
   return areNames && lists.every((list) => String(list) === String(first)) ? (first as string[]) : null;
 }
 
-/** True if the network gives no duplicates: by its design, or since the exporter added suppression. */
+/** True if the network gives no duplicate boxes, either by design or by suppression in the exported graph. */
 function endToEndOf(stated: Literal | undefined, args: Literal | undefined): boolean | null {
   const isDict = typeof args === "object" && args !== null && !Array.isArray(args);
   const suppresses = isDict ? (args as { readonly [key: string]: Literal })["nms"] : undefined;

@@ -36,7 +36,7 @@ export interface ZipEntry {
   readonly at: number;
 }
 
-/** Throws an error about a file of the zip, or about the zip where `file` is null. */
+/** Throws an error about a file of the zip, or about the whole zip if `file` is null. */
 export type RefuseZip = (file: string | null, got: string, expected: string) => never;
 
 /** The data of a file as stored in the zip. */
@@ -107,7 +107,7 @@ function checkEntries(entries: readonly ZipEntry[], length: number, refuse: Refu
     names.add(entry.name);
     packed += entry.packed;
   }
-  // Report data past the end by another message.
+  // Report an entry that reaches beyond the end by a message of its own.
   const isLie = entries.some((entry) => entry.packed > length);
   if (packed > length && !isLie)
     refuse(null, `entries of ${packed} packed bytes together`, `at most the file's ${length}`);

@@ -1,6 +1,6 @@
 /**
  * Makes candidates of the cells that passed the gate: class, score and box, for every kind of head. Twin of
- * `assembly/admit.ts`. Objectness, score and the sums of a softmax are held in registers (registers.ts).
+ * `assembly/admit.ts`. Registers (registers.ts) hold objectness, score and the sums of a softmax.
  */
 import * as A from "../../core/abi.ts";
 import { type Memory } from "../../core/memory.ts";
@@ -12,13 +12,13 @@ import { makeRoom } from "./overflow.ts";
 import { OBJECTNESS, SCORE, SUM, TOP_LOGIT, scratch32, scratch64 } from "./registers.ts";
 import { finite, fround, load } from "./value.ts";
 
-/** Makes the candidates of one cell. `best` is its best class, if the gate has found it; else -1. */
+/** Makes the candidates of one cell. `best` is the cell's best class, or -1 if the gate has not found it. */
 export function admit(m: Memory, plan: number, head: number, row: number, best: number): void {
   const { i32, f32 } = m;
   let outOfRange = false;
   scratch32[OBJECTNESS] = 1;
 
-  // Objectness. Count a value outside 0..1 only once a class passes too.
+  // Compute objectness. Count a value outside 0..1 only if a class passes too.
   if (i32[head + A.H_OBJ] !== 0) {
     const at = i32[head + A.H_OBJ] + row * i32[head + A.H_OBJ_CELL];
     const type = i32[head + A.H_OBJ_TYPE];
@@ -40,7 +40,7 @@ export function admit(m: Memory, plan: number, head: number, row: number, best: 
     return;
   }
 
-  // Softmax. Its score is at most e^(best - top), so most background cells end here, before any exp.
+  // Reject by an upper bound of the softmax score, e^(best - top). Most background cells end here, before any exp.
   if (i32[head + A.H_SCORE_FN] === A.FN_SOFTMAX) {
     const classList = i32[head + A.H_CLASS_LIST] >> 2;
     largestLogit(m, head, row, i32[head + A.H_SCORE], i32[head + A.H_CLASSES], classList);
@@ -123,8 +123,8 @@ function sumSoftmax(m: Memory, head: number, row: number): void {
 }
 
 /**
- * Makes a candidate of each class that passes (multi-label), or of the best class that passes a threshold of its own.
- * The best class has the largest raw value, as under one threshold for all.
+ * Makes a candidate of each class that passes (multi-label), or of the best class that passes its own threshold. The
+ * best class has the largest raw value, as under a single threshold.
  */
 function admitEach(
   m: Memory,
@@ -151,9 +151,9 @@ function admitEach(
     const p = at + c * step;
     if (fn !== A.FN_SOFTMAX && !passesRaw(m, type, head + A.H_SCORE_RAW_THRESHOLD, p)) continue;
     load(m, type, p, head + A.H_SCORE_SCALE, SCORE);
-    // Some i32 values have no exact f32.
+    // Compare the integers: some i32 values have no exact f32.
     const order = type === A.TYPE_I32 ? i32[p >> 2] : scratch32[SCORE];
-    // Skip a masked class, which passes no threshold, not even 0.
+    // Skip a masked class: it may not even pass the threshold 0.
     if (order === -Infinity) continue;
     if (objectnessOutOfRange || isOutOfRange(fn, scratch32[SCORE], f32[head + A.H_MAX_PROBABILITY])) {
       i32[plan + A.P_OUT_OF_RANGE]++;
@@ -192,8 +192,8 @@ function admitBest(
   if (!isKnown) best = bestClass(m, type, at, step, i32[head + A.H_CLASSES], i32[head + A.H_CLASS_LIST] >> 2);
   if (best < 0) return;
   const p = at + best * step;
-  // Stop below the raw threshold, where no score passes. (A product with an infinite objectness would, but is no
-  // score.)
+  // Stop below the raw threshold, where no score passes. (A product with an infinite objectness would pass, but is no
+  // valid score.)
   if (!isKnown && fn !== A.FN_SOFTMAX && !passesRaw(m, type, head + A.H_SCORE_RAW_THRESHOLD, p)) return;
   load(m, type, p, head + A.H_SCORE_SCALE, SCORE);
   if (objectnessOutOfRange || isOutOfRange(fn, scratch32[SCORE], f32[head + A.H_MAX_PROBABILITY])) {
@@ -206,7 +206,7 @@ function admitBest(
     emit(m, plan, head, row, i32[head + A.H_CLASS_BASE] + best);
 }
 
-/** True if x should be a probability but is above 1. Infinities are dropped later as not finite. */
+/** True if x should be a probability but exceeds 1. Infinities are dropped later as not finite. */
 export function isOutOfRange(fn: number, x: number, maxProbability: number): boolean {
   return fn === A.FN_NONE && x > maxProbability && finite(x);
 }

@@ -1,6 +1,6 @@
 /**
- * Makes boxes: the four box channels of a row become corners, normalised to the network input. Twin of
- * `assembly/box.ts`. Every step is rounded to f32, so the bits agree.
+ * Makes boxes: converts the four box channels of a row to corners, normalised to the network input. Twin of
+ * `assembly/box.ts`. Every step is rounded to f32, so that both give the same bits.
  */
 import * as A from "../../core/abi.ts";
 import type { Memory } from "../../core/memory.ts";
@@ -8,7 +8,7 @@ import { exp } from "./exp.ts";
 import { scratch32, scratch64 } from "./registers.ts";
 import { finite, fround, load } from "./value.ts";
 
-/** Result of `box`: written, dropped as not finite, or dropped as empty after clamping. */
+/** Results of `box`: written, dropped as not finite, or dropped as empty after clamping. */
 export const BOX_OK = 0;
 export const BOX_NOT_FINITE = 1;
 export const BOX_EMPTY = 2;
@@ -41,7 +41,7 @@ function side(m: Memory, head: number, at: number, register: number): void {
   if (bins === 0) return;
   const step = i32[head + A.H_BIN];
 
-  // Subtract the largest logit, so that no exp is above 1. A NaN counts as the largest, and makes the side NaN.
+  // Subtract the largest logit, so that no exponential exceeds 1. A NaN counts as the largest, and makes the side NaN.
   let top = scratch32[register];
   for (let i = 1; i < bins; i++) {
     load(m, type, at + i * step, scale, register);
@@ -60,7 +60,7 @@ function side(m: Memory, head: number, at: number, register: number): void {
   scratch32[register] = mean / sum;
 }
 
-/** Writes the box of a cell, whose channels are in row `row`, to the four words at `out`. Returns BOX_*. */
+/** Writes the box of a cell to the four words at `out`. The cell's channels are in row `row`. Returns BOX_*. */
 export function box(m: Memory, head: number, row: number, cell: number, flags: number, out: number): number {
   const { f32, i32 } = m;
   const kind = i32[head + A.H_KIND];
@@ -150,7 +150,7 @@ export function place(kind: number, f32: Float32Array, flags: number, out: numbe
     x1 = fround(x1 - halfWidth);
     y1 = fround(y1 - halfHeight);
   }
-  // Test the sum: in doubles, four finite floats have a finite sum.
+  // Test the sum: four finite floats have a finite sum in doubles.
   if (!finite(x1 + y1 + x2 + y2)) return BOX_NOT_FINITE;
   if (flags & A.FLAG_CLAMP_BEFORE) {
     x1 = clamp(x1);

@@ -2,7 +2,6 @@
 import * as A from "../../core/abi.ts";
 import type { Memory } from "../../core/memory.ts";
 
-/** Bits of a digit of the radix sort. */
 const DIGIT = 8;
 const RANGE = 1 << DIGIT;
 
@@ -12,13 +11,14 @@ export const LAST_KEY = 0x7fffffff;
 
 /**
  * Returns bits whose ascending order is the descending order of the floats. -0 equals +0. The kernel's keys are
- * unsigned; these are signed, since V8 keeps unsigned numbers above 2^31 as doubles. Differences of keys agree.
+ * unsigned. These are signed, since V8 keeps unsigned numbers above 2^31 as doubles. Differences between keys are the
+ * same.
  */
 export function keyOf(bits: number): number {
   return bits === -0x80000000 ? -1 : bits ^ (~(bits >> 31) | -0x80000000);
 }
 
-/** Writes the candidates with keys in [low, high], at most `most`, to `to`. Returns their count. */
+/** Writes candidates with keys in [low, high] to `to`, at most `most` of them. Returns their count. */
 export function gather(
   i32: Int32Array,
   scores: number,
@@ -99,7 +99,7 @@ export function insertion({ i32, f32 }: Memory, scores: number, order: number, n
   }
 }
 
-/** Returns how many low bits of a key do not choose its bucket. There are about twice as many buckets as candidates. */
+/** Returns how many low bits of a key do not affect its bucket. There are about twice as many buckets as candidates. */
 function shiftOf(span: number, n: number): number {
   return Math.max(0, 32 - Math.clz32(span) - Math.min(33 - Math.clz32(n), A.BUCKET_BITS));
 }
@@ -123,7 +123,7 @@ function count(
   return starts(i32, counts, buckets);
 }
 
-/** Replaces the count of each bucket by the place where the bucket begins. Returns the largest count. */
+/** Replaces the count of each bucket by the bucket's first place. Returns the largest count. */
 function starts(i32: Int32Array, counts: number, buckets: number): number {
   let sum = 0;
   let most = 0;

@@ -19,7 +19,7 @@ export function within(m: Memory, at: number, from: number): number {
   return run * runs;
 }
 
-/** Returns the index of the first of `n` values at `at`, from index `i` on, that does not lie in C_LOW..C_HIGH. */
+/** Returns the index of the first of `n` values at `at` outside C_LOW..C_HIGH, searched from index `i` on. */
 function withinRun(m: Memory, column: number, at: number, i: number, n: number): number {
   const { i32, f32 } = m;
   const type = i32[column + A.C_TYPE];
@@ -28,7 +28,7 @@ function withinRun(m: Memory, column: number, at: number, i: number, n: number):
   const zero = f32[column + A.C_ZERO];
   const low = f32[column + A.C_LOW];
   const high = f32[column + A.C_HIGH];
-  // Avoid calls: this code mostly runs once, before the engine compiles it.
+  // Avoid calls: this code mostly runs once, before V8 compiles it.
   if (type === A.TYPE_F32)
     for (let word = (at + i * step) >> 2; i < n; word += step >> 2, i++) {
       const x = f32[word];
@@ -42,10 +42,10 @@ function withinRun(m: Memory, column: number, at: number, i: number, n: number):
 }
 
 /**
- * Compares each value with two others, C_READ and C_OTHER bytes further on. A normalised difference is the mean squared
- * difference divided by twice the variance: 0 for equal neighbours, 1 for unrelated ones, Infinity if all values are
- * the same. Values that are not finite do not count.
- * @returns how many values differ from one of the two at least
+ * Compares each value with two others: one C_READ bytes and one C_OTHER bytes further on. A normalised difference is
+ * the mean squared difference divided by twice the variance: 0 for equal neighbours, 1 for unrelated ones, Infinity if
+ * all values are the same. Ignores values that are not finite.
+ * @returns the count of values that differ from at least one of the two
  */
 export function compare(m: Memory, record: number): number {
   const { i32, f32 } = m;

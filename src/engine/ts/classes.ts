@@ -4,7 +4,7 @@ import { INDEX, type Memory } from "../../core/memory.ts";
 import { SCORE, scratch32, scratch32Bits } from "./registers.ts";
 import { LOWEST, integerKey } from "./value.ts";
 
-/** Returns class k of those that are looked at. `list` is the word address of the class list, or 0 if all are. */
+/** Returns the k-th class to be read. `list` is the word address of the class list, or 0 if all classes are read. */
 export function classAt(i32: Int32Array, list: number, k: number): number {
   return list === 0 ? k : i32[list + k];
 }
@@ -20,7 +20,7 @@ export function bestClass(
 ): number {
   const { i32, f32 } = m;
   let found = -1;
-  // Begin below all values. The lowest f16 key marks a NaN, which is skipped. In i32 the same bits are a valid value.
+  // Start below all values. In f16, NaN has the lowest key and is skipped. In i32, the same bits are a valid value.
   let best = type === TYPE_F16 ? LOWEST : -Infinity;
   for (let i = 0; i < classes; i++) {
     const c = classAt(i32, classList, i);
@@ -35,11 +35,10 @@ export function bestClass(
 }
 
 /**
- * Returns the index of the first of the largest among `n` floats, `step` words apart, if it reaches the SCORE register;
- * else -1.
- *
- * Goes backwards, so that the first of equal floats is found last. Skips four floats at a time, if all their bits are
- * among the `span` integers from `lowest` on: these are the bits of all lower floats.
+ * Finds the largest of `n` floats, `step` words apart. Returns its index, the first of several, if it reaches the SCORE
+ * register; else -1.
+ * Goes backwards, so that the first of equal floats is found last. Skips four floats at a time if the bits of all four
+ * are among the `span` integers from `lowest` on. These are the bits of all lower floats.
  */
 export function largest(m: Memory, at: number, step: number, n: number): number {
   const { i32, f32 } = m;
@@ -49,8 +48,8 @@ export function largest(m: Memory, at: number, step: number, n: number): number 
   let i = n;
   let a = (at + n * step) & INDEX;
   while (i > 0) {
-    // Choose the bits to skip. If the best is positive: NaN (from 0x7f800001 on), all negative floats, then floats from
-    // 0 to the best. If it is not positive: lower floats, whose bits are larger.
+    // Choose the bits to skip. For a positive best: NaN (from 0x7f800001 on), all negative floats, then floats from 0
+    // to the best. For other values: lower floats, whose bits are larger.
     const lowest = bits > 0 ? 0x7f800001 : (bits | -0x80000000) + 1;
     const span = ((bits > 0 ? bits : 0) - lowest) >>> 0;
     for (; i >= 4; i -= 4) {
@@ -86,7 +85,7 @@ export function largestInRow(m: Memory, at: number, n: number): number {
   let below = scratch32Bits[SCORE] - 1;
   let found = -1;
   const end = at + n;
-  // Skip whole groups of eight only, since the rest is compared anyway.
+  // Skip whole groups of eight: the loop below compares the rest.
   const last = end - (n & 7);
   for (let w = at; (w = nextAbove(i32, w, last, below)) < end;)
     for (const stop = Math.min(w + 8, end); w < stop; w++)
@@ -99,8 +98,9 @@ export function largestInRow(m: Memory, at: number, n: number): number {
 }
 
 /**
- * Returns the first word, from `w` on in steps of eight, whose group of eight has a float with bits above `below`;
- * `end` or later if there is none. A loop without calls: after a call V8 would load the address of the array again.
+ * Searches groups of eight words from `w` on, and returns the first word of a group with a float whose bits exceed
+ * `below`. Returns `end` or later if there is none. The loop has no calls: V8 would load the array's address again
+ * after each.
  */
 export function nextAbove(i32: Int32Array, w: number, end: number, below: number): number {
   for (w &= INDEX; w < end; w = (w + 8) & INDEX)

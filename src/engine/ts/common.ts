@@ -1,8 +1,7 @@
 /**
- * Makes candidates of the most common heads. One loop over cells, with everything constant read before it. Twin of
+ * Makes candidates of the most common heads, in one loop over cells that reads every constant beforehand. Twin of
  * `assembly/common.ts`, which leaves more heads to `admit`.
- *
- * Only here: isColumn, admitColumn. In V8 one column of plain boxes took 1.2 to 1.7 times as long without them.
+ * Only here: isColumn, admitColumn. In V8, one column of plain boxes took 1.2 to 1.7 times as long without them.
  */
 import * as A from "../../core/abi.ts";
 import { type Memory } from "../../core/memory.ts";
@@ -12,7 +11,10 @@ import { largest, largestInRow, nextAbove } from "./classes.ts";
 import { OBJECTNESS, SCORE, scratch32 } from "./registers.ts";
 import { finite, fround, load } from "./value.ts";
 
-/** True if a head's classes are independent, all are looked at under one threshold, and only the best counts. */
+/**
+ * True if the classes of a head are independent, all are read under one threshold, and only the best becomes a
+ * candidate.
+ */
 function wantsBestClass({ i32 }: Memory, plan: number, head: number): boolean {
   const rule = i32[head + A.H_RULE];
   return (
@@ -25,7 +27,7 @@ function wantsBestClass({ i32 }: Memory, plan: number, head: number): boolean {
   );
 }
 
-/** True if `admitCommon` can take a head. `known`: the gate finds the best class of each cell. */
+/** True if `admitCommon` can take a head. If `known`, the gate finds the best class of each cell. */
 export function isCommon(m: Memory, plan: number, head: number, known: boolean): boolean {
   const { i32 } = m;
   return (
@@ -39,8 +41,8 @@ export function isCommon(m: Memory, plan: number, head: number, known: boolean):
  * Does the work of `admit` for the rows in the words [list, end). `best` is the word of the best class of row `from`; 0
  * if the best classes are not known yet.
  *
- * Long, because each call in the loop would load the typed arrays again, and a double that is returned may become a
- * heap object.
+ * One long function: each call in the loop would load the typed arrays again, and a returned double may become a heap
+ * object.
  */
 export function admitCommon(
   m: Memory,
@@ -70,14 +72,15 @@ export function admitCommon(
   const rawThreshold = f32[head + A.H_SCORE_RAW_THRESHOLD];
   const isRow = channel === 4 && rawThreshold > 0;
 
-  // A class must reach a bound, so that its product with objectness o reaches the threshold. For probabilities the
-  // bound is threshold / o. For logits it is ln(threshold) - o, since sigmoid(x) < e^x. Lower the bound a little for
-  // rounding; near the smallest floats rounding needs more, so use no bound there.
+  // A class must reach a bound, so that its product with the objectness o reaches the threshold. For probabilities the
+  // bound is threshold / o. For logits it is ln(threshold) - o, since sigmoid(x) < e^x. The bound is lowered a little
+  // for rounding. Near the smallest floats rounding needs more, so no bound is used.
   const isBounded = isProduct && threshold > 1e-30 && fn === objectnessFn;
   const least = isBounded && fn === A.FN_NONE ? threshold * 0.999999 : 0;
   const logarithm = isBounded && fn === A.FN_SIGMOID ? Math.log(threshold) - 0.001 : -Infinity;
 
-  // Make boxes here if they need neither sigmoid nor exp. `emit` makes the others, and those that find no room.
+  // Make boxes here if they need neither sigmoid nor exp. `emit` makes the others, and those for which the columns have
+  // no room.
   const kind = i32[head + A.H_KIND];
   const boxType = i32[head + A.H_BOX_TYPE];
   const boxCell = i32[head + A.H_BOX_CELL];
@@ -133,7 +136,7 @@ export function admitCommon(
       continue;
     }
 
-    // Turn raw values into a score.
+    // Convert the raw values to a score.
     if (objectnessFn !== A.FN_NONE || fn !== A.FN_NONE) {
       registers[OBJECTNESS] = objectness;
       registers[SCORE] = score;
@@ -195,8 +198,8 @@ export function isColumn({ i32 }: Memory, plan: number, head: number): boolean {
 }
 
 /**
- * Does the work of the gate and of `admit` for the `n` cells from `from` on. Repeats the steps of `place` for boxes:
- * calling it made a column 1.23 times as slow.
+ * Does the work of the gate and of `admit` for `n` cells from `from` on. Repeats the steps of `place` for boxes: a call
+ * made a column 1.23 times as slow.
  */
 export function admitColumn(m: Memory, plan: number, head: number, from: number, n: number): void {
   const { i32, f32 } = m;
@@ -222,7 +225,7 @@ export function admitColumn(m: Memory, plan: number, head: number, from: number,
   const room = i32[plan + A.P_CAPACITY];
   let next = i32[plan + A.P_CANDIDATES];
   for (let w = first; w < end; w++) {
-    // Skip eight cells at a time by their bits, since few cells of most columns pass.
+    // Skip eight cells at a time by their bits: few cells of most columns pass.
     if (below >= 0 && ((w - first) & 7) === 0 && (w = nextAbove(i32, w, end - 7, below)) >= end) break;
     const score = f32[w];
     if (!(score >= threshold)) continue;
@@ -253,7 +256,7 @@ export function admitColumn(m: Memory, plan: number, head: number, from: number,
       x2 = fround(x1 + x2);
       y2 = fround(y1 + y2);
     }
-    // Test the sum: in doubles, five finite floats have a finite sum.
+    // Test the sum: five finite floats have a finite sum in doubles.
     if (!finite(x1 + y1 + x2 + y2 + score)) {
       i32[plan + A.P_NOT_FINITE]++;
       continue;

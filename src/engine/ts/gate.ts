@@ -1,6 +1,6 @@
 /**
- * The gate: finds the cells that may hold an object, by comparing raw values. Twin of `assembly/gate.ts`. Handles cells
- * whose values lie apart. planes.ts handles adjacent cells.
+ * The gate finds the cells that may hold an object, by comparing raw values. Twin of `assembly/gate.ts`. This file
+ * handles cells whose values are not adjacent; planes.ts handles adjacent ones.
  */
 import * as A from "../../core/abi.ts";
 import { type Memory } from "../../core/memory.ts";
@@ -35,8 +35,8 @@ export function passColumn(
   let w = at >> 2;
   const stride = step >> 2;
   if (least > 0) {
-    // Write every cell and advance by the sign of a difference: a branch would be mispredicted where many cells pass.
-    // Above 0, bits order like floats; negative floats have negative bits.
+    // Write every cell and advance by the sign of a difference: a branch would be mispredicted if many cells pass.
+    // Above 0, bits order like the floats. Negative floats have negative bits.
     const below = (i32[threshold] - 1) | 0;
     for (; from + 4 <= end; from += 4, w += 4 * stride) {
       const a = (below - i32[w]) >>> 31;

@@ -1,8 +1,9 @@
 /**
- * Greedy non-maximum suppression. Twin of `assembly/nms.ts`, which says what is kept and proves that no pair is missed.
+ * Suppresses greedily. Twin of `assembly/nms.ts`, which describes the records of kept boxes and proves that no pair is
+ * missed.
  *
- * `nms` is one long function: with its steps in functions, as in the twin, suppression of 1,000 boxes took 1.2 times as
- * long. V8 does not inline functions of that size, and each call loads the typed arrays again.
+ * `nms` is one long function: split into functions, as in the twin, it took 1.2 times as long for 1,000 boxes. V8 does
+ * not inline functions of that size, and each call loads the typed arrays again.
  */
 import * as A from "../../core/abi.ts";
 import type { Memory } from "../../core/memory.ts";
@@ -12,7 +13,7 @@ import { sortMore } from "./sort.ts";
 import { inset, measureStrips, stripOf, strips } from "./strips.ts";
 import { fround } from "./value.ts";
 
-/** A little below 1, by 2^-22: more than the rounding of a quotient and of its bound together. */
+/** 1 - 2^-22. The difference exceeds the rounding of a quotient and of its bound together. */
 const NEARLY_ONE = 0.9999997615814209;
 
 /** The top bit of each 16-bit lane of a word. */
@@ -37,7 +38,7 @@ export function nms(m: Memory, at: number): number {
   const acrossClasses = (flags & A.FLAG_NMS_ALL) !== 0;
   const suppress = acrossClasses || (flags & A.FLAG_NMS_CLASS) !== 0;
 
-  // Use strips only where their proof holds: boxes without an offset, and a suppressing intersection above 0.
+  // Use strips only under the assumptions of their proof: no offset, and suppression only by an intersection above 0.
   const inStrips = acrossClasses && !equal && !hasOffset;
   if (suppress) i32.fill(0, chains, chains + (inStrips ? A.STRIPS : A.CHAINS));
   if (inStrips) measureStrips(m, plan);
@@ -51,7 +52,7 @@ export function nms(m: Memory, at: number): number {
   let kept = 0;
   let i = 0;
   while (i < count && kept < most) {
-    // Go through one wave of the sort.
+    // Sort the next wave if all sorted candidates are used.
     if (i === sorted) sorted = sortMore(m, at);
     candidate: for (const end = Math.min(count, sorted); i < end && kept < most; i++) {
       const candidate = i32[order + i];
@@ -66,13 +67,13 @@ export function nms(m: Memory, at: number): number {
         const area = fround(positive(fullWidth) * positive(fullHeight));
         const classId = acrossClasses ? 0 : i32[classIds + candidate];
 
-        // Pack the edges. 0 stands for a box that covers everything, used if boxes without an intersection may
-        // suppress.
+        // Pack the edges. If boxes without an intersection may suppress, use 0, which stands for a box that covers
+        // everything.
         let near = 0;
         let far = 0;
         if (!equal || iou > 0) {
-          // Without an offset the edges are the words of the box. A zero edge may have another sign than in the
-          // kernel's record: boxes that only meet at 0 have no intersection.
+          // Without an offset, the edges are the words of the box. A zero edge may differ in sign from the kernel's
+          // record. This is harmless: boxes that only meet at 0 have no intersection.
           let bits = i32;
           let edge = box;
           if (hasOffset) {
@@ -87,7 +88,7 @@ export function nms(m: Memory, at: number): number {
           far = pack(bits[edge + 2], bits[edge + 3]) ^ ~TOPS;
         }
 
-        // Choose the chains to search, and the chain that this box is added to.
+        // Choose the chains to search, and the chain that gets this box.
         let chain = chains + ((classId ^ (Math.imul(classId >>> 8, 0x9e3779b1) >>> 24)) & (A.CHAINS - 1));
         let search = chain;
         let last = chain;
@@ -147,7 +148,9 @@ function positive(x: number): number {
   return x > 0 ? x : 0;
 }
 
-/** Packs x into the low and y into the next 16 bits, as 15-bit numbers that order like the floats with these bits. */
+/**
+ * Packs x into the low 16 bits and y into the high ones, as 15-bit numbers that order like the floats with these bits.
+ */
 function pack(x: number, y: number): number {
   const a = x ^ ((x >> 31) & 0x7fffffff);
   const b = y ^ ((y >> 31) & 0x7fffffff);
@@ -155,8 +158,9 @@ function pack(x: number, y: number): number {
 }
 
 /**
- * Returns the first record of a chain, from `k` on, that has this class and may overlap a box; 0 if none does. The far
- * and the near edges of the box come inverted, so that the top bit of each lane is set: see `turned` in the twin.
+ * Searches a chain from record `k` on for the first record of this class that may overlap a box. Returns 0 if there is
+ * none. The box's edges `far` and `near` come inverted, so that the top bit of each lane is set: see `turned` in the
+ * twin.
  */
 function nearInChain(i32: Int32Array, k: number, classId: number, far: number, near: number): number {
   const tops = TOPS;

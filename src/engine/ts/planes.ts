@@ -1,9 +1,8 @@
 /**
- * The gate for cells side by side: planes, one for each class, or a single column of objectness. Twin of
- * `assembly/planes.ts`. It finds the best class of a cell on its way.
- *
- * Only here: laneKey, nextNegative, nextWord, scanPlane, listMarked. One loop over 32-bit words takes all element types
- * here, and cells are marked in bits; the kernel has u64 and a function for each kind of element.
+ * The gate for adjacent cells: planes, one for each class, or a single column of objectness. Twin of
+ * `assembly/planes.ts`. The gate also finds the best class of each cell.
+ * Only here: laneKey, nextNegative, nextWord, scanPlane, listMarked. One loop over 32-bit words takes all element
+ * types, and bits mark cells. The kernel uses u64, and a function for each kind of element.
  */
 import * as A from "../../core/abi.ts";
 import { INDEX, type Memory } from "../../core/memory.ts";
@@ -46,7 +45,7 @@ export function passPlanes(
   const isFloat = type === A.TYPE_F32;
   const log = LOG_BYTES[type];
 
-  // Make lanes of the threshold.
+  // Compute the threshold's lanes.
   const half = 2 ** ((8 << log) - 1);
   const ones = log === 0 ? 0x01010101 : log === 1 ? 0x00010001 : 1;
   const key = laneKey(type, threshold, half);
@@ -96,8 +95,8 @@ function laneKey(type: number, threshold: number, half: number): number {
 }
 
 /**
- * Does the work of `nextAbove` for a threshold that is not positive. Floats below such a threshold have the bits from
- * `first` to the end of the integers. NaN may look like a float that passes.
+ * Does the work of `nextAbove` for a threshold that is not positive. Floats below the threshold have the bits from
+ * `first` to the end of the integers. A NaN may be found as if it passed.
  */
 function nextNegative(i32: Int32Array, w: number, end: number, first: number): number {
   const count = -first >>> 0;
@@ -117,8 +116,8 @@ function nextNegative(i32: Int32Array, w: number, end: number, first: number): n
 }
 
 /**
- * Returns the first word in [w, end) with a lane that may pass; `end` if there is none. Eight words ORed together are
- * in no lane below the largest of the eight, so one test mostly rejects all of them.
+ * Returns the first word in [w, end) with a lane that may pass; `end` if there is none. In each lane, the OR of eight
+ * words is at least the largest of the eight. One test therefore rejects most groups of eight.
  */
 function nextWord(
   i32: Int32Array,
@@ -187,7 +186,7 @@ function scanPlane(
   }
 }
 
-/** Lists the marked ones of `n` cells, counted from `from`, at word `to`. Returns the end of the list. */
+/** Writes the marked cells among `n` from `from` on as a list, from word `to` on. Returns the end of the list. */
 export function listMarked(i32: Int32Array, marks: number, n: number, from: number, to: number): number {
   for (const end = from + n; from < end; from += 32)
     for (let bits = i32[marks++]; bits !== 0; bits &= bits - 1)

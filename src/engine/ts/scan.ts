@@ -1,9 +1,8 @@
 /**
- * Turns scores into candidates. Twin of `assembly/scan.ts`. Works on blocks of cells. The gate compares raw values
- * and picks the few cells that may hold an object (gate.ts, planes.ts). Only those are computed exactly (admit.ts,
- * common.ts).
- *
- * Only here: admitList. Lists of cells are admitted in pieces, for the sake of V8.
+ * Turns scores into candidates, one block of cells at a time. Twin of `assembly/scan.ts`. The gate (gate.ts, planes.ts)
+ * compares raw values and picks the few cells that may hold an object. Only their scores and boxes are computed exactly
+ * (admit.ts, common.ts).
+ * Only here: admitList. V8 runs faster if lists of cells are admitted in pieces.
  */
 import * as A from "../../core/abi.ts";
 import { type Memory } from "../../core/memory.ts";
@@ -15,8 +14,8 @@ import { LOG_BYTES, value } from "./value.ts";
 
 /**
  * Scratch of the scan, in words: a list of BLOCK cells, then a bit and a best class for each cell of a block. Blocks
- * are as long as that has room for, so that each plane is read in long stretches. SCAN_BYTES is for planes,
- * SCAN_COLUMN_BYTES for a single column.
+ * fill the scratch, so that each plane is read in long runs. SCAN_BYTES is for planes, SCAN_COLUMN_BYTES for a single
+ * column.
  */
 const PLANE_WORDS = (A.SCAN_BYTES >> 2) - A.BLOCK;
 const COLUMN_WORDS = (A.SCAN_COLUMN_BYTES >> 2) - A.BLOCK;
@@ -61,7 +60,7 @@ function scanHead(m: Memory, plan: number, head: number): void {
   const common = isCommon(m, plan, head, findsBest);
   const column = common && isColumn(m, plan, head);
 
-  // Choose the block length, and divide the scratch: a word of marks per 32 cells.
+  // Choose the block length, and divide the scratch: one word holds marks for 32 cells.
   const words = planes > 1 ? PLANE_WORDS : COLUMN_WORDS;
   let block = planes === 1 ? APART_BLOCK : A.BLOCK;
   if (column) block = A.BLOCK;
@@ -85,8 +84,8 @@ function scanHead(m: Memory, plan: number, head: number): void {
       if (passesAll || (common && planes > 1)) for (let i = 0; i < n; i++) i32[end++] = from + i;
       else if (planes === 1) end = passColumn(m, type, threshold, at, step, from, n, list);
       else end = passRows(m, head, type, at, step, from, n, list);
-      // Admit in pieces of BLOCK. If a function loops for long in its first calls, V8 compiles it for entry in the
-      // middle of the loop. V8 may keep that code, and it reloads every constant in each round.
+      // Admit in pieces of BLOCK cells. If the first calls of a function loop for long, V8 compiles code to enter the
+      // loop in the middle. V8 may keep that code, which reloads every constant in each round.
       for (let k = list; k < end; k += A.BLOCK)
         admitList(m, plan, head, common, k, Math.min(k + A.BLOCK, end), 0, from);
     }
@@ -121,7 +120,7 @@ function validCells(m: Memory, head: number): number {
   let cells = i32[head + A.H_CELLS];
   const count = i32[head + A.H_COUNT];
   if (count !== 0) {
-    // Use all rows if the count is no number or too large: their scores still have to pass.
+    // Use all rows if the count is NaN or too large: their scores must still pass.
     const n = value(m, i32[head + A.H_COUNT_TYPE], count, 1, 0);
     if (n >= 0 && n < cells) cells = n | 0;
   }

@@ -9,7 +9,7 @@ import { FIRST_KEY, LAST_KEY, bucketed, gather, insertion, keyOf } from "./bucke
 /** Count of parts into which the range of a sample is divided. */
 const PARTS = 256;
 
-/** Orders the first wave. Returns how many candidates suppression may look at. */
+/** Orders the first wave. Returns how many candidates suppression may read. */
 export function sort(m: Memory, at: number): number {
   const { i32 } = m;
   const plan = at >> 2;
@@ -39,7 +39,7 @@ export function sortMore(m: Memory, at: number): number {
       const high = quantile(m, plan, wanted);
       if (high >= low) added = wave(m, plan, low, high);
     }
-    // If the sample misled, order everything that is left, rather than many small waves or an empty one.
+    // If the sample was not representative, order all remaining candidates: waves would be small or empty.
     if (added * 4 < wanted - sorted) added = wave(m, plan, low, LAST_KEY);
   }
   i32[plan + A.P_SORTED] = sorted + added;
@@ -57,7 +57,10 @@ function wave(m: Memory, plan: number, low: number, high: number): number {
   return count;
 }
 
-/** Returns a key that about `wanted` candidates do not exceed. Exact for the sample, up to a 256th of its range. */
+/**
+ * Returns a key that about `wanted` candidates do not exceed. The key is exact for the sample, up to a 256th of the
+ * sample's range.
+ */
 function quantile({ i32 }: Memory, plan: number, wanted: number): number {
   const scores = i32[plan + A.P_SCORES] >> 2;
   const counts = i32[plan + A.P_COUNTS] >> 2;
@@ -77,7 +80,8 @@ function quantile({ i32 }: Memory, plan: number, wanted: number): number {
   i32.fill(0, counts, counts + PARTS);
   for (let i = 0; i < A.SORT_SAMPLE; i++) i32[counts + ((keyOf(i32[scores + i * step]) - low) >>> shift)]++;
 
-  // Take parts until they hold the same share of the sample as `wanted` is of all, and at least one candidate.
+  // Take parts until they hold at least one candidate, and the same share of the sample as `wanted` is of all
+  // candidates.
   const rank = Math.max(1, (wanted / step) | 0);
   let part = 0;
   for (let seen = 0; seen < rank; part++) seen += i32[counts + part];

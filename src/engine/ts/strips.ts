@@ -1,6 +1,6 @@
 /**
  * Divides the picture's width into strips, for suppression across classes. Twin of `assembly/strips.ts`, which proves
- * that no pair is missed. Doubles are used here, and the proof's reserve of a thousandth covers their rounding.
+ * that no pair is missed. This file uses doubles: the proof's margin of a thousandth covers their rounding.
  */
 import * as A from "../../core/abi.ts";
 import type { Memory } from "../../core/memory.ts";
@@ -21,20 +21,20 @@ export function measureStrips({ i32, f32 }: Memory, plan: number): void {
   }
   const perUnit = A.STRIPS / (high - low);
   strips[0] = low;
-  // Use a single strip if there is no breadth, or no candidate.
+  // Use a single strip if the extent is 0, or if there is no candidate.
   strips[1] = perUnit > 0 && perUnit < 1e30 ? perUnit : 0;
   strips[2] = sideShare(f32[plan + A.P_IOU]);
 }
 
-/** Returns the fraction of its width that is cut off each side of a box. */
+/** Returns the fraction of a box's width that is cut off on each side. */
 function sideShare(iou: number): number {
   return iou > 1e-6 ? (iou / (1 + iou)) * 0.999 : 0;
 }
 
-/** Area below which a box keeps its whole width, since such an area is too inexact for the proof. */
+/** Area below which a box keeps its whole width, since the proof needs a more exact area. */
 const SMALL_AREA = 1e-30;
 
-/** Returns how far inside its edges a box is searched for. */
+/** Returns the distance by which a box is narrowed on each side for the search. */
 export function inset(left: number, right: number, area: number, share: number): number {
   return area > SMALL_AREA ? (right - left) * share : 0;
 }

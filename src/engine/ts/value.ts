@@ -1,8 +1,8 @@
 /**
  * Returns keys and values of raw tensor elements. Twin of `assembly/value.ts`, which explains keys.
  *
- * Only here: wordAt, integerKey, load, loadHalf. All element types are read through one Int32Array, which keeps the
- * calls monomorphic; the kernel has an instruction for each type.
+ * Only here: wordAt, integerKey, load, loadHalf. All element types are read through one Int32Array, so that calls stay
+ * monomorphic. The kernel has an instruction for each type.
  */
 import { TYPE_F16, TYPE_F32, TYPE_I16, TYPE_I8, TYPE_U8 } from "../../core/abi.ts";
 import type { Memory } from "../../core/memory.ts";
@@ -41,7 +41,7 @@ export function integerKey(m: Memory, type: number, at: number): number {
   return word;
 }
 
-/** Returns the number at byte address `at`: (raw - zero) * scale for integers. */
+/** Returns the value at byte address `at`: (raw - zero) * scale for integers. */
 export function value(m: Memory, type: number, at: number, scale: number, zero: number): number {
   if (type === TYPE_F32) return m.f32[at >> 2];
   if (type === TYPE_F16) return halfToFloat(wordAt(m, at));
@@ -56,11 +56,11 @@ export function load(m: Memory, type: number, at: number, scale: number, registe
   else scratch32[register] = fround(fround(integerKey(m, type, at)) - f32[scale + 1]) * f32[scale];
 }
 
-/** Loads the number that the bits of an f16 stand for into an f32 register. */
+/** Converts the bits of an f16 to a number in an f32 register. */
 function loadHalf(bits: number, register: number): void {
   const exponent = bits & 0x7c00;
   if (exponent === 0) {
-    // Zero or subnormal: fraction * 2^-24, exact in f32. The factor has the sign, so that -0 stays -0.
+    // Convert zero or a subnormal: fraction * 2^-24, exact in f32. The factor carries the sign, so that -0 stays -0.
     const unit = bits & 0x8000 ? -5.960464477539063e-8 : 5.960464477539063e-8;
     scratch32[register] = unit * (bits & 1023);
     return;
@@ -70,7 +70,6 @@ function loadHalf(bits: number, register: number): void {
   scratch32Bits[register] = ((bits & 0x8000) << 16) | (((bits & 0x7fff) << 13) + bias);
 }
 
-/** True for numbers, false for NaN and the infinities. */
 export function finite(x: number): boolean {
   return x - x === 0;
 }

@@ -12,7 +12,7 @@ import { familyOf } from "../../heads/query.ts";
 
 /**
  * Returns how the network of a config wants its picture.
- * @throws ConfigError if the file states what no preparation can follow, and the option `prepare` does not settle it
+ * @throws ConfigError if the file states a preparation that is impossible, and the option `prepare` does not replace it
  */
 export function ruleOf(config: Config): PartialRule {
   const { inputSize, outputs, headOutputs, prepare, picture } = config;
@@ -22,13 +22,13 @@ export function ruleOf(config: Config): PartialRule {
     ? archiveRule(readPicture(prepare ?? {}))
     : modelRule(picture as ModelInput | null);
   const stated = merge(file, prepare ?? {});
-  // Without a scale the bytes are the pixels themselves.
+  // Bytes without a scale are the pixels themselves.
   const isRaw = stated.type === "u8" && stated.scale === undefined;
   const usual = merge(TRAITS[familyOf(config, ours).family].prepare ?? {}, isRaw ? { mean: 0, std: 1 } : {});
   return frozen({ ...(inputSize && { size: inputSize }), ...merge(usual, stated) });
 }
 
-/** Returns a frozen copy: `prepareImage` recognises frozen rules, and need not compare them. */
+/** Returns a frozen copy. `prepareImage` recognises a frozen rule by identity, without comparing fields. */
 const frozen = (rule: PartialRule): PartialRule =>
   Object.freeze(
     Object.fromEntries(
@@ -39,7 +39,7 @@ const frozen = (rule: PartialRule): PartialRule =>
     ),
   );
 
-/** Overrides one source's fields by another's. `std` and `factor` replace each other. */
+/** Overrides the fields of one source by those of another. `std` and `factor` replace each other. */
 function merge(below: PartialRule, over: PartialRule): PartialRule {
   const merged = { ...below, ...over };
   if (over.factor !== undefined) delete (merged as { std?: unknown }).std;
@@ -47,13 +47,13 @@ function merge(below: PartialRule, over: PartialRule): PartialRule {
   return merged;
 }
 
-/** Returns what an NN Archive states about its picture. Throws a ConfigError about fields that cannot be followed. */
+/** Returns the preparation in an NN Archive. Throws a ConfigError about fields that cannot be followed. */
 function archiveRule({ rule, problems }: ArchivePicture): PartialRule {
   if (problems.length > 0) throw new ConfigError(problems);
   return rule;
 }
 
-/** Returns what a model file states about its picture. */
+/** Returns the preparation in a model file. */
 function modelRule(input: ModelInput | null): PartialRule {
   if (!input) return {};
   const { layout, normalisation, quantisation } = input;
@@ -72,7 +72,7 @@ function modelRule(input: ModelInput | null): PartialRule {
 
 const PICTURE_TYPES = ["f32", "f16", "u8", "i8"] as const;
 
-/** Returns a rule in words. */
+/** Describes a rule in words. */
 export function ruleText(rule: PartialRule): string {
   const { size, resize = "letterbox", pad = 114, margin = 0, resample = "bilinear" } = rule;
   const { order = "RGB", mean = 0, std = 255, factor, type = "f32", layout = "NCHW" } = rule;

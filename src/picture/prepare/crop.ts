@@ -23,21 +23,21 @@ export const PIXEL_STEPS: { readonly [F in ImageFormat]?: PixelSteps } = {
   gray: { pixel: 1, channels: [0, 0, 0] },
 };
 
-/** Bits of a coordinate's fraction, and those of them that become the weight. */
+/** Fraction bits of a coordinate, and how many of them become the weight. */
 const FRACTION = 10;
 const WEIGHT = 5;
 const ONE = 1 << WEIGHT;
 const SHIFT = 2 * WEIGHT;
 const ROUND = 1 << (SHIFT - 1);
-/** Half a unit of the bits that are cut off, for rounding. */
+/** Half a unit after the dropped bits, added for rounding. */
 const HALF_CUT = 1 << (FRACTION - WEIGHT - 1);
-/** Largest coordinate, outside every image. The sum of two must fit 32 bits. */
+/** Largest coordinate, which is outside every image. The sum of two must fit 32 bits. */
 const FARTHEST = 2 ** 19;
 
 const fixed = (pixels: number): number =>
   roundToEven(Math.min(Math.max(pixels, -FARTHEST), FARTHEST) * 2 ** FRACTION);
 
-/** Writes the elements of the input tensor of a crop. `image` has one of the formats of `PIXEL_STEPS`. */
+/** Writes the elements of a crop's input tensor. `image` has one of the formats of `PIXEL_STEPS`. */
 export function writeCrop(
   { data, width, height, format, stride }: CheckedImage,
   rule: CheckedRule,
@@ -49,7 +49,7 @@ export function writeCrop(
   const plane = inputWidth * inputHeight;
   const isPlanar = rule.layout === "NCHW";
   const [xx, xy, x0, yx, yy, y0] = mapOfCrop(crop, [1, 1]);
-  // Column i of the input lies at i / width of the crop, or with UDP at i / (width - 1).
+  // Column i of the input lies at the fraction i / width of the crop, or i / (width - 1) with UDP.
   const across = 1 / Math.max(1, rule.udp ? inputWidth - 1 : inputWidth);
   const down = 1 / Math.max(1, rule.udp ? inputHeight - 1 : inputHeight);
   const columnX = multiplesOf(xx * across, inputWidth);
@@ -119,16 +119,16 @@ export function writeCrop(
   }
 }
 
-/** Returns 0, 1, 2, ... times a length, in fixed point. */
+/** Returns the multiples 0, 1, 2, ... of a length, in fixed point. */
 const multiplesOf = (pixels: number, count: number): Int32Array =>
   Int32Array.from({ length: count }, (_, i) => fixed(pixels * i));
 
 const clamp = (x: number, last: number): number => (x < 0 ? 0 : x > last ? last : x);
 
-/** The table of the last rule, which all crops of a frame share. */
+/** The table of the last rule: all crops of a frame use the same one. */
 let last: { readonly rule: string; readonly values: Float64Array } | null = null;
 
-/** Returns the element of each byte, 256 for each channel of the tensor. */
+/** Returns the element for each byte value, 256 for each channel of the tensor. */
 function valuesOf(rule: CheckedRule): Float64Array {
   const { type, mean, divisor, multiplies, scale, zeroPoint } = rule;
   const key = JSON.stringify([type, mean, divisor, multiplies, scale, zeroPoint]);

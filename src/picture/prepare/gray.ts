@@ -3,12 +3,12 @@ import type { PreparedData } from "../../decode/prepare.ts";
 import type { CheckedRule } from "./rule.ts";
 import { PICTURE_ELEMENTS, valueOf } from "./values.ts";
 
-/** Weights of red, green and blue in steps of 2^-14, as `cv2.cvtColor` has them for bytes. */
+/** Weights of red, green and blue in steps of 2^-14, those of `cv2.cvtColor` for bytes. */
 const WEIGHTS = [4899, 9617, 1868] as const;
 const STEPS = 14;
 const HALF = 1 << (STEPS - 1);
 
-/** Returns the gray value of a setting for three channels: their weighted sum. */
+/** Returns the weighted sum of a setting's three channels, the setting for gray. */
 const grayOf = ([red, green, blue]: readonly number[]): number =>
   red === green && green === blue
     ? red

@@ -7,7 +7,7 @@ import { type CheckedImage, type CheckedRule, chromaStrideOf } from "./rule.ts";
 import { type Axis, type AxisTable, type Resampling, edgeColumns, resamplingOf } from "./tables.ts";
 import { PICTURE_ELEMENTS, valueOf } from "./values.ts";
 
-/** A strip: some rows of the resized image, and the source rows they depend on. */
+/** A strip: some rows of the resized image, and the source rows that they depend on. */
 export interface Strip {
   readonly from: number;
   readonly to: number;
@@ -19,7 +19,7 @@ export interface Strip {
 export interface JobLayout {
   readonly bytes: number;
   readonly resampling: Resampling;
-  /** Axes of the resized image: the part that lies in the input. */
+  /** Axes of the resized image, limited to the part inside the input. */
   readonly x: Axis;
   readonly y: Axis;
   readonly strips: readonly Strip[];
@@ -28,7 +28,7 @@ export interface JobLayout {
   readonly columnWeights: number;
   readonly rowWeights: number;
   readonly values: number;
-  /** Address of a strip's source bytes, if its format must be unpacked. */
+  /** Address of a strip's source bytes. Used only if the format must be unpacked. */
   readonly source: number;
   readonly u: number;
   readonly v: number;
@@ -38,7 +38,7 @@ export interface JobLayout {
   readonly resampled: number;
   /** Address of a whole frame, if the workspace belongs to a reader of videos. */
   readonly image: number;
-  /** Addresses of the tensors of such frames, one per lane of a detector. */
+  /** Addresses of the tensors of whole frames, one per lane of a detector. */
   readonly tensors: readonly number[];
   /** Address of the tensor rows that a strip makes, over the input's whole width. */
   readonly out: number;
@@ -46,9 +46,9 @@ export interface JobLayout {
   readonly outPlane: number;
 }
 
-/** Bytes of a strip's source rows and tensor rows together, so that they fit the nearest caches. */
+/** Bytes of a strip's source rows and tensor rows together. They fit the nearest caches. */
 const STRIP_BYTES = 1 << 17;
-/** Bytes after the strip: vector instructions may read past its end. */
+/** Bytes after the strip, since vector instructions may read past its end. */
 const SLACK = 64;
 
 /** The kernel's word for each format. */
@@ -63,7 +63,7 @@ export const FORMATS: { readonly [F in ImageFormat]: number } = {
   i420: A.FORMAT_I420,
 };
 
-/** Returns the memory map for a picture. `keepsFrames`: reserve room for whole frames and their tensors. */
+/** Returns the memory map for a picture. `keepsFrames` reserves room for whole frames and their tensors. */
 export function layOut(
   image: CheckedImage,
   rule: CheckedRule,
@@ -135,7 +135,7 @@ function scratchRows(kind: number, span: number): number {
   return kind === A.KIND_TAPS ? span : 0;
 }
 
-/** Cuts the rows into strips of at most STRIP_BYTES, but of at least one row. */
+/** Cuts the rows into strips of at most STRIP_BYTES. A strip has at least one row. */
 function stripsOf({ first, end }: AxisTable, count: number, rowBytes: number, outBytes: number): Strip[] {
   const strips: Strip[] = [];
   const most = Math.max(1, Math.floor(STRIP_BYTES / outBytes));
@@ -206,13 +206,13 @@ export function writeJob(
   i32[job + A.J_FLIP] = flipOf(values);
 }
 
-/** Returns the byte `flip` for which the element of every byte b is `b ^ flip`. Returns 256 if there is none. */
+/** Returns the byte `flip` if the element of every byte b is `b ^ flip`. Returns 256 if there is no such byte. */
 function flipOf(values: PreparedData): number {
   const flip = values[0] & 255;
   return values.every((element, i) => (element & 255) === ((i & 255) ^ flip)) ? flip : 256;
 }
 
-/** Returns the element of each byte, 256 for each channel. */
+/** Returns the table of elements for all byte values, 256 for each channel. */
 const valuesIn = (buffer: ArrayBuffer, { type }: CheckedRule, { values }: JobLayout): PreparedData =>
   new PICTURE_ELEMENTS[type].array(buffer, values, 3 * 256);
 

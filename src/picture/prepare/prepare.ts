@@ -23,13 +23,13 @@ import { type Workspace, moveInput, pad, run, workspaceFor } from "./workspace.t
 const OPTIONS = /* @__PURE__ */ namesOnly("engine", "into", "crop");
 
 /**
- * Makes a network's input tensor of an image: resizes, pads, orders the channels, normalises, quantises. `frame` holds
- * the pads and sizes that were used; `decode` takes boxes back with it exactly.
+ * Makes a network's input tensor of an image: resizes, pads, orders the channels, normalises, quantises. The returned
+ * `frame` holds pads and sizes. With it, `decode` returns boxes in exact coordinates of the image.
  *
- * Tables are made once for each rule and size of image, so a stream of frames costs no more than its pixels.
+ * Tables are made once for each rule and image size, so that later frames of a stream only cost their pixels.
  * @param image bytes and their format; an `ImageData`, or the raw output of sharp with its format, fits as it is
- * @param rule what the network wants; `decoder.prepareRule` is one
- * @throws RangeError if image, rule or `into` is none; Error for an engine that cannot run here
+ * @param rule the preparation that the network expects, for instance `decoder.prepareRule`
+ * @throws RangeError if image, rule or `into` is wrong; Error for an engine that cannot run here
  * @example
  * import { prepareImage } from "boxwright";
  *
@@ -44,7 +44,7 @@ export function prepareImage(image: ImageInput, rule: PrepareRule, options: Prep
   const { engine = "auto", into } = checkOptions(options ?? {}, OPTIONS, {
     more: "; the rule is that of the decoder",
   });
-  // Refuse a crop of null: it was not found, and does not mean the whole picture.
+  // Refuse a crop of null: it may come from a search without a result, and does not mean the whole picture.
   const crop = options?.crop;
   if (crop !== undefined && checked.rotation !== 0)
     refuse(
@@ -67,7 +67,10 @@ export function prepareImage(image: ImageInput, rule: PrepareRule, options: Prep
   return { tensor: { data, dims: work.dims, type: work.rule.type }, frame: work.frame };
 }
 
-/** Makes the input tensor of a picture that lies on its side. Turns it first, and records the turn in the frame. */
+/**
+ * Makes the input tensor of a picture that is stored turned. Turns it upright first, and records the rotation in the
+ * frame.
+ */
 function prepareTurned(image: CheckedImage, rule: PrepareRule, options: PrepareOptions): Prepared {
   const { into } = options;
   if (ArrayBuffer.isView(into)) checkApart(image.data, into);
@@ -94,7 +97,7 @@ function prepareGray(image: ImageInput, rule: PrepareRule, options: PrepareOptio
   return { tensor: { data, dims, type: checked.type }, frame };
 }
 
-/** The last turned frame with its upright frame. Cached, because a stream has many frames of one size. */
+/** The last turned frame with its upright frame. Kept, because a stream has many frames of one size. */
 let lastTurned: { readonly upright: Frame; readonly turned: Frame } | null = null;
 
 function turnedFrame(upright: Frame, width: number, height: number, rotation: QuarterTurns): Frame {
@@ -107,7 +110,7 @@ function turnedFrame(upright: Frame, width: number, height: number, rotation: Qu
 /** Memory for the turned pixels, reused for the next picture of the same size. */
 let turnedPixels = new Uint32Array(0);
 
-/** Count of rows to turn at once: so many pixels fill a cache line. */
+/** Count of rows to turn at once: that many pixels fill a cache line. */
 const TURNED_ROWS = 16;
 
 /** Returns an upright image as RGBA. The next call overwrites it. */
@@ -145,7 +148,7 @@ function prepareCrop(
   const elements = elementsOf(data, { rule: checked, dims });
   if (into !== undefined) checkApart(image.data, elements);
   takePadding(data, null);
-  // Unpack other formats than interleaved pixels first, by the kernel.
+  // Let the kernel unpack formats other than interleaved pixels first.
   writeCrop(PIXEL_STEPS[image.format] ? image : unpack(image, engine), checked, crop, elements);
   const frame = {
     width: image.width,
@@ -188,7 +191,7 @@ function elementsOf(into: PreparedData, { rule, dims }: Pick<Workspace, "rule" |
   return new array(into.buffer as ArrayBuffer, into.byteOffset, length);
 }
 
-/** Throws if the tensor overlaps the image, whose rows are still to be read. */
+/** Throws if the tensor overlaps the image, since its rows are read after the first tensor rows are written. */
 function checkApart(image: ArrayBufferView, into: ArrayBufferView): void {
   const isApart =
     image.buffer !== into.buffer ||
@@ -204,8 +207,8 @@ function checkApart(image: ArrayBufferView, into: ArrayBufferView): void {
 }
 
 /**
- * True if a tensor still holds the padding that a workspace writes. Records the padding for the next call, if nobody
- * else writes to the tensor. A crop has no workspace and leaves no padding.
+ * True if a tensor still holds the padding of a workspace. Records that for the next call, if no other code writes to
+ * the tensor. A crop has no workspace and leaves no padding.
  */
 function takePadding(data: PreparedData, work: Workspace | null): boolean {
   const own = OWN_INPUTS.get(data);
@@ -215,7 +218,7 @@ function takePadding(data: PreparedData, work: Workspace | null): boolean {
   return isPadded;
 }
 
-/** Other array classes that hold the same bytes. */
+/** Other array classes for the same bytes. */
 const ALSO: { readonly [type: string]: readonly string[] } = {
   f16: ["Float16Array"],
   u8: ["Uint8ClampedArray"],

@@ -113,7 +113,7 @@ export function checkRule(rule: PrepareRule): CheckedRule {
   return checked;
 }
 
-/** Returns the divisor of bytes that a scale such as 1/255, 0.0039 or 255 stands for. */
+/** Returns the divisor of bytes for a scale such as 1/255, 0.0039 or 255. */
 function divisorFor(scale: unknown): string {
   if (!isPositive(scale)) return "255";
   const divisor = (scale as number) < 1 ? 1 / (scale as number) : (scale as number);
@@ -124,8 +124,8 @@ function divisorFor(scale: unknown): string {
 const FEWEST_STEPS = 16;
 
 /**
- * Throws for a rule whose mean and std seem meant for pictures in 0..1: it spreads bytes wider than they are, or leaves
- * little of the picture in a quantised tensor.
+ * Throws for a rule whose mean and std seem meant for pictures in 0..1. Such a rule widens the range of bytes, or
+ * leaves few steps in a quantised tensor.
  */
 function checkRange({ type, mean, divisor, multiplies, scale, zeroPoint }: CheckedRule): void {
   const factors = multiplies ? divisor : divisor.map((by) => 1 / by);
@@ -135,7 +135,7 @@ function checkRange({ type, mean, divisor, multiplies, scale, zeroPoint }: Check
       show(divisor),
       "mean and std of bytes, 0..255: 255 times those of pictures in 0..1",
     );
-  // A mean of bytes is 0 or far above 1, since 0.485 of 255 would change nothing.
+  // A mean for bytes is 0 or far above 1: a mean of 0.485 out of 255 would change nothing.
   const isOfUnit = mean.every((m) => m >= 0 && m <= 1) && mean.some((m) => m > 0);
   if (isOfUnit || mean.some((m) => m > 255))
     fail("rule: mean", show(mean), "the mean of bytes, 0..255: 255 times that of pictures in 0..1");
@@ -198,12 +198,12 @@ const IGNORED: readonly string[] = [
   ...["exifBuffer", "comments", "text", "resolution", "transparency", "iccEmbeddedProfile", "animated"],
 ];
 
-/** Throws for an unknown name in a plain object. Other objects have fields of their own. */
+/** Throws for an unknown name in a plain object. Instances of other classes may have more fields. */
 function checkNames(image: ImageInput): void {
   const prototype: unknown = Object.getPrototypeOf(image);
   if (prototype !== Object.prototype && prototype !== null) return;
   if ("info" in image) fail("image", "{ data, info }, as sharp gives them", "{ data, ...info }");
-  // `depth` is sharp's word for the type of a value. Values of several bytes would look like noise.
+  // `depth` is sharp's name for the type of a value. Values of several bytes would look like noise.
   const { depth = "uchar" } = image as { readonly depth?: unknown };
   if (typeof depth === "string" && depth !== "uchar")
     fail("image.depth", show(depth), '"uchar", bytes: leave the depth out of .raw() in sharp');
@@ -230,7 +230,7 @@ const ROW_BYTES: { readonly [F in ImageFormat]: (width: number) => number } = {
 export const chromaStrideOf = (format: ImageFormat, stride: number): number =>
   format === "nv12" ? stride : format === "i420" ? (stride + 1) >> 1 : 0;
 
-/** Format for a count of channels, as decoders of photos state it. */
+/** Format by channel count, which photo decoders state. */
 const BY_CHANNELS: { readonly [count: number]: ImageFormat } = { 1: "gray", 3: "rgb", 4: "rgba" };
 
 const BYTES_A_PIXEL: { readonly [F in ImageFormat]?: number } = { gray: 1, rgb: 3, bgr: 3, rgba: 4, bgra: 4 };
@@ -260,7 +260,7 @@ function formatOf({ format, channels }: ImageInput): ImageFormat {
   );
 }
 
-/** Throws a RangeError for bytes that begin as the file of a photo does. */
+/** Throws a RangeError if the bytes begin like a photo's file. */
 function checkNoFile(data: ImageInput["data"]): void {
   const kind = encodedKind(data);
   if (kind?.includes("file")) fail("image: data", kind, PIXELS_OR_DETECTOR);
@@ -278,7 +278,7 @@ export function checkImage(image: ImageInput): CheckedImage {
     fail("image: data", show(data), "the bytes of the pixels, a Uint8Array or Uint8ClampedArray");
   if (![width, height].every((s) => Number.isInteger(s) && s > 0 && s <= 1 << 16))
     fail("image", `width ${show(width)}, height ${show(height)}`, "whole pixels, 1 to 65536");
-  // sharp states "png" beside the bytes of a PNG.
+  // sharp states "png" for the bytes of a PNG file.
   if (image.format !== undefined && !(image.format in ROW_BYTES)) checkNoFile(data);
   const format = formatOf(image);
   const row = ROW_BYTES[format](width);

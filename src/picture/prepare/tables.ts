@@ -1,6 +1,6 @@
 /**
- * Makes the tables of a resampling: which source pixels make each pixel, with which weights. Computes in doubles and in
- * the order of the program whose bytes it reproduces: OpenCV's resize or Pillow's resize.
+ * Makes the tables of a resampling: the source pixels of each pixel, and their weights. Computes in doubles, in the
+ * order of OpenCV's or Pillow's resize, so that the bytes are equal.
  */
 import * as A from "../../core/prepare-abi.ts";
 import type { Resample } from "../../core/prepare-rule.ts";
@@ -38,7 +38,7 @@ export interface Resampling {
   readonly block: readonly [number, number];
 }
 
-/** Source pixels per pixel. Divides once more, as OpenCV does. */
+/** Source pixels per pixel. Divides a second time, as OpenCV does. */
 const scaleOf = ({ factor }: Axis): number => 1 / factor;
 
 /** Returns how an image is resampled to the size of the axes. */
@@ -56,7 +56,7 @@ export function resamplingOf(x: Axis, y: Axis, resample: Resample): Resampling {
   if (isSame || resample === "nearest") return both(A.KIND_NEAREST, nearestTable);
   if (resample === "pillow") return both(A.KIND_TAPS, pillowTable);
   if (resample === "cubic") return both(A.KIND_AREA, cubicTable);
-  // Treat means of 2 x 2 pixels alike for both: OpenCV's bilinear and area weights are equal here.
+  // Use means of 2 x 2 pixels for both: OpenCV's bilinear and area weights are equal here.
   if (isWhole && block[0] === 2 && block[1] === 2) return both(A.KIND_HALF, (axis) => blockTable(axis, 2));
   if (resample === "bilinear") return both(A.KIND_LINEAR, (axis) => linearTable(axis, bilinearAt));
   if (!shrinks) return both(A.KIND_LINEAR, (axis) => linearTable(axis, areaAt));
@@ -97,7 +97,7 @@ function nearestTable(axis: Axis): AxisTable {
 const blockTable = (axis: Axis, size: number): AxisTable =>
   tableOf(axis, new Int32Array(0), 0, (pixel) => [pixel * size, size]);
 
-/** Function that returns the source pixel before a pixel's centre, and the f32 weight of the next one. */
+/** Function that returns the source pixel before a pixel's centre, and the f32 weight of the pixel after that. */
 type LinearAt = (pixel: number, axis: Axis) => readonly [source: number, weight: number];
 
 const bilinearAt: LinearAt = (pixel, axis) => {
@@ -105,14 +105,14 @@ const bilinearAt: LinearAt = (pixel, axis) => {
   return [Math.floor(centre), Math.fround(centre - Math.floor(centre))];
 };
 
-/** INTER_AREA for an axis that grows. */
+/** OpenCV's INTER_AREA for an axis that grows. */
 const areaAt: LinearAt = (pixel, axis) => {
   const source = Math.floor(pixel * scaleOf(axis));
   const rest = Math.fround(pixel + 1 - (source + 1) * axis.factor);
   return [source, rest <= 0 ? 0 : Math.fround(rest - Math.floor(rest))];
 };
 
-/** Makes a bilinear table with weights of 11 bits. At the edges a pixel stands for its missing neighbour. */
+/** Makes a bilinear table with weights of 11 bits. An edge pixel replaces its missing neighbour. */
 function linearTable(axis: Axis, at: LinearAt): AxisTable {
   const weights = new Int32Array(axis.count);
   const last = axis.source - 1;
@@ -123,12 +123,12 @@ function linearTable(axis: Axis, at: LinearAt): AxisTable {
     const own = bits(Math.fround(1 - weight));
     weights[place] = own | (next << 16);
     const first = Math.min(Math.max(source, 0), last);
-    // Before the first row both rows are the first one, and both weights count.
+    // Before the first row, use the first row twice, each with its weight.
     return [first, Math.min(Math.max(source + 1, 0), last) - first + 1];
   });
 }
 
-/** Gives edge columns a single weight of one, since OpenCV does not round two weights there as it does for rows. */
+/** Gives edge columns a single weight of one. OpenCV rounds two weights for rows at the edges, but not for columns. */
 export function edgeColumns(table: AxisTable): AxisTable {
   const weights = Int32Array.from(table.weights as Int32Array, (word, i) =>
     table.end[i] - table.first[i] < 2 ? 2048 : word,
@@ -156,12 +156,12 @@ function areaTable(axis: Axis): AxisTable {
   });
 }
 
-/** Parameter a of Keys' cubic kernel, by OpenCV. */
+/** Parameter a of Keys' cubic kernel in OpenCV. */
 const CUBIC = -0.75;
 
 /**
- * Returns the weights of the four pixels around a place, in f32 as OpenCV computes them.
- * @param x distance of the place from the second pixel, 0..1
+ * Returns the weights of the four pixels around a point, in f32 as OpenCV computes them.
+ * @param x distance of the point from the second pixel, 0..1
  */
 function cubicAt(x: number): readonly number[] {
   const f = Math.fround;

@@ -20,7 +20,10 @@ export const PICTURE_ELEMENTS: { readonly [T in CheckedRule["type"]]: Element } 
   i8: { log: ELEMENT_BYTE, array: Int8Array, elementOf: (value, rule) => quantise(value, rule, -128) },
 };
 
-/** Returns the value of a byte, or of a pad, in one channel of the tensor. The vector kernel takes the same steps. */
+/**
+ * Returns the value of a byte, or of padding, in one channel of the tensor. The vector kernel computes in the same
+ * order.
+ */
 export function valueOf(byte: number, channel: number, { mean, divisor, multiplies }: CheckedRule): number {
   const centred = fround(fround(byte) - fround(mean[channel]));
   const by = fround(divisor[channel]);
@@ -42,7 +45,7 @@ export function halfOf(value: number): number {
   const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
   const size = Math.abs(value);
   if (!(size < 65520)) return sign | (size === size ? 0x7c00 : 0x7e00);
-  // Steps of a half: 2^-24 below 2^-14, and from there the size of the number by 1024.
+  // A carry into the exponent gives the correct next number.
   let exponent = 0;
   let step = 2 ** -24;
   while (size >= step * 2048) {

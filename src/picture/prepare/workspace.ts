@@ -1,4 +1,4 @@
-/** A workspace: the kernel's memory for one rule and one kind of image, and the run over it. */
+/** A workspace holds the kernel's memory for one rule and one kind of image, and runs the kernel on it. */
 import * as A from "../../core/prepare-abi.ts";
 import type { EngineName } from "../../core/engine-name.ts";
 import { type Place, placeOf, roundToEven } from "../../core/place.ts";
@@ -17,21 +17,19 @@ import { FORMATS, JOB, type JobLayout, type Strip, layOut, writeJob } from "./jo
 import { type CheckedImage, type CheckedRule, checkRule, chromaStrideOf } from "./rule.ts";
 import { PICTURE_ELEMENTS, padsOf } from "./values.ts";
 
-/** Memory and tables for one rule and one kind of image. Made once and used for every frame of a stream. */
+/** Memory and tables for one rule and one kind of image. All frames of a stream use the same workspace. */
 export interface Workspace {
   readonly engine: PrepareEngine;
   readonly layout: JobLayout;
   readonly rule: CheckedRule;
   readonly place: Place;
-  /** The kernel's memory as bytes. */
   readonly bytes: Uint8Array;
-  /** The same memory as words. */
   readonly words: Int32Array;
-  /** Rows of each strip in each plane of the tensor. A tensor with interleaved channels has one plane. */
+  /** Rows of each strip in each plane of the tensor. Interleaved channels form one plane. */
   readonly planes: readonly (readonly PreparedData[])[];
   readonly dims: readonly number[];
   readonly frame: Frame;
-  /** Inputs that were moved to `layout.tensors`, in order. */
+  /** Inputs of lanes that were moved to `layout.tensors`, in order. */
   readonly inputs: OwnInput[];
 }
 
@@ -39,14 +37,14 @@ export interface Workspace {
 const workspaces = new Map<string, Workspace>();
 const MOST_WORKSPACES = 4;
 
-/** A call with a frozen rule, without its image. Streams repeat such a call, which saves making a key. */
+/** A call with a frozen rule, without its image. A repeated call needs no key to find its workspace. */
 interface RepeatableCall extends CheckedImage {
   readonly asked: PrepareRule;
   readonly engine: string;
   readonly work: Workspace;
 }
 
-/** The last call whose setup may be reused: a next call with equal arguments needs no new setup. */
+/** The last call. A next call with equal arguments reuses its workspace. */
 let last: RepeatableCall | null = null;
 
 const isRepeated = (
@@ -65,19 +63,19 @@ const isRepeated = (
 const isFrozen = (rule: PrepareRule): boolean =>
   [rule, rule.size, rule.mean, rule.std, rule.pad].every(Object.isFrozen);
 
-/** Returns the workspace for a rule and a kind of image. Makes it unless it is a recent one. */
+/** Returns the workspace for a rule and a kind of image. Makes one unless a recent call had the same. */
 export function workspaceFor(image: CheckedImage, rule: PrepareRule, engine: EngineName | "auto"): Workspace {
   const memory = FRAME_MEMORIES.get(image.data);
   const before = memory ? (memory.kept as RepeatableCall | null) : last;
   if (isRepeated(before, image, rule, engine)) return before.work;
-  // Give a reader of videos its own workspace, so that nobody overwrites its frame before it is prepared.
+  // Give a reader of videos its own workspace, so that no other call overwrites its frame.
   if (memory && isFrozen(rule)) {
     const work = makeWorkspace(image, checkRule(rule), engine, memory);
     memory.kept = { ...image, data: NO_BYTES, asked: rule, engine, work } satisfies RepeatableCall;
     return work;
   }
   const { width, height, format, stride } = image;
-  // Convert a BigInt, which JSON cannot write, so that `checkRule` can refuse it properly.
+  // Convert a BigInt, which JSON cannot write, so that `checkRule` can refuse it with a message.
   const key = JSON.stringify([rule, width, height, format, stride, engine], (_, x: unknown) =>
     typeof x === "bigint" ? String(x) : x,
   );
@@ -89,10 +87,10 @@ export function workspaceFor(image: CheckedImage, rule: PrepareRule, engine: Eng
   return work;
 }
 
-/** Replaces the image's bytes in a `RepeatableCall`, so that they can be freed. */
+/** Replaces the image's bytes in a `RepeatableCall`, so that the garbage collector can free them. */
 const NO_BYTES = new Uint8Array(0);
 
-/** Makes a workspace. Moves `memory` into it, where the reader's next frame will be written. */
+/** Makes a workspace. `memory` becomes part of it, and the reader writes its next frame there. */
 function makeWorkspace(
   image: CheckedImage,
   rule: CheckedRule,
@@ -164,7 +162,7 @@ function padStrip({ engine, rule, layout }: Workspace): void {
   else for (let i = 0; i < elements; i++) all[i] = pads[i % 3];
 }
 
-/** Moves an input into a workspace's memory, if there is room. */
+/** Moves a lane's input into a workspace's memory, if there is room. */
 export function moveInput({ engine, rule, layout, inputs }: Workspace, input: OwnInput): void {
   const { data } = input;
   if (data.buffer === engine.buffer || inputs.length === layout.tensors.length) return;
@@ -205,12 +203,12 @@ export function run(work: Workspace, image: CheckedImage, data: PreparedData): v
   }
 }
 
-/** Brings a strip's source rows into memory. */
+/** Copies a strip's source rows to memory. */
 function bringIn(work: Workspace, image: CheckedImage, { firstRow, endRow }: Strip): void {
   const { data, width, height, format, stride } = image;
   const { source, pixels, pixelStride, u, v } = work.layout;
   const isPixels = FORMATS[format] === A.FORMAT_PIXELS;
-  // Copy nothing after the last row: planes of chroma follow there, or the buffer ends.
+  // Copy nothing after the last row: chroma planes follow there, or the buffer ends.
   const end = Math.min(endRow, height) * stride;
   if (!isPixels) bringRows(work, data, A.J_SOURCE, firstRow * stride, end, source);
   else if (stride === pixelStride) bringRows(work, data, A.J_PIXELS, firstRow * stride, end, pixels);
@@ -230,7 +228,7 @@ function bringIn(work: Workspace, image: CheckedImage, { firstRow, endRow }: Str
   if (format === "i420") bringRows(work, data, A.J_V, second + from, second + to, v);
 }
 
-/** Sets a word of the job to the address of image rows. Copies rows outside the kernel's memory to `room` first. */
+/** Sets a word of the job to the address of image rows. Rows outside the kernel's memory are copied to `room` first. */
 function bringRows(
   { bytes, words }: Workspace,
   data: CheckedImage["data"],
@@ -245,8 +243,8 @@ function bringRows(
 }
 
 /**
- * Writes the padding above and below the image. Copied strips already contain the padding beside it. A tensor in the
- * kernel's memory is padded on all sides.
+ * Writes the padding above and below the image. Copied strips already contain the padding on their left and right. A
+ * tensor in the kernel's memory is padded on all sides.
  */
 export function pad(work: Workspace, data: PreparedData): void {
   const { engine, rule, place, layout } = work;

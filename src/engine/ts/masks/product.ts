@@ -1,8 +1,7 @@
 /**
- * Coefficients times prototypes. Twin of `assembly/masks/product.ts`, which says why there are four sums.
- *
- * Only here: addPlane, addHalves. Rows of one channel after the other are read in the order they stand in: the kernel's
- * vectors hold a line of the cache, and single numbers would take 32 lines for one pixel.
+ * Computes coefficients times prototypes. Twin of `assembly/masks/product.ts`, which says why there are four sums.
+ * Only here: addPlane, addHalves. They go through one channel's row after the other, in the order of memory. The kernel
+ * reads a cache line per vector, while single numbers would touch 32 lines for each pixel.
  */
 import { TYPE_F16, TYPE_F32, TYPE_U8 } from "../../../core/abi.ts";
 import * as M from "../../../core/masks-abi.ts";
@@ -11,7 +10,7 @@ import type { MaskMemory } from "./memory.ts";
 
 const fround = Math.fround;
 
-/** The four sums of a row of pixels, one array after the other. */
+/** The four sums of each pixel of a row, in four consecutive arrays. */
 let sums = new Float32Array(4 * 256);
 
 /** Writes the logits of the window. */

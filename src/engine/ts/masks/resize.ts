@@ -4,7 +4,7 @@ import type { MaskMemory } from "./memory.ts";
 
 const fround = Math.fround;
 
-/** Makes rows of a mask. Scratch holds the last two rows of logits, with their columns resized. */
+/** Makes rows of a mask. Scratch holds the last two rows of logits after the resize of their columns. */
 export function resize(m: MaskMemory, job: number): void {
   const { i32, f32 } = m;
   const at = job >> 2;
@@ -17,8 +17,7 @@ export function resize(m: MaskMemory, job: number): void {
   let to = i32[at + M.M_OUT];
   for (let y = i32[at + M.M_FIRST]; y < i32[at + M.M_END]; y++, to += width) {
     const table = (i32[at + M.M_ROWS] >> 2) + y;
-    // Alternate between the two rows of scratch, so that neighbours never share one: even rows in the first, odd rows
-    // in the second.
+    // Use the first row of scratch for even rows and the second for odd rows, so that neighbours never share one.
     for (let k = 0; k < 2; k++) {
       const row = i32[table + k * side];
       if ((row & 1) === 0 && row !== heldEven) columns(m, at, (heldEven = row), even);

@@ -1,4 +1,4 @@
-/** Resamples by area in f32, with the order of additions of `cv2.resize`. Twin of `assembly/prepare/area.ts`. */
+/** Resamples by area in f32, with additions in the order of `cv2.resize`. Twin of `assembly/prepare/area.ts`. */
 import * as A from "../../../core/prepare-abi.ts";
 import type { PixelMemory } from "./memory.ts";
 import { roundPixel } from "./pixel.ts";

@@ -1,4 +1,4 @@
-/** Converts pixels to tensor elements by a table for each channel. Twin of `assembly/prepare/emit.ts`. */
+/** Converts pixels to tensor elements by one table per channel. Twin of `assembly/prepare/emit.ts`. */
 import * as A from "../../../core/prepare-abi.ts";
 import type { PixelMemory } from "./memory.ts";
 

@@ -1,11 +1,11 @@
 /**
- * Resamples bilinearly in the integers of `cv2.resize`: columns with 11 bits of weight, kept to 15 bits, then rows with
- * 11 bits. Twin of `assembly/prepare/linear.ts`.
+ * Resamples bilinearly with the integers of `cv2.resize`. Columns have weights of 11 bits and results of 15 bits; rows
+ * have weights of 11 bits. Twin of `assembly/prepare/linear.ts`.
  */
 import * as A from "../../../core/prepare-abi.ts";
 import type { PixelMemory } from "./memory.ts";
 
-/** Resamples the rows of a job. Scratch holds the last two source rows with their columns resampled. */
+/** Resamples the rows of a job. Scratch holds the last two source rows after their columns are resampled. */
 export function linearRows(m: PixelMemory, job: number): void {
   const { i32 } = m;
   const at = job >> 2;
@@ -19,8 +19,7 @@ export function linearRows(m: PixelMemory, job: number): void {
   for (let y = i32[at + A.J_FIRST]; y < i32[at + A.J_LAST]; y++, table += 3, to += width << 2) {
     const upper = i32[table];
     const lower = i32[table + 1];
-    // Alternate between the two rows of scratch, so that neighbours never share one: even rows in the first, odd rows
-    // in the second.
+    // Use the first row of scratch for even rows and the second for odd rows, so that neighbours never share one.
     for (let k = 0; k < 2; k++) {
       const row = i32[table + k];
       if ((row & 1) === 0 && row !== heldEven) linearColumns(m, job, (heldEven = row), first);

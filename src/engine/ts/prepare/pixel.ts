@@ -1,7 +1,7 @@
 /** Converts values to the bytes of pixels. Twin of `assembly/prepare/pixel.ts`. */
 const fround = Math.fround;
 
-/** Added to an f32 below 2^22 and subtracted again, rounds it to the nearest integer, halves to even. */
+/** Rounds an f32 below 2^22 to the nearest integer, halves to even, if added and subtracted again. */
 const ROUND_32 = 8388608;
 
 /** Returns a value clamped to 0..255. */
@@ -9,7 +9,9 @@ export function clampByte(x: number): number {
   return x < 0 ? 0 : x > 255 ? 255 : x;
 }
 
-/** Returns the pixel of three values, rounded to even and clamped, since cubic weights leave 0..255. */
+/**
+ * Returns the pixel of three values, rounded to even. Clamps them, since cubic weights may give values outside 0..255.
+ */
 export function roundPixel(r: number, g: number, b: number): number {
   return roundByte(r) | (roundByte(g) << 8) | (roundByte(b) << 16);
 }

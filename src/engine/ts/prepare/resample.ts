@@ -17,7 +17,7 @@ export function resample(m: PixelMemory, job: number): void {
   else blockRows(m, job);
 }
 
-/** Resamples if each pixel is one source pixel, or the mean of a block of them. */
+/** Resamples by copying, if each pixel is one source pixel, or by the mean of a block of source pixels. */
 function blockRows(m: PixelMemory, job: number): void {
   const { i32 } = m;
   const at = job >> 2;
@@ -49,7 +49,7 @@ function halfRow({ i32 }: PixelMemory, job: number, from: number, to: number): v
     const b = i32[p + 1];
     const c = i32[p + stride];
     const d = i32[p + stride + 1];
-    // Add red and blue in one word: the bits between them have room for the sum.
+    // Add red and blue in one word: the bits between them hold the carries.
     const even = (a & 0xff00ff) + (b & 0xff00ff) + (c & 0xff00ff) + (d & 0xff00ff) + 0x20002;
     const odd = ((a >> 8) & 0xff) + ((b >> 8) & 0xff) + ((c >> 8) & 0xff) + ((d >> 8) & 0xff) + 2;
     i32[to + x] = ((even >> 2) & 0xff00ff) | ((odd << 6) & 0xff00);

@@ -5,7 +5,7 @@ import { clampByte } from "./pixel.ts";
 
 const HALF = 1 << (A.TAP_BITS - 1);
 
-/** Resamples the rows of a job. Scratch holds every source row of the strip with its columns resampled. */
+/** Resamples the rows of a job. Scratch holds every source row of the strip after its columns are resampled. */
 export function tapRows(m: PixelMemory, job: number): void {
   const { i32 } = m;
   const at = job >> 2;

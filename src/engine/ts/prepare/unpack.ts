@@ -39,7 +39,7 @@ function unpackYuyv({ u8, i32 }: PixelMemory, from: number, to: number, columns:
   }
 }
 
-/** Unpacks a row with chroma in planes: one plane with U and V in turn (NV12), or one plane for each (I420). */
+/** Unpacks a row with chroma in planes: one plane of U and V in alternation (NV12), or one plane for each (I420). */
 function unpackPlanes(m: PixelMemory, job: number, from: number, to: number, chroma: number): void {
   const { u8, i32 } = m;
   const at = job >> 2;
