@@ -114,7 +114,7 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
     this.checks?.afterResult(work.detections[image]);
   }
 
-  /** Forgets the last frame. A new plan begins with its own notes. */
+  /** Resets the state of the last frame. A new plan begins with its own notes. */
   protected beginPlan(work: W, notes: readonly string[], labels: readonly string[] | null): void {
     this.#best = null;
     this.#loop.reset();
@@ -125,7 +125,7 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
   /** Passes on a note. Notes between two frames, such as a note about a mask, are reported at once. */
   protected note(text: string): void {
     this.notes.add(text);
-    // During a frame, wait: decode() reports the notes at its end, when the result is complete.
+    // During a frame, wait: decode() reports notes at its end, when the result is complete.
     if (!this.#loop.isRunning) this.#tell();
   }
 

@@ -67,7 +67,7 @@ function bestOf(
 
 /**
  * Scans an image again with a threshold of 0, and returns the count of candidates. The kernel computes the scores, so
- * they are right for every kind of head. Restores flags and head records. Does not change the detections.
+ * they are correct for every kind of head. Restores flags and head records. Does not change the detections.
  */
 function rescanAboveZero({ memory, scan }: Engine, block: number): number {
   const { i32 } = memory;
@@ -75,7 +75,7 @@ function rescanAboveZero({ memory, scan }: Engine, block: number): number {
   const flags = i32[p + A.P_FLAGS];
   const first = i32[p + A.P_HEAD0] >> 2;
   const saved = i32.slice(first, first + i32[p + A.P_HEADS] * A.HEAD_WORDS);
-  // Count boxes outside the image too. The clamp would drop them before their score counts.
+  // Count boxes outside the image too: the clamp would drop them before their score counts.
   i32[p + A.P_FLAGS] &= ~A.FLAG_CLAMP_BEFORE;
   for (const record of recordsOf(memory, block)) acceptAboveZero(memory, record);
   const length = scan(block);

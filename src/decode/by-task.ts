@@ -51,8 +51,8 @@ export interface OrientedDecoder extends Decoder {
 }
 
 /**
- * Type of the decoder for a config. A task stated as a literal decides which fields detections have. For a config file,
- * the passed tasks `T` decide, if there is only one.
+ * Type of the decoder for a config. The fields of detections follow from a task stated as a literal. For a config file,
+ * they follow from the only task in `T`.
  */
 export type DecoderOf<C, T extends { readonly task: string } = never> = [TaskOf<C, T>] extends [never]
   ? Decoder

@@ -31,10 +31,10 @@ export interface Checks {
 
 /** Checks the frames of one decoder. Adds notes. Throws a TensorError for input that is certainly wrong. */
 export interface FrameChecks {
-  /** True if the next frame must be copied whole: gathered rows lack the scores below the threshold. */
+  /** True if the next frame must be copied whole, since gathered rows lack scores below the threshold. */
   readonly wantsWhole: boolean;
   /**
-   * Begins again for a new plan.
+   * Resets the checks for a new plan.
    * @param labels names of the plan's classes
    */
   begin(work: Checked, labels: readonly string[] | null): void;
@@ -48,7 +48,7 @@ export interface FrameChecks {
   afterImage(image: number, block: number, frame: Frame | undefined, isWhole: boolean): void;
   /** Checks the result of an image, after tasks have added their part. */
   afterResult(detections: Detections): void;
-  /** Counts empty frames. Returns true if the caller must call `afterEmpty`. */
+  /** Counts empty frames. Returns true if the caller must call `afterEmpty` for this one. */
   wantsBest(candidates: number): boolean;
   /** Checks the best score of an empty frame. `threshold`: the lowest score threshold. */
   afterEmpty(best: Best | null, threshold: number): void;

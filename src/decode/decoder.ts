@@ -29,9 +29,9 @@ export interface Decoder {
   /** The config after it was read. Options override its fields. */
   readonly config: Config;
   /**
-   * Hash of the config, 16 hexadecimal digits (FNV-1a): the same for configs that decode in the same way.
-   * `output_format` and `update` do not change it. Packets carry this hash. It finds mistakes but does not protect
-   * against forgery. Null: the config does not say how to decode.
+   * Hash of the config, 16 hexadecimal digits (FNV-1a). Configs that decode in the same way have the same hash.
+   * `output_format` and `update` do not change it. Packets carry this hash. The hash finds mistakes, but not forgery.
+   * Null if the config does not say how to decode.
    */
   readonly configHash: string | null;
   /** Counters. The object is updated in place. */
@@ -39,25 +39,24 @@ export interface Decoder {
   /** Tensor slots by name. Empty until the shapes are known. */
   readonly slots: { readonly [name: string]: Slot };
   /**
-   * The best score of the last frame, with its class and its cell. In a frame with detections, the score of the first
-   * detection. In a frame without detections, the best score above 0, even if its box lies outside the image. If
-   * objectness only gates the class score, every class score counts, whatever its objectness is.
+   * The best score of the last frame, with its class and cell. If the frame has detections, it is the first detection's
+   * score. If not, it is the best score above 0, even if its box lies outside the image. If objectness only gates the
+   * class score, cells with any objectness count.
    *
-   * `null` before the first frame, after a packet of detections, and if every score is 0 or NaN. `null` also if nothing
-   * passed and the decoder copied only the rows whose objectness passes. To get a score then, decode the same outputs
-   * with a new decoder.
+   * `null` before the first frame, after a packet of detections, and if every score is 0 or NaN. Also `null` if nothing
+   * passed and the decoder copied only rows whose objectness passes. To get a score then, decode the same outputs with
+   * a new decoder.
    *
-   * The score is computed by another scan when the caller reads it: read it before you write the next frame into the
-   * slots.
+   * Reading this property may run another scan: read it before you write the next frame into the slots.
    */
   readonly best: Best | null;
   /**
    * Decodes one image. The next call overwrites the result; `copy()` keeps it. Rows are in order of confidence.
    * Coordinates are 0..1 across the image of `frame`, or across the network's input if there is no frame.
-   * @param outputs a record or an array of `{data, dims}`, or one such tensor; without them, what stands in the slots
+   * @param outputs a record or an array of `{data, dims}`, or one such tensor. Default: the contents of the slots
    * @param frame size of the original image in pixels, and how it was resized to the input
    * @throws TensorError if the outputs do not fit the config, hold values that the config rules out, or are a batch;
-   * RangeError if the frame is none
+   * RangeError if the frame is wrong
    */
   decode(outputs?: Outputs | TensorInput, frame?: Frame): ReusedDetections;
   /**
@@ -79,14 +78,13 @@ export interface Decoder {
    * Makes the network's input tensor from an image, by `prepareRule`.
    * @param image bytes and their format; an `ImageData` fits as it is
    * @returns the tensor, and the frame that `decode` takes
-   * @throws RangeError if the image or the rule is none, or the size of
-   * the network's input is not known
+   * @throws RangeError if the image or the rule is wrong, or the network's input size is unknown
    */
   prepare(image: ImageInput, options?: PrepareOptions): Prepared;
   /**
    * Returns the detections in a packet that `fromPacket` read. Decodes the tensors of a raw packet. The next call may
    * overwrite the result.
-   * @throws PacketError if the packet is from another config; TensorError as `decode`
+   * @throws PacketError if the packet was made with another config; TensorError as `decode`
    */
   receive(packet: Receivable): Detections;
   /**
@@ -94,11 +92,11 @@ export interface Decoder {
    * @throws RangeError for an unknown name or value; then nothing has changed
    */
   update(thresholds: Update): void;
-  /** Returns the plan in words and as data: how each tensor is read, and why. */
+  /** Describes the plan as text and as data: how each tensor is read, and why. */
   describe(): Description;
 }
 
-/** A packet that can be turned into detections. */
+/** A packet that `receive` accepts. */
 export interface Receivable {
   /** Returns the detections. If the packet is raw, `decoder` decodes them. `columnsOf` makes columns from records. */
   detectionsBy(
@@ -109,8 +107,8 @@ export interface Receivable {
 
 /**
  * Type of a config: the content of a file, or typed options. An object literal with `family` must be `TypedOptions`, so
- * that the compiler finds a misspelt option. The last branch lists the typed options for editors, which complete names
- * before `family` is written.
+ * that the compiler finds a misspelt option. The last branch is for editors: it lists the typed options, so that names
+ * are completed before `family` is written.
  */
 export type FileConfig<C> = C extends { readonly family: infer F }
   ? string extends F

@@ -48,7 +48,7 @@ export interface DetectionFields {
   readonly angle?: number;
   /** The four corners, in order around the box. Only for networks with oriented boxes. */
   readonly corners?: readonly Point[];
-  /** Centre of an oriented box. Only after `toPixels`, when width and height are those of the box's own sides. */
+  /** Centre of an oriented box. Only after `toPixels`: width and height are then those of the box's own sides. */
   readonly cx?: number;
   readonly cy?: number;
 }
@@ -72,7 +72,7 @@ export interface TaskColumns {
   readonly presences?: Float32Array;
   /** x, y, z of each keypoint in metres. Only for MediaPipe's hand and pose networks. */
   readonly world?: Float32Array;
-  /** Score of each row and its keypoints, as RF-DETR's `predict()` gives it. Only for RF-DETR with keypoints. */
+  /** Score of each row and its keypoints, as from RF-DETR's `predict()`. Only for RF-DETR with keypoints. */
   readonly fusedScores?: Float32Array;
   /**
    * Crop of each row for the next frame: centre x and y, width and height in pixels of the image, and the angle in
@@ -108,7 +108,9 @@ export interface TaskFunctions {
   ) => void;
   /** Copies the columns of the first `length` rows, and the data that `mask` needs, to a copy. */
   readonly copy: (detections: Detections, copy: Detections) => void;
-  /** Passes the data that `mask` needs to detections made from some rows of a copy. Row i of `to` is row `rows[i]`. */
+  /**
+   * Passes the data of `mask` to detections that were made from some rows of a copy. Row i of `to` is row `rows[i]`.
+   */
   readonly select?: (rows: readonly number[], to: Detections) => void;
   readonly mask?: (detections: Detections, row: number, options?: MaskOptions) => Mask;
 }
@@ -144,8 +146,8 @@ export interface Detection extends DetectionFields {
 }
 
 /**
- * JavaScript class whose instances are the detections. Its prototype has no `constructor`, so that a detection prints
- * like a plain object. An object literal with a prototype would take ten times as long to create.
+ * JavaScript class of each detection. Its prototype has no `constructor`, so that a detection prints like a plain
+ * object. An object literal with a prototype would take ten times as long to create.
  */
 export const Row = /* @__PURE__ */ (() => {
   class Row implements Detection {
@@ -189,7 +191,7 @@ export const Row = /* @__PURE__ */ (() => {
   return Row;
 })();
 
-/** Type that makes the compiler refuse `detections[0]`. Rows are read with `at(0)`, `toArray()` or a loop. */
+/** Type that makes the compiler refuse `detections[0]`. Use `at(0)`, `toArray()` or a loop. */
 export interface RowsAreReadByAt {
   readonly "detections are no array: call at(i), toArray() or loop over them": never;
 }
@@ -204,8 +206,8 @@ const refuseMethod = (name: string): never =>
 const isIndex = (key: string | symbol): boolean => typeof key === "string" && /^-?\d+$/.test(key);
 
 /**
- * Base class of `Detections`. Its prototype is a proxy that refuses an index such as `detections[0]`, which would
- * otherwise be undefined. Names that detections have are found before the proxy is asked.
+ * Base class of `Detections`. Its prototype is a proxy that refuses an index: `detections[0]` would else be undefined.
+ * Members of `Detections` are found before the proxy.
  */
 const Unindexed = /* @__PURE__ */ (() => {
   function Unindexed(): void {}
@@ -304,7 +306,7 @@ export class Detections extends Unindexed implements Iterable<Detection>, TaskCo
     super();
     Object.defineProperty(this, COUNT, { value: 0, writable: true });
     Object.defineProperty(this, "length", LENGTH);
-    // Define this for boxes alone. Otherwise each row would ask the proxy.
+    // Define this for boxes alone: otherwise, each row would ask the proxy.
     Object.defineProperty(this, "taskFunctions", { value: undefined, configurable: true });
     this.boxes = boxes;
     this.scores = scores;
@@ -316,22 +318,22 @@ export class Detections extends Unindexed implements Iterable<Detection>, TaskCo
     Object.defineProperty(this, Symbol.for("nodejs.util.inspect.custom"), { value: this.toArray });
   }
 
-  /** @throws TypeError: detections are no array */
+  /** @throws TypeError, since detections are not an array */
   get map(): RowsAreReadByAt {
     return refuseMethod("map");
   }
 
-  /** @throws TypeError: detections are no array */
+  /** @throws TypeError, since detections are not an array */
   get filter(): RowsAreReadByAt {
     return refuseMethod("filter");
   }
 
-  /** @throws TypeError: detections are no array */
+  /** @throws TypeError, since detections are not an array */
   get find(): RowsAreReadByAt {
     return refuseMethod("find");
   }
 
-  /** @throws TypeError: detections are no array */
+  /** @throws TypeError, since detections are not an array */
   get forEach(): RowsAreReadByAt {
     return refuseMethod("forEach");
   }
@@ -397,7 +399,7 @@ export class Detections extends Unindexed implements Iterable<Detection>, TaskCo
 /** Detections in a decoder's memory. The decoder's next call overwrites them. `copy()` and `toArray()` keep them. */
 export type ReusedDetections = Detections;
 
-/** Picture to which the coordinates of a result refer: an image, or [width, height] of the network's input. */
+/** Picture to which a result's coordinates refer: an image, or [width, height] of the network's input. */
 type FrameSize = ImageSides | readonly [width: number, height: number] | undefined;
 
 const FRAME_SIZES = /* @__PURE__ */ new WeakMap<Detections, FrameSize>();
@@ -409,7 +411,7 @@ interface ImageSides {
 
 /** Stores the frame of a result. If there was no frame, stores the size of the network's input. */
 export function setFrameSize(detections: Detections, size: FrameSize): void {
-  // Write only if the value has changed: results are reused, and most streams have one frame.
+  // Write only a changed value: results are reused, and most streams have one frame size.
   if (FRAME_SIZES.get(detections) !== size) FRAME_SIZES.set(detections, size);
 }
 

@@ -1,8 +1,7 @@
 /**
- * Converts finished rows to one form before a decoder reads them: a tensor [images, room, columns], and a row count for
- * each image. Exporters write such rows in several ways: rows of all images one after the other, row counts that vary
- * per frame, Hailo's packed buffers. The room is a power of two, so a new plan is needed only if a frame has more rows
- * than all earlier frames.
+ * Converts finished rows (see `finished-rows.ts`) to one form before a decoder reads them: a tensor [images, room,
+ * columns], and a row count for each image. Exporters write rows of all images one after the other, row counts that
+ * vary per frame, or Hailo's packed buffers. The room is a power of two, so that few frames need a new plan.
  */
 import type { Config } from "../config/types.ts";
 import { refuse, refuseFor } from "../core/errors.ts";
@@ -30,13 +29,13 @@ interface Given {
   readonly data: TensorInput["data"];
 }
 
-/** Smallest count of rows for which there is room. */
+/** Smallest count of rows for which room is reserved. */
 const LEAST_ROOM = 16;
 
 /** Column count of mmdeploy's rotated boxes. Their class ids are a separate tensor. */
 const ROTATED_WIDTH = 6;
 
-/** Returns the name for the tensor that counts the rows of each image. */
+/** Returns the name of the tensor with the row counts of the images. */
 export const countsOf = (name: string): string => `rows of ${name}`;
 
 /**
@@ -54,7 +53,7 @@ export const unpackedSpecs = (name: string, extra = 0): readonly TensorSpec[] =>
 
 const PARTNER_NAME = /num|count|valid|class|label/i;
 
-/** Returns the tensors that belong to the rows. If several fit, returns those whose names say so. */
+/** Returns the tensors that belong to the rows. If several fit, their names decide. */
 function partnersOf<T extends { readonly spec: Pick<TensorSpec, "name"> }>(
   given: readonly T[],
   at: number,
@@ -69,9 +68,9 @@ export class FinishedRows {
   readonly #format: string;
   readonly #isPacked: boolean;
   readonly #hasOnlyFinishedRows: boolean;
-  /** The column order, after the values have shown it. */
+  /** The column order. Null until values have proved it. */
   #order: RowOrderName | null = null;
-  /** The column order of the last rows. The values may have shown it, or only allow it. */
+  /** The column order of the last rows. The values prove it, or merely allow it. */
   reading: RowOrderName | null = null;
   #room = LEAST_ROOM;
 
@@ -100,8 +99,8 @@ export class FinishedRows {
 
   /**
    * Returns the converted rows. Returns `null` if the outputs hold no finished rows.
-   * @param images how many images the caller has frames of; `null` if unknown
-   * @throws TensorError for rows that fit no order, or several, and for counts that are none
+   * @param images count of the caller's frames; `null` if unknown
+   * @throws TensorError for rows that fit no column order or several, and for invalid counts
    */
   toOneForm(outputs: Outputs, images: number | null): { readonly [name: string]: TensorInput } | null {
     const given = this.#given(outputs);
@@ -161,8 +160,7 @@ export class FinishedRows {
     const [other] = others;
     const extra = other ? numbersOf(other.spec, other.data) : null;
     const batch = dims.length > 2 ? dims[0] : 1;
-    // If another tensor has four values per row, that tensor holds boxes. The rows are then scores, not a finished
-    // list.
+    // If another tensor has four values per row, it holds boxes. These rows are then scores, not finished rows.
     if (extra?.length === count * 4 && other.spec.dims.slice(-1)[0] === 4) return null;
     if (extra !== null && width === 5 && extra.length !== count)
       refuse(shape(other.spec), `${extra.length} class ids`, `${count}, one for each row of ${shape(spec)}`);
@@ -203,7 +201,7 @@ export class FinishedRows {
     return { values, width, images: equalRanges(batch, count / batch) };
   }
 
-  /** Returns the column order that the values show. Later frames must have the same order. */
+  /** Returns the column order that the values prove. Later frames must have the same order. */
   #chooseOrder(
     candidates: readonly RowOrderName[],
     spec: TensorSpec,
@@ -218,7 +216,7 @@ export class FinishedRows {
     const fitting = tried.filter((_, i) => found[i] === null);
     const isTold = fitting.length === 1 || count === 0 || !hasDetections(tried, values, count);
     if (fitting.length === 0) {
-      // The rows may be raw cells, because this family also has other exports.
+      // Since this family also has other exports, the rows may be raw cells.
       if (
         !this.#hasOnlyFinishedRows &&
         this.#order === null &&
@@ -264,7 +262,7 @@ export class FinishedRows {
     });
     if (first > all)
       refuse(shape(spec), `counts of ${first} rows in all`, `at most ${all}, as ${shape(rows)} has`);
-    // Some exports write one empty row if there are no detections.
+    // Some exports write one empty row if there is no detection.
     for (let i = first; i < all; i++)
       if (values[i * width + score] > 0 && values[i * width + (classId as number)] >= 0)
         refuse(

@@ -28,14 +28,14 @@ export interface Frame {
   readonly resize: PrepareResize;
   /**
    * Rectangle of the whole resized image in the input: [left, top, width, height] in pixels of the input, as `prepare`
-   * used it. Left and top of a crop are negative. Default: the rectangle that `resize` gives (`placeOf`).
+   * placed it. Left and top are negative for "crop". Default: the rectangle that follows from `resize` (`placeOf`).
    */
   readonly placed?: readonly [number, number, number, number];
   /** The part of the image that was prepared. Needs `resize: "stretch"`. Rotated only for points of one object. */
   readonly crop?: Crop;
   /**
-   * Quarter turns clockwise that brought the image upright before it was resized. Default 0. Width, height and all
-   * results refer to the image before the turn, as the camera delivered it. `placed` refers to the turned image.
+   * Quarter turns clockwise that turned the image upright before its resize. Default 0. Width, height and all results
+   * refer to the image before the turn, as the camera delivered it. `placed` refers to the turned image.
    */
   readonly rotation?: QuarterTurns;
 }
@@ -62,7 +62,7 @@ function isPlaceOf(
   // Allow one pixel for rounding.
   const isLess = (a: number, b: number): boolean => a <= b + 1;
   const isFar = (a: number): boolean => Math.abs(a) > 1;
-  // Refuse a size of at most one pixel: the rectangle was given in 0..1.
+  // Refuse a size of at most one pixel: the caller gave the rectangle in 0..1.
   if (w <= 1 && h <= 1) return false;
   if (resize === "letterbox-topleft" && (isFar(left) || isFar(top))) return false;
   if (input) {
@@ -80,8 +80,8 @@ function isPlaceOf(
 
 /**
  * Checks a frame before anything is copied, so that a refused frame leaves the decoder unchanged.
- * @param input size of the network input; null if it is not known, undefined if it is not known yet
- * @throws RangeError for a frame that is none, TensorError for a letterbox that cannot be undone
+ * @param input size of the network input. Null if the plan states none, undefined before the plan
+ * @throws RangeError for a wrong frame, TensorError for a letterbox that cannot be undone
  */
 export function checkFrame(frame: Frame, input: readonly [number, number] | null | undefined): void {
   if (typeof frame !== "object" || frame === null || Array.isArray(frame))
@@ -144,7 +144,7 @@ export function checkFrame(frame: Frame, input: readonly [number, number] | null
     );
 }
 
-/** Returns the frame of the upright image. Its size is the one after the turn, and it keeps `rotation`. */
+/** Returns the frame of the upright image, with the size after the turn. `rotation` stays. */
 export function uprightOf(frame: Frame): Frame {
   const { width, height, rotation = 0 } = frame;
   if (rotation === 0) return frame;
@@ -153,9 +153,9 @@ export function uprightOf(frame: Frame): Frame {
 }
 
 /**
- * Returns the transform that undoes the resizing of a checked, upright frame: x_image = x_input * scale + shift, both
- * normalised. Scale is input / placed size, shift is -left / placed width. For boxes in pixels of the photo, undoes
- * only the division by the input size.
+ * Returns the transform that undoes the resize of a checked, upright frame: x_image = x_input * scale + shift, both
+ * normalised. Scale is input / placed size, shift is -left / placed width. For boxes in pixels of the photo, only the
+ * division by the input size is undone.
  */
 export function affineOf(
   frame: Frame,

@@ -39,12 +39,12 @@ export interface Inputs {
   readonly outputs: number;
   /**
    * Name of each tensor in the array from which the plan was made. Null for a tensor without a name. If the whole list
-   * is null, tensors of an array with `outputs` elements are matched by index, whatever their names are.
+   * is null, an array of `outputs` tensors is matched by index, whatever the names.
    */
   readonly ownNames: readonly (string | null)[] | null;
-  /** Facts about each tensor that were known before its data. */
+  /** Facts about each tensor that are known without its data. */
   readonly known: readonly KnownSpec[];
-  /** The last stated `type` of each tensor that was resolved. Undefined before. */
+  /** The `type` that the last tensor stated. Undefined before the first. */
   readonly types: (string | null | undefined)[];
   /** Tensors of the current frame. Null between frames. The list is reused, so that a frame allocates nothing. */
   readonly given: (TensorInput | null)[];
@@ -73,7 +73,7 @@ export const slotsByName = ({ tensors, slots }: Inputs): { readonly [name: strin
 export function asOutputs(outputs: Outputs | TensorInput): Outputs {
   if (outputs === null || typeof outputs !== "object" || ArrayBuffer.isView(outputs))
     refuse("", show(outputs), "the outputs: an array or a record of {data, dims}");
-  // Use `instanceof`: every frame passes here, and `kindOf` would make a string.
+  // Use `instanceof`: this runs for every frame, and `kindOf` would make a string.
   if (outputs instanceof Promise) refuse("", "a promise", "what it resolves to: await it");
   if (outputs instanceof Map)
     refuse("", "a Map", "an array or a record, as Object.fromEntries(map) makes of it");
@@ -131,7 +131,7 @@ function named(
 const isNamed = (t: TensorInput, name: string, ownName: string | null): boolean =>
   (t.name ?? null) !== null && (t.name === name || t.name === ownName);
 
-/** Forgets the caller's tensors, so that the decoder does not keep them alive between frames. */
+/** Releases the caller's tensors, so that the garbage collector can free them between frames. */
 export function forgetTensors({ given }: Inputs): void {
   given.fill(null);
 }
@@ -163,7 +163,7 @@ function fits({ tensors, slots, known, types }: Inputs, i: number, t: TensorInpu
     !isSame(t.zeroPoint ?? known[i].zeroPoint ?? 0, spec.zeroPoint)
   )
     return false;
-  // Another array class, or another spelling of the type, may mean another element type. Resolve it once, which takes
+  // Another array class or spelling of the type may mean another element type. Resolve the type once, which takes
   // longer.
   if (isPerChannel || t.data.constructor !== slots[i].constructor || t.type !== types[i]) {
     if (specOf(spec.name, t, isPerChannel ? known[i] : { type: known[i].type }).type !== spec.type)
@@ -185,7 +185,7 @@ export function checkElements({ tensors, slots }: Inputs, i: number, data: Tenso
   const { name, type } = tensors[i];
   const isWhole = !isFloat(tensors[i]);
   const { low, high } = ELEMENTS[type];
-  // Largest element. `high` of i32 is one below it (see ELEMENTS). The other `high` values are odd.
+  // Largest element. For i32, `high` is one below it (see ELEMENTS). All other values of `high` are odd.
   const last = high | 1;
   for (let k = 0; k < data.length; k++) {
     const x: unknown = data[k];

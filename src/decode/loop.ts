@@ -16,8 +16,8 @@ export interface Ready {
   /** Size of the network input in pixels; null if it is not known. */
   readonly inputSize: readonly [number, number] | null;
   /**
-   * Crops that a frame may have. "turned": any crop, because the task itself maps points back from the crop. "none": no
-   * crop, because the task reads pixels of the image. Default "upright".
+   * Crops that a frame may have. "turned": any, because the task converts points from the crop. "none": none, because
+   * the task reads pixels of the image. Default "upright".
    */
   readonly crops?: "turned" | "upright" | "none";
   /** True if boxes are in pixels of the photo, not of the input. */
@@ -39,7 +39,7 @@ export class FrameLoop {
   /** The last frame, if it is frozen. Other frames may change, so they are not kept. */
   #frame: Frame | null = null;
   #affine: Affine = IDENTITY;
-  /** Upright version of the last frame. */
+  /** Upright version of the last frame, from `uprightOf`. */
   #upright: Frame | undefined;
   /** True during a call, including the calls of `onNote`. Only `enter` and `leave` write this field. */
   isRunning = false;
@@ -113,7 +113,7 @@ export class FrameLoop {
   }
 }
 
-/** Throws if results cannot be mapped back from the crop or rotation of the frame. */
+/** Throws if results cannot be converted back from the frame's crop or rotation. */
 function checkTask({ crops = "upright" }: Ready, frame: Frame | undefined): void {
   if (frame?.rotation && crops === "turned")
     refuse(

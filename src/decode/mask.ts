@@ -1,8 +1,8 @@
 /** Types of a detection's mask and its options. */
 
 /**
- * Order of the steps that make a mask: product of coefficients and prototypes, resizing, crop by the box. Rules that
- * begin with "sigmoid" resize probabilities. The others resize logits.
+ * Order of the steps of a mask: product of coefficients and prototypes, resize, crop by the box. Rules that begin with
+ * "sigmoid" resize probabilities. The others resize logits.
  */
 export type PrototypeRule =
   | "proto"
@@ -28,7 +28,7 @@ export interface MaskOptions {
   readonly size?: "prototype" | "network" | "frame" | readonly [width: number, height: number];
   /**
    * Default: "proto" at the size of the prototypes, "input" at the size of the network's input, "image" at other sizes,
-   * and "torchvision" for Mask R-CNN. The box cuts masks of RF-DETR only if a rule is stated.
+   * and "torchvision" for Mask R-CNN. Masks of RF-DETR are cropped by the box only if a rule is stated.
    */
   readonly rule?: MaskRule;
   /** A pixel is set if its probability is larger. Default 0.5. */

@@ -12,11 +12,11 @@ const ROUNDING = 2 ** -10;
 
 export class MissingOne {
   /**
-   * True after a list with scores clearly below 0, which shows that the network outputs score - 1. From then on 1 is
+   * True after a list with scores clearly below 0, which proves that the network outputs score - 1. From then on, 1 is
    * added to the scores of every frame, even if they look right.
    */
   #isMissing = false;
-  /** True after a list with scores above 0. Negative scores of later frames are then errors. */
+  /** True after a list with scores above 0. Negative scores in later frames are then errors. */
   #isWhole = false;
 
   /**
@@ -38,7 +38,7 @@ export class MissingOne {
         else if (!(x <= 0 && x >= -ROUNDING)) above++;
       }
     if (above > 0 && !this.#isMissing) this.#isWhole = true;
-    // Leave other values unchanged: the check of the list refuses them.
+    // Leave other values unchanged: the check of the list handles them.
     if (above > 0 || this.#isWhole || (below === 0 && !this.#isMissing)) return null;
     const isFirst = !this.#isMissing;
     this.#isMissing = true;

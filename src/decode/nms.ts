@@ -23,7 +23,7 @@ import { show } from "../core/tensor.ts";
 
 /** Options of `nms`. */
 export interface NmsOptions {
-  /** Greedy suppression. `nms` has no other method; `suppress` has more. Default "hard". */
+  /** Greedy suppression, the only method of `nms`. `suppress` has more methods. Default "hard". */
   readonly method?: "hard";
   /** Default 0.45. */
   readonly iouThreshold?: number;
@@ -35,9 +35,9 @@ export interface NmsOptions {
   readonly classIds?: ArrayLike<number>;
   /** Meaning of a box's four values. Default: corners, "xyxy". */
   readonly boxFormat?: SuppressBoxFormat;
-  /** ">": suppress if the IoU is above the threshold (default). ">=": also suppress if it equals the threshold. */
+  /** ">": suppress if the IoU is above the threshold (default). ">=": also suppress at equality. */
   readonly iouGate?: ">" | ">=";
-  /** Added to widths and heights when areas are calculated, in the unit of the boxes. Default 0. */
+  /** Added to widths and heights for areas, in the unit of the boxes. Default 0. */
   readonly pixelOffset?: number;
   readonly engine?: EngineName | "auto";
 }
@@ -49,7 +49,7 @@ const RULES: { readonly [N in keyof Required<NmsOptions>]: Rule } = {
   iouGate: IOU_GATE,
   pixelOffset: PIXEL_OFFSET,
   method: ['"hard". Other methods: suppress(boxes, scores, { method }).indices', (x) => x === "hard"],
-  // `checkEngine` checks the value.
+  // `checkEngine` checks this value.
   engine: ANY,
 };
 
@@ -64,7 +64,7 @@ function checkNumbers(name: string, list: ArrayLike<unknown>): void {
       if (typeof list[i] !== "number") wrong(`${name}[${i}]`, list[i], numberFor(list[i]));
 }
 
-/** Returns what stands in place of an element that is no number. */
+/** Describes an element that is not a number, for an error. */
 const numberFor = (got: unknown): string =>
   typeof got === "object" && got !== null ? "a number: all values stand in one flat list" : "a number";
 
@@ -82,15 +82,15 @@ let workspace: Workspace | null = null;
 const PLAN = A.FIRST_ADDRESS;
 
 /**
- * Greedy non-maximum suppression. From the best score down, a box is kept unless its IoU with a kept box is above
- * `iouThreshold`. IoU is intersection / union in f32, and 0 if the union is empty. The decoder's kernel does the work.
- * `suppress` has further methods, which lower scores or merge boxes, and computes in doubles.
+ * Suppresses greedily: from the best score down, keeps a box unless its IoU with a kept box is above `iouThreshold`.
+ * IoU is intersection / union in f32, and 0 if the union is empty. The decoder's kernel does the work. `suppress` has
+ * further methods, which lower scores or merge boxes, and computes in doubles.
  * @param boxes four values a box, in any unit, rounded to f32. Corners in either order make the same box. If most boxes
- * have x2 < x1 or y2 < y1, all are refused: they hold sizes
- * @param scores one for each box; a box with a NaN score or that is not finite is left out
+ * have x2 < x1 or y2 < y1, all are refused, since they probably hold sizes
+ * @param scores one for each box; boxes that are not finite or have a NaN score are ignored
  * @returns indices of the kept boxes in order of score, ties by index
- * @throws RangeError for lengths that do not fit, for elements that are no numbers, and for unknown options or values;
- * Error for an engine that cannot run here
+ * @throws RangeError for wrong lengths, for elements that are not numbers, and for unknown options or values; Error for
+ * an engine that cannot run here
  * @example
  * import { nms } from "boxwright";
  *
@@ -142,7 +142,8 @@ export function nms(
     (classIds === null ? A.FLAG_NMS_ALL : A.FLAG_NMS_CLASS) | (iouGate === ">=" ? A.FLAG_SUPPRESS_EQUAL : 0);
   f32[p + A.P_OFFSET_X] = f32[p + A.P_OFFSET_Y] = offset;
   if (format === "xyxy" && threshold === -Infinity) {
-    // Copy boxes unchanged: most are finite, with corners in order. Later check only those that suppression compared.
+    // Copy boxes unchanged, since most are finite with corners in order. Check later only those that suppression
+    // compared.
     copyColumns(workspace, boxes, scores, classIds);
     const kept = suppressed(workspace, n);
     if (allWell(workspace, n)) return kept;
@@ -220,9 +221,9 @@ function copyAsCorners(
 }
 
 /**
- * True if every box that suppression compared is finite, with corners in order. Other boxes had no influence: numbers
- * are sorted correctly among themselves, wherever a NaN is placed. If suppression compared more than half of the boxes,
- * checks all in memory order, which is faster.
+ * True if every box that suppression compared is finite, with corners in order. Boxes that were not compared cannot
+ * change the result, since a NaN does not disturb the order of the other scores. If suppression compared more than half
+ * of the boxes, all are checked in memory order, which is faster.
  */
 function allWell({ engine, at }: Workspace, n: number): boolean {
   const { f32, i32 } = engine.memory;

@@ -1,7 +1,7 @@
 /**
- * Reserves room for networks whose list has another row count in each frame, and is split over several tensors. When
- * the row count changes for the first time, a plan with spare rows is made, which counts the rows in use. After that, a
- * new plan is made only if a frame has more rows than there is room for.
+ * Reserves room for networks whose finished list has another row count in each frame and spans several tensors. At the
+ * first change of the row count, a new plan gets spare rows and a count of the used rows. Another plan is made only if
+ * a frame has more rows than that.
  */
 import type { Config } from "../config/types.ts";
 import { READINGS } from "../core/readings.ts";
@@ -9,11 +9,11 @@ import { type TensorInput, volume } from "../core/tensor.ts";
 import type { Interpreted } from "../plan/make.ts";
 import type { Plan } from "../plan/plan.ts";
 
-/** Smallest count of rows for which there is room. */
+/** Smallest count of rows for which room is reserved. */
 const LEAST_ROOM = 16;
 const COUNT_NAME = "rows of the list";
 
-/** A tensor with one row per detection: its dims, and the index of the dimension that is the row count. */
+/** A tensor with one row per detection: its dims, and the index of the dimension for the rows. */
 interface Rows {
   readonly dims: readonly number[];
   readonly axis: number;
@@ -30,7 +30,7 @@ export class OpenRows {
     return this.#rows !== null;
   }
 
-  /** Begins to pad if the outputs are those of the plan, but with another row count. */
+  /** Begins to pad if the outputs differ from the plan only by the row count. */
   open(plan: Plan, given: Named): void {
     if (this.#rows !== null || plan.task || plan.heads.length !== 1) return;
     const [{ cells, count, score, box, classId }] = plan.heads;
@@ -121,7 +121,7 @@ function withRoom(t: TensorInput, axis: number, images: number, room: number): T
   return { ...plain(t), data, dims, order: t.order ?? "rows" };
 }
 
-/** Returns a tensor's facts as a plain object. The class of a runtime's tensor has getters instead of fields. */
+/** Returns a tensor's facts as a plain object: a runtime's tensor may have getters in place of fields. */
 const plain = ({ name, type, scale, zeroPoint, axis }: TensorInput): Omit<TensorInput, "data" | "dims"> => ({
   ...(name !== undefined && { name }),
   ...(type !== undefined && { type }),

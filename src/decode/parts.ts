@@ -13,7 +13,7 @@ export interface Parts {
   readonly explain: Explain | null;
 }
 
-/** Throws a ConfigError unless the caller passed the value with this name. `has`: a member that the value must have. */
+/** Throws a ConfigError unless the caller passed the value with this name. A value must have the member `has`. */
 export function checkPart(name: "checks" | "explain", part: unknown, has: string): void {
   if (part === undefined || typeof (part as { readonly [key: string]: unknown } | null)?.[has] === "function")
     return;

@@ -2,7 +2,7 @@
 import { isInPixels } from "../core/unit.ts";
 import { type Detection, type DetectionFields, type Keypoint, type Point, Row } from "./detections.ts";
 
-/** Returns the distance of two points. Rounds in the same way on all runtimes, unlike Math.hypot. */
+/** Returns the distance of two points. Unlike Math.hypot, rounds in the same way on all runtimes. */
 const distanceOf = (a: Point, b: Point): number =>
   Math.sqrt((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y));
 
@@ -30,8 +30,8 @@ const textOf = (value: unknown): string =>
     : String(value);
 
 /**
- * Converts a detection to pixels of an image of the given size: x times the width, y times the height, neither rounded
- * nor clamped. For an oriented box, `width` and `height` are those of its own sides, and `x_min` to `y_max` are the
+ * Converts a detection to pixels of an image of the given size: x times the width, y times the height. Neither rounds
+ * nor clamps. For an oriented box, `width` and `height` are those of its own sides, and `x_min` to `y_max` are the
  * upright box around it.
  * @throws RangeError if the size is not positive or `d` is in pixels already, TypeError if `d` is not a detection
  * @example

@@ -47,8 +47,8 @@ export interface PrepareOptions {
 }
 
 /**
- * An input tensor that only `prepareImage` writes and that the runtime only reads. For streams, `prepareImage` moves
- * the tensor into the kernel's memory, so that the kernel writes it directly.
+ * An input tensor that only `prepareImage` writes, and that the runtime only reads. For a stream, `prepareImage` moves
+ * the tensor into the kernel's memory, where the kernel writes it without a copy.
  */
 export interface OwnInput {
   /** The tensor's array. It is replaced when the tensor moves. */
@@ -57,24 +57,24 @@ export interface OwnInput {
   padding: object | null;
 }
 
-/** All such tensors by their `data`. */
+/** Every `OwnInput` by its `data`. */
 export const OWN_INPUTS = /* @__PURE__ */ new WeakMap<object, OwnInput>();
 
 /**
- * Memory into which only a reader of videos copies its frames. `prepareImage` moves it into the kernel's memory, which
- * saves a copy of each later frame.
+ * Memory for frames of a video reader, which no other code writes. `prepareImage` moves it into the kernel's memory,
+ * which saves a copy of each later frame.
  */
 export interface FrameMemory {
   /** Bytes of a frame. The next frame of the same size and format is written here too. */
   bytes: Uint8Array;
-  /** Rule and workspace of the last frame, stored by `prepareImage`. `null`: none yet. */
+  /** Rule and workspace of the last frame, stored by `prepareImage`. `null` before the first. */
   kept: object | null;
 }
 
-/** All frame memories by their `bytes`. */
+/** Every `FrameMemory` by its `bytes`. */
 export const FRAME_MEMORIES = /* @__PURE__ */ new WeakMap<object, FrameMemory>();
 
-/** An input tensor, and the frame that maps its boxes back to the image. */
+/** An input tensor, and the frame that converts its boxes back to the image. */
 export interface Prepared {
   readonly tensor: {
     /** Elements of the tensor: `into` if the caller passed it. */
@@ -83,7 +83,9 @@ export interface Prepared {
     readonly dims: readonly number[];
     readonly type: "f32" | "f16" | "u8" | "i8";
   };
-  /** Frame for `decode`: the image's size, and the rectangle of the resized image in the input. Frozen. */
+  /**
+   * Frame for `decode`: the image's size, and the rectangle of the resized image in the input. The object is frozen.
+   */
   readonly frame: Frame;
 }
 

@@ -1,4 +1,4 @@
-/** Refuses probabilities outside 0..1. Every decoder does so, with and without checks. */
+/** Refuses probabilities outside 0..1. Every decoder does this, even without checks. */
 import { TensorError } from "../core/errors.ts";
 import { READINGS } from "../core/readings.ts";
 import { isFloat, shape, type TensorSpec } from "../core/tensor.ts";
@@ -56,8 +56,8 @@ export const areProbabilities = ({ scores }: Plan, fn: Fn): boolean => scores !=
 
 /**
  * Checks every probability of the tensors in the slots. The kernel checks only those that pass the threshold.
- * @returns how many are NaN or -Infinity. The kernel counts those that are Infinity
- * @throws TensorError for a finite one outside 0..1
+ * @returns the count of NaN and -Infinity. The kernel counts Infinity
+ * @throws TensorError for a finite value outside 0..1
  */
 export function checkRange(work: PlanInMemory): number {
   const { plan } = work;
@@ -79,7 +79,7 @@ export function checkRange(work: PlanInMemory): number {
 
 /**
  * Checks the scores in the rows of a list that ends before its tensor does.
- * @returns true if there were rows: the scores of an empty list say nothing
+ * @returns true if the list had rows: an empty list proves nothing
  * @throws TensorError for a score outside 0..1
  */
 export function checkListRange(work: PlanInMemory, image: number): boolean {

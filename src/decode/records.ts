@@ -15,7 +15,7 @@ export interface RowReader {
   readonly task: string;
   /**
    * Adds the task's columns to detections that were made from records, if the records have them.
-   * @throws RangeError if records differ in what they have
+   * @throws RangeError if only some records have the task's fields
    */
   readonly readRows?: (
     detections: Detections,
@@ -38,7 +38,7 @@ function checkRecords(rows: readonly DetectionFields[]): void {
 /**
  * Makes detections from records. Labels come from the records. `sources` may be shorter than the list. Every task adds
  * its columns.
- * @throws RangeError for records that are no detections in 0..1; ConfigError if none of `tasks` knows their columns
+ * @throws RangeError for records that are not detections in 0..1; ConfigError if no task of `tasks` reads their columns
  */
 export function detectionsOf(
   rows: readonly DetectionFields[],

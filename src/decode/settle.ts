@@ -1,6 +1,6 @@
 /**
- * Decides about tensors whose shapes fit several readings, such as a list with as many rows as a box has numbers.
- * Earlier frames decide first, then the values, then the order of the other tensors.
+ * Chooses between the interpretations of tensors whose shapes allow several, such as a list with as many rows as a box
+ * has numbers. Earlier frames decide first, then the values, then the order of the other tensors.
  */
 import { READINGS, type ReadingName } from "../core/readings.ts";
 import { SLACK } from "../core/row-orders.ts";
@@ -9,7 +9,7 @@ import type { HeadDraft, HeadTensor, Interpretation } from "../heads/head.ts";
 import type { Interpreted } from "../plan/make.ts";
 import type { Plan } from "../plan/plan.ts";
 
-/** The reading of earlier frames. */
+/** The interpretation of earlier frames. */
 export interface Earlier {
   readonly reading: ReadingName;
   /** Storage order of each tensor, by the tensor's name. */
@@ -25,7 +25,7 @@ export const earlierOf = ({ reading, heads }: Plan): Earlier => ({
 });
 
 /**
- * Returns `interpreted` with only the right interpretation, if the frame shows which one is right. Adds a note if rows
+ * Returns `interpreted` with the right interpretation only, if the frame proves which one it is. Adds a note if rows
  * were chosen without evidence.
  * @param numbersAt returns the numbers of a tensor of `interpreted.outputs`
  */
@@ -47,7 +47,7 @@ export function settleByFrame(
   const possible = all.filter((one) => isPossible(one, classes, numbersAt));
   if (possible.length === 1) return { settled: settled(possible), note: null };
   const left = possible.length > 0 ? possible : all;
-  // Give up on raw cells, which exist in both orders. Lists are written row by row.
+  // Give up on raw cells, which exist in both storage orders. Lists are always stored row by row.
   if (!left.every(({ name }) => READINGS[name].cells === undefined))
     return { settled: interpreted, note: null };
   const inOneOrder = left.filter(({ tensors }) => new Set(tensors.flat().flatMap(orderOf)).size === 1);

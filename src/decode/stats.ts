@@ -8,14 +8,14 @@ export interface Stats {
   /** Count of the last frame's candidates, in all its images. */
   readonly candidates: number;
   /**
-   * Counts of dropped candidates in the last frame. `capped`: there was no room, or `maxDetections` were already kept.
-   * `notFinite`: box, score or class id was NaN or infinite. `empty`: no part of the box was inside the image, under
-   * rules that clamp before suppression.
+   * Counts of dropped candidates in the last frame. `capped`: the columns were full, or `maxDetections` were already
+   * kept. `notFinite`: box, score or class id was NaN or infinite. `empty`: no part of the box was inside the image,
+   * under rules that clamp before suppression.
    */
   readonly dropped: { readonly capped: number; readonly notFinite: number; readonly empty: number };
   /** Byte length of the decoder's memory. */
   readonly bytes: number;
-  /** Count of plans that were made. A second plan means that shapes changed, and that the slots are new. */
+  /** Count of plans that were made. With a second plan, shapes have changed and the slots are new. */
   readonly plans: number;
 }
 

@@ -1,12 +1,12 @@
 /**
- * A task is a value that a decoder is made with. Five tasks read what a network outputs besides boxes, or in place of
- * them: `pose`, `masks`, `oriented`, `peaks` and `text`, each the export of its folder in `tasks/`. `suppression`
- * suppresses by a named method, `prepare` makes input tensors. `createDecoder` of `boxwright` passes all, that of
- * `boxwright/core` those of its option `tasks`.
+ * A task is a value passed to `createDecoder`. Five tasks read outputs besides boxes, or in place of boxes: `pose`,
+ * `masks`, `oriented`, `peaks` and `text`, each the export of its folder in `tasks/`. `suppression` suppresses by a
+ * named method, `prepare` makes input tensors. `createDecoder` of `boxwright` has all tasks, `createDecoder` of
+ * `boxwright/core` those in its option `tasks`.
  *
  * The config is read alike whatever was passed (config/task.ts), so that it has one hash: `Config.task` holds the
- * fields of a task as plain data. Declare them in `TaskFields` (config/types.ts). A decoder calls the members of a
- * task in this order:
+ * fields of a task as plain data. Declare them in `TaskFields` (config/types.ts). A decoder calls the members of a task
+ * in this order:
  *
  * 1. `read` (plan/task.ts) returns the interpretations.
  *    - If extra channels may follow those of the boxes in one tensor, call `readFused` (heads/extra.ts). The boxes are
@@ -27,8 +27,8 @@
  * 4. `readRows`, if the results have columns: the records of a packet. It gives the detections that were made of them
  *    the task's columns.
  *
- * Plan files have values of their own (planfile/tasks.ts), without the readers of configs and shapes.
- * A task that is not passed adds no code. A task adds no work to frames of other networks.
+ * Plan files have values of their own (planfile/tasks.ts), without the readers of configs and shapes. A task that is
+ * not passed adds no code. A task adds no work to frames of other networks.
  */
 import { ConfigError, mismatch } from "../core/errors.ts";
 import { TRAITS } from "../core/families.ts";

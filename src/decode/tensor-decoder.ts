@@ -65,8 +65,8 @@ export async function makeDecoder(
 
 /**
  * Makes a decoder from these parts synchronously.
- * @param fetched returns the parts that `makeDecoder` fetches. Called only when one is needed, so that Node loads the
- * files then
+ * @param fetched returns the parts that `makeDecoder` fetches. Called only when one is needed, so that Node loads no
+ * file without need
  */
 export function makeDecoderSync(
   config: unknown,
@@ -121,7 +121,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   #hash: string | null = null;
   #thresholds: Thresholds;
   #work: PlanWorkspace | null = null;
-  /** True if the caller gave the shapes beforehand. Tensors of other shapes are refused. */
+  /** True if the caller stated the shapes in advance. Tensors of other shapes are refused. */
   #isFixed = false;
   /** True if the slots hold rows gathered from the last outputs, not whole tensors. */
   #holdsRows = false;
@@ -129,13 +129,15 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   readonly #finished: FinishedRows | null;
   /** The last shapes passed to `imagesIn`, and the image count that it returned. */
   #counted = { shapes: "", images: 1 };
-  /** Adds 1 to scores that are too small by 1. Null if the family's scores never are. */
+  /** Adds 1 to scores that are too small by 1. Null if the family never has such scores. */
   readonly #missingOne: MissingOne | null;
   readonly #openRows = new OpenRows();
   #earlier: Earlier | null = null;
-  /** True if the outputs were converted, so that the slots do not hold the caller's tensors. */
+  /** True if the outputs were converted: the slots then do not hold the caller's tensors. */
   #isBrought = false;
-  /** True after the probabilities of the first tensors were checked. For lists: of the first list with rows. */
+  /**
+   * True after the probabilities of the first tensors were checked. For lists, after those of the first list with rows.
+   */
   #hasCheckedRange = false;
   #hasCheckedList = false;
   readonly #parts: Parts;
@@ -192,7 +194,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   prepare(image: ImageInput, options?: PrepareOptions): Prepared {
     const engine = this.engine === "ts" ? "ts" : "auto";
     const rule = this.prepareRule as PrepareRule;
-    // Copy the options only if they lack an engine. A detector states one, so that no frame allocates.
+    // Copy the options only if they lack an engine. A detector states one, so that its frames allocate nothing.
     const withEngine: PrepareOptions = options?.engine === undefined ? { engine, ...options } : options;
     const prepared = this.#prepare.prepareImage(image, rule, withEngine);
     this.checks?.afterPrepare(image, prepared.frame, rule.size);
@@ -357,8 +359,8 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   }
 
   /**
-   * Returns how many images these outputs hold. Returns 1 if the shapes do not show it. `toPacket` calls this, so that
-   * a device finds a batch before the receiver refuses it.
+   * Returns how many images these outputs hold. Returns 1 if the shapes do not tell. `toPacket` calls this, so that a
+   * device finds a batch before the receiver refuses it.
    */
   imagesIn(outputs: Outputs): number {
     const list = Array.isArray(outputs) ? Array.from(outputs as readonly TensorInput[]) : null;
@@ -380,12 +382,12 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
       const images = this.#finished?.imagesIn(specs) ?? null;
       if (images !== null) return images;
       const { interpretations } = interpretConfig(this.config, specs, this.#parts.tasks);
-      // No interpretation means that the tensors do not fit.
+      // Without an interpretation, the tensors do not fit.
       return interpretations.length === 0
         ? 1
         : Math.max(1, Math.min(...interpretations.map(({ batch }) => batch)));
     } catch (error) {
-      // Leave it to the receiver to say what is wrong with these tensors.
+      // Let the receiver report what is wrong with these tensors.
       if (error instanceof TensorError) return 1;
       throw error;
     }
@@ -413,14 +415,15 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     const isList = Array.isArray(outputs);
     const tensors = (isList ? Array.from(outputs) : Object.values(outputs)) as readonly TensorInput[];
     const names = isList ? this.#namesOf(tensors) : Object.keys(outputs);
-    // Keep a scale that was given beforehand if the data come without a scale.
+    // Keep a scale that was stated in advance if the data come without one.
     const specs = tensors.map((t, i) => ({
       ...specOf(names[i], t, this.#known(names[i])),
       // The tensor of counts follows the converted rows.
       ...(this.#isBrought && i === 1 && { countsRows: true as const }),
     }));
     if (this.#isFixed && this.#work) checkShapes(specs, this.#work.plan.tensors);
-    // Use the current thresholds: perhaps only their count shows the class count, and `update` may have set them.
+    // Use the current thresholds, which `update` may have set. Their count may be the only evidence for the class
+    // count.
     const config = {
       ...this.config,
       confidenceThreshold: this.#thresholds.confidenceThreshold,
@@ -442,7 +445,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
       refuse("", `outputs ${names.join(", ")}`, "each tensor once, by its name or in its place");
   }
 
-  /** Makes everything that depends on these shapes. `ownNames`: names that the tensors had in the caller's array. */
+  /** Makes everything that depends on these shapes. `ownNames` has the names of tensors in the caller's array. */
   #build(interpreted: Interpreted, ownNames: readonly (string | null)[] = []): void {
     const { specs } = interpreted;
     const { explain } = this.#parts;
@@ -494,7 +497,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   }
 }
 
-/** Throws if a tensor of the plan is missing, or has another shape than was stated beforehand. */
+/** Throws if a tensor of the plan is missing, or if its shape differs from the stated one. */
 function checkShapes(specs: readonly TensorSpec[], planned: readonly TensorSpec[]): void {
   for (const { name, dims } of planned) {
     const got = specs.find((s) => s.name === name);

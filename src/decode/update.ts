@@ -18,7 +18,7 @@ export interface Update {
 export interface UpdateRules {
   /** Largest `maxDetections`. */
   readonly bound: number;
-  /** Returns what is wrong with a confidence threshold, as [got, expected]. Returns null if nothing is wrong. */
+  /** Returns the problem of a confidence threshold as [got, expected]. Returns null if there is none. */
   readonly confidenceProblem: (confidence: number | readonly number[]) => string | null;
 }
 

@@ -26,8 +26,8 @@ export function valueIn(
 }
 
 /**
- * Begins a column record for a tensor's values from `element` on. Returns the address of the record. The record uses
- * the buckets of the sort, which are free before a scan and after suppression.
+ * Writes a column record for a tensor's values from `element` on, and returns its address. The record lies in the
+ * buckets of the sort, which are free before a scan and after suppression.
  */
 export function columnOf(work: PlanInMemory, tensor: number, element: number): number {
   const { i32, f32 } = work.memory;
@@ -42,14 +42,14 @@ export function columnOf(work: PlanInMemory, tensor: number, element: number): n
   return column;
 }
 
-/** Called for a value out of the range. Returns false to end the search. */
+/** Called for a value outside the range. Returns false to end the search. */
 type Outsider = (value: number, cell: number, channel: number) => boolean;
 
 const isNone: Outsider = () => false;
 
 /**
  * True if every value of a column lies in `low`..`high`, in `channels` channels and all images. Values for which
- * `allows` returns true also pass. NaN lies in no range.
+ * `allows` returns true pass too. NaN is outside every range.
  */
 export function everyValue(
   work: PlanInMemory,

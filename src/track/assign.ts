@@ -1,26 +1,27 @@
 /**
- * Assigns rows to columns, one to one, so that the weights of the chosen pairs have the largest sum. Only pairs that
- * were added can be chosen, so a row may end up without a column.
+ * Assigns rows to columns, one to one, with the largest sum of the chosen pairs' weights. Only pairs that were added
+ * can be chosen, so a row may end up without a column.
  *
  * The smaller side is placed: its members get partners one after the other, each along the shortest augmenting path.
  * The cost of a pair is its negative weight. Dijkstra's algorithm finds the path, with dual prices of the other side. A
- * search reaches only pairs that are connected. Long searches over many pairs are made over the core of the pairs.
+ * search reaches only connected pairs. If there are many pairs, it uses only the core: the best few pairs of each
+ * member.
  */
 import { CorePairs, PairList } from "./core-pairs.ts";
 import { IndexList, room } from "./lists.ts";
 import { DistanceHeap } from "./heap.ts";
 
-/** Searches use only the core of the pairs if there are more pairs and more visits than this, per placed member. */
+/** Count of pairs and of visits per placed member above which only the core is searched. */
 const MANY_PAIRS = 64;
 const MANY_VISITS = 2;
-/** Largest count of rounds over a growing core, before searching all pairs is quicker. Crowds take 2 to 6. */
+/** Largest count of rounds over a growing core. After that, searching all pairs is faster. Crowds take 2 to 6. */
 const MOST_ROUNDS = 24;
 /**
- * Largest count of pairs that the searches of one assignment look at. Crowds of 2,000 boxes need a few million. If all
- * boxes overlap each other much alike, billions would be needed.
+ * Largest count of pairs that one assignment may examine. Crowds of 2,000 boxes need a few million. If all boxes
+ * overlap each other about equally, billions would be needed.
  */
 const MOST_LOOKS = 12e6;
-/** Weights that differ by less count as equal. */
+/** Difference below which weights count as equal. */
 export const ROUNDING = 1e-12;
 
 export class Assignment {
@@ -48,15 +49,15 @@ export class Assignment {
   /** The pairs to search. Those of member i are at `first[i]` to `first[i + 1]`. */
   private first = this.all.first;
   private listedWeights = this.weights;
-  /** Counts of the placed members visited, and of the pairs looked at. */
+  /** Counts of visited placed members, and of examined pairs. */
   private visits = 0;
   private looks = 0;
   /**
-   * True if `solve` stopped after looking at too many pairs. The remaining members then took their best free partner,
-   * so the sum may not be the largest.
+   * True if `solve` stopped after too many pairs. The remaining members then took their best free partner, so the sum
+   * may not be the largest.
    */
   isCut = false;
-  /** True if any `solve` was cut. */
+  /** True if any call of `solve` stopped early. */
   wasCut = false;
   /** Dual price of each member of the other side, at most 0. No pair costs less than its members' prices. */
   private price = new Float64Array(0);
@@ -84,8 +85,8 @@ export class Assignment {
   }
 
   /**
-   * Adds a pair. Returns an index: the caller must then write the pair's weight, a positive number, to `weights` at
-   * this index. The weight is not passed as an argument, because V8 may allocate a heap object for a double.
+   * Adds a pair. Returns an index: the caller must write the pair's weight, a positive number, to `weights` at this
+   * index. V8 may allocate a heap object for a double passed as an argument.
    */
   add(row: number, column: number): number {
     const i = this.count++;
@@ -122,8 +123,8 @@ export class Assignment {
   }
 
   /**
-   * Returns what a row adds to the sum, by the prices of `solve`. A pair that was not added would change nothing if its
-   * weight is at most the sum of both members' worth.
+   * Returns what a row adds to the sum, by the prices of `solve`. A missing pair could not change the result if its
+   * weight is at most the sum of both members' values.
    */
   worthOfRow(row: number): number {
     return this.isTurned ? -this.price[row] : this.worthOfPlaced(row);
@@ -162,7 +163,7 @@ export class Assignment {
       all.other[to] = other[pair];
       all.weights[to] = weights[pair];
     }
-    // Each entry of `first` has advanced to where the next group begins: shift them back.
+    // Each entry of `first` has advanced to the begin of the next group: shift the entries back.
     first.copyWithin(1, 0, count);
     first[0] = 0;
   }
@@ -194,7 +195,7 @@ export class Assignment {
     const { core, all } = this;
     core.begin(count + others, all.length);
     this.offerAll(count, false);
-    // Offer the best pairs of the other side too: a member without a pair in the core would keep the price 0.
+    // Offer the best pairs of the other side too, since a member without a pair in the core would keep the price 0.
     for (let pair = 0; pair < all.length; pair++) {
       const member = count + all.other[pair];
       if (all.weights[pair] > core.least[member]) core.offer(member, all.weights[pair], pair);
@@ -230,7 +231,7 @@ export class Assignment {
     }
   }
 
-  /** Gives a placed member the free partner with the largest weight, if any. Used after the searches were cut. */
+  /** Gives a placed member the free partner with the largest weight, if any. Used after searches stopped early. */
   private takeBestFree(own: number): void {
     const { first, other, weights } = this.all;
     let best = -1;
@@ -257,7 +258,7 @@ export class Assignment {
     settled.length = 0;
     this.endCost = Infinity;
     this.leave(own, 0);
-    // Stop at an end of equal cost: for boxes on one spot, further search would take the cube of their count.
+    // Stop at an end of equal cost. For boxes at the same place, a further search would take the cube of their count.
     while (reached.length > 0 && reached.least() < this.endCost) {
       const other = reached.take();
       settled.push(other);

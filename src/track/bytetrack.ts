@@ -1,6 +1,6 @@
 /**
- * ByteTrack (Zhang et al., 2022). Matches detections with a high score first. Those with a low score only keep tracks
- * alive. A track that starts after the first frame is confirmed by its second detection.
+ * ByteTrack (Zhang et al., 2022). Detections with a high score are matched first. Those with a low score only keep
+ * tracks alive. A track that starts after the first frame is confirmed by its second detection.
  */
 import { FILTER, HeightFilter } from "./filter.ts";
 import type { TrackerFrame } from "./frame.ts";
@@ -53,7 +53,7 @@ export class ByteTrack implements Method {
     for (let d = 0; d < frame.length; d++) if (frame.scores[d] > highThreshold) high.detections.push(d);
     this.match(high, frame, matchThreshold, fuseScore);
 
-    // Then match tracks that were followed in the last frame and are still unmatched, with the low scores.
+    // Then match the low scores with unmatched tracks that the last frame followed.
     low.clear();
     for (let row = 0; row < tracks.length; row++)
       if (tracks.stage[row] === TRACKED && tracks.detection[row] < 0) low.tracks.push(row);

@@ -1,7 +1,7 @@
 /**
- * The core of many pairs: the best few of each member, which nearly always contain the best assignment. Volgenant's
- * "selecting a core" (1996): solve over the core, find by the prices any pairs outside it that would raise the sum, add
- * them, and solve again.
+ * The core of many pairs: the best few pairs of each member, which nearly always contain the best assignment. Method:
+ * Volgenant, "selecting a core" (1996). Solve over the core, find the pairs outside that would raise the sum by their
+ * prices, add these pairs, and solve again.
  */
 import { room } from "./lists.ts";
 
@@ -23,7 +23,7 @@ export class PairList {
   }
 }
 
-/** Count of pairs that each member offers at a time. With 8, 2,000 boxes on one spot took two more rounds. */
+/** Count of pairs that each member offers at a time. With 8, 2,000 boxes at the same place took two more rounds. */
 const BEST = 16;
 
 export class CorePairs {
@@ -64,7 +64,7 @@ export class CorePairs {
     if (count[member] === BEST) this.least[member] = values[from + BEST - 1];
   }
 
-  /** Adds the offered pairs of the first members, and clears the offers. Returns true if the core has grown. */
+  /** Adds the offered pairs of the first members, and clears the offers. Returns true if the core grew. */
   take(members: number): boolean {
     const before = this.length;
     for (let member = 0; member < members; member++) {

@@ -1,10 +1,10 @@
 /**
- * Kalman filters of boxes that move with constant velocity. The published filters have seven or eight states, but no
- * covariance ever joins two coordinates. So each coordinate is a filter of its own with two states, position and
+ * Kalman filters of boxes that move with constant velocity. The published filters have seven or eight states, but the
+ * covariance of two coordinates is always 0. So each coordinate is a filter of its own with two states, position and
  * velocity, which gives the same numbers.
  *
- * A filter is 20 doubles: position, velocity and the covariances pp, pv and vv of each of its four coordinates. Time
- * counts in frames of the nominal rate, as the published noise does.
+ * A filter is 20 doubles: position, velocity and the covariances pp, pv and vv of each of its four coordinates. Time is
+ * in frames of the nominal rate, for which the noise was published.
  */
 
 /** Doubles of one coordinate. */
@@ -21,8 +21,8 @@ const THIRD = 2 * COORDINATE;
 const FOURTH = 3 * COORDINATE;
 
 /**
- * What one step adds: noise of the four positions, noise of the four velocities, and the frames that pass. Doubles
- * travel in arrays here, since as arguments they may become heap objects.
+ * The changes of one step: noise of the four positions, noise of the four velocities, and the frames that pass. An
+ * array holds them, since doubles as arguments may become heap objects.
  */
 const SPEED_NOISE = 4;
 const FRAMES = 8;
@@ -40,8 +40,8 @@ function startAt(f: Float64Array, at: number, z: Float64Array, variances: Float6
 }
 
 /**
- * Moves the coordinates ahead. For a whole count of frames, equals as many steps of one frame, each with the given
- * noise. The sums over steps are polynomials, so a fraction of a frame works too.
+ * Moves the coordinates ahead. A whole count of frames has the same result as that many steps of one frame, each with
+ * the given noise. The sums over steps are polynomials, so a fraction of a frame works too.
  */
 function advance(f: Float64Array, at: number, step: Float64Array): void {
   const frames = step[FRAMES];

@@ -20,7 +20,7 @@ export interface TrackerInput {
 /** Detections for a tracker: columns, or a list of detections as `toArray()` and JSON give it. */
 export type TrackerDetections = TrackerInput | readonly DetectionFields[];
 
-/** Returns the columns of a list of detections. Columns are returned as they are. */
+/** Returns the columns of a list of detections. Returns columns unchanged. */
 function columnsOf(given: TrackerDetections): TrackerInput {
   if (!Array.isArray(given)) return given as TrackerInput;
   const list = given as readonly DetectionFields[];
@@ -33,7 +33,7 @@ function columnsOf(given: TrackerDetections): TrackerInput {
 }
 
 export class TrackerFrame {
-  /** Count of detections with an area. Filters divide by width and height, so others are ignored. */
+  /** Count of detections with an area. Others are ignored, since filters divide by width and height. */
   length = 0;
   /** Count of all given detections. */
   given = 0;
@@ -53,8 +53,8 @@ export class TrackerFrame {
   classIds = new Int32Array(0);
 
   /**
-   * Copies the detections, boxes times the size of the frame.
-   * @param size width and height in pixels that boxes in 0..1 are multiplied by; null for boxes in pixels
+   * Copies the detections, with boxes multiplied by the frame's size.
+   * @param size width and height of the frame in pixels, for boxes in 0..1; null for boxes in pixels
    */
   read(detections: TrackerDetections, size: readonly [number, number] | null, perClass: boolean): void {
     const given = columnsOf(detections);
@@ -95,7 +95,7 @@ export class TrackerFrame {
     this.given = n;
   }
 
-  /** Throws if most boxes so far have exchanged corners: they are a centre or a corner, with a size. */
+  /** Throws if most boxes so far have exchanged corners: such boxes are a centre or a corner with a size. */
   private checkCorners(boxes: ArrayLike<number>, n: number): void {
     let swapped = this.swapped;
     for (let i = 0; i < n * 4; i += 4) if (boxes[i + 2] < boxes[i] || boxes[i + 3] < boxes[i + 1]) swapped++;
@@ -112,10 +112,10 @@ export class TrackerFrame {
   }
 }
 
-/** Fewest boxes with exchanged corners for an error, since networks may give a few. */
+/** Fewest boxes with exchanged corners for an error. Networks may output a few. */
 const FEWEST_SWAPPED = 3;
 
-/** Largest side in pixels, with 1e-9 as smallest, so that products, quotients and squares stay finite. */
+/** Largest side in pixels. With 1e-9 as the smallest side, products, quotients and squares stay finite. */
 const MOST_PIXELS = 1e9;
 
 function hasArea(boxes: Float64Array, i: number): boolean {
@@ -158,7 +158,7 @@ function lengthOf(given: TrackerInput, perClass: boolean): number {
   return n;
 }
 
-/** Throws if the decoder got a frame with these sides exchanged: the filters would work in stretched pixels. */
+/** Throws if the decoder's frame had these sides exchanged: the filters would work in stretched pixels. */
 function checkSize(detections: TrackerDetections, [width, height]: readonly [number, number]): void {
   const frame = frameIfExchanged(detections, width, height);
   if (frame !== null)

@@ -1,12 +1,12 @@
 /** A binary heap of indices, ordered by distance, the least first. Allocates only in `begin`. */
 import { room } from "./lists.ts";
 
-/** Position of an index that was taken out. */
+/** Position of an index that was removed. */
 const TAKEN = -2;
 
 export class DistanceHeap {
   length = 0;
-  /** Distance of each index; Infinity before `put`. Kept after the index is taken. */
+  /** Distance of each index. Infinity before `put`. Kept after the index is removed. */
   distance = new Float64Array(0);
   /** The heap as a binary tree. Node `i` has the children `2 i + 1` and `2 i + 2`. */
   private tree = new Int32Array(0);
