@@ -84,14 +84,18 @@ export interface AlertChannel {
 export type AlertAddress = { readonly webhookUrl: string } | { readonly email: string };
 
 export interface AlertSilence {
-  readonly kind: "RULE" | "DEVICE" | "GROUP";
+  readonly kind: "RULE" | "DEVICE" | "GROUP" | "TAG";
+  /** Id of the rule, device or group, or the tag itself. */
   readonly targetId: string;
   readonly until: string;
 }
 
-/** Rule, device or group whose messages are held back. */
+/** Rule, device, group or tag whose messages are held back. */
 export type AlertSilenceTarget =
-  { readonly alertRuleId: string } | { readonly deviceId: string } | { readonly deviceGroupId: string };
+  | { readonly alertRuleId: string }
+  | { readonly deviceId: string }
+  | { readonly deviceGroupId: string }
+  | { readonly deviceTag: string };
 
 export interface AlertOperations {
   /**
@@ -155,7 +159,7 @@ export function createAlertOperations({ read, each, mutation }: Toolbox): AlertO
   const silences = read<AlertSilence[]>("alertSilences", {}, "{ kind targetId until }");
   const silence = mutation<{ until: string | null }>(
     "silenceAlerts",
-    { minutes: "Int!", alertRuleId: "ID", deviceId: "ID", deviceGroupId: "ID" },
+    { minutes: "Int!", alertRuleId: "ID", deviceId: "ID", deviceGroupId: "ID", deviceTag: "String" },
     "until",
   );
   return {

@@ -8,6 +8,7 @@ import type { Database, Queries } from "boxwright-service/database";
 import { newId } from "../core/ids.ts";
 import { isOfDevices } from "../nouns/alert-kind.ts";
 import type { AlertRule } from "../nouns/alert-rule.ts";
+import { NOT_SILENT } from "../nouns/alert-silence.ts";
 import { titleOf, type AlertMessage } from "./words.ts";
 
 /**
@@ -21,13 +22,10 @@ const QUICK = 4;
 const RECENT_MS = 600_000;
 /** Largest number of devices, groups or keys that a message names. */
 const NAMED = 50;
+/** Largest number of groups, and of tags, that a message names. */
+const SETS = 20;
 /** Largest number of rows that one statement changes. watch.ts gives the reasons. */
 const ROWS_A_TURN = { sqlite: 500, postgres: 20_000 };
-
-const NOT_SILENT =
-  "NOT EXISTS (SELECT 1 FROM alert_silences q WHERE q.team_id = a.team_id AND q.until > ? AND (q.kind = 'rule' AND q.target_id = a.rule_id OR " +
-  "q.kind = 'device' AND q.target_id = a.subject OR q.kind = 'group' AND (q.target_id = a.subject OR EXISTS " +
-  "(SELECT 1 FROM device_group_members m WHERE m.team_id = a.team_id AND m.group_id = q.target_id AND m.device_id = a.subject))))";
 
 /**
  * Messages about new alerts: the condition that selects the rows, the column with the start time, and the column that
@@ -103,14 +101,24 @@ async function readMessage(tx: Queries, wanted: Wanted): Promise<AlertMessage | 
     `SELECT a.subject AS subject, a.subject_name AS subject_name, a.began_at AS began_at ${from} ORDER BY a.began_at, a.subject LIMIT ${NAMED}`,
     params,
   );
-  const groups = isOfDevices(rule.kind)
-    ? await tx.all<{ id: string; name: string; count: number }>(
-        "SELECT g.id AS id, g.name AS name, count(*) AS count FROM device_groups g JOIN device_group_members m ON m.team_id = g.team_id AND m.group_id = g.id " +
-          `WHERE g.team_id = ? AND m.device_id IN (SELECT a.subject ${from}) GROUP BY g.id, g.name ORDER BY count(*) DESC, g.name LIMIT 20`,
-        [rule.team_id, ...params],
-      )
-    : [];
-  const told = { kind: rule.kind, ended: type === "alert.ended", count, name: rows[0]!.subject_name, groups };
+  const sets = isOfDevices(rule.kind)
+    ? {
+        groups: await tx.all<{ id: string; name: string; count: number }>(
+          "SELECT g.id AS id, g.name AS name, count(*) AS count FROM device_groups g " +
+            "JOIN device_group_members m ON m.team_id = g.team_id AND m.group_id = g.id " +
+            `WHERE g.team_id = ? AND m.device_id IN (SELECT a.subject ${from}) ` +
+            `GROUP BY g.id, g.name ORDER BY count(*) DESC, g.name LIMIT ${SETS}`,
+          [rule.team_id, ...params],
+        ),
+        tags: await tx.all<{ name: string; count: number }>(
+          "SELECT t.tag AS name, count(*) AS count FROM device_tags t " +
+            `WHERE t.team_id = ? AND t.device_id IN (SELECT a.subject ${from}) ` +
+            `GROUP BY t.tag ORDER BY count(*) DESC, t.tag LIMIT ${SETS}`,
+          [rule.team_id, ...params],
+        ),
+      }
+    : { groups: [], tags: [] };
+  const told = { kind: rule.kind, ended: type === "alert.ended", count, name: rows[0]!.subject_name, ...sets };
   const beganAt = (at: number): string => new Date(at).toISOString();
   return {
     type,
@@ -119,7 +127,7 @@ async function readMessage(tx: Queries, wanted: Wanted): Promise<AlertMessage | 
       title: titleOf(told),
       team,
       rule: { id: rule.id, name: rule.name, kind: rule.kind, threshold: rule.threshold },
-      ...{ count, groups },
+      ...{ count, ...sets },
       subjects: rows.map((row) => ({ id: row.subject, name: row.subject_name, beganAt: beganAt(row.began_at) })),
       url: `${baseUrl}/teams/${team.id}/alerts`,
     },
@@ -165,7 +173,7 @@ export async function queueTest(
         timestamp: new Date(now).toISOString(),
         data: {
           ...{ title: "Test: messages about alerts arrive", team: { id, name }, rule: null },
-          ...{ count: 0, groups: [], subjects: [], url: `${baseUrl}/teams/${id}/alerts` },
+          ...{ count: 0, groups: [], tags: [], subjects: [], url: `${baseUrl}/teams/${id}/alerts` },
         },
       },
       now,

@@ -22,6 +22,8 @@ export interface AlertMessage {
     readonly count: number;
     /** Groups of the devices. The group with the most of these devices comes first. */
     readonly groups: readonly { readonly id: string; readonly name: string; readonly count: number }[];
+    /** Tags of the devices, in the same order. */
+    readonly tags: readonly { readonly name: string; readonly count: number }[];
     /** The first 50 devices, groups, tags or keys with the fault. */
     readonly subjects: readonly { readonly id: string; readonly name: string; readonly beganAt: string }[];
     /** Address of the team's page "Alerts". */
@@ -38,13 +40,19 @@ interface Told {
   readonly count: number;
   readonly name: string;
   readonly groups: AlertMessage["data"]["groups"];
+  readonly tags: AlertMessage["data"]["tags"];
 }
 
 /** Returns the title: "37 devices of group north are offline". */
-export function titleOf({ kind, ended, count, name, groups }: Told): string {
+export function titleOf({ kind, ended, count, name, groups, tags }: Told): string {
   const { one, several, subject } = KINDS[kind];
-  const all = groups.find((group) => group.count === count);
-  const place = all === undefined ? "" : ` of group ${oneLine(all.name)}`;
+  const [group, tag] = [groups, tags].map((sets) => sets.find((set) => set.count === count));
+  const place =
+    group !== undefined
+      ? ` of group ${oneLine(group.name)}`
+      : tag !== undefined
+        ? ` with the tag ${oneLine(tag.name)}`
+        : "";
   const who = count === 1 ? oneLine(name) : `${count} ${subject[1]}${place}`;
   return ended ? `Over: ${who} ${count === 1 ? one : several}` : `${who} ${count === 1 ? one : several}`;
 }
@@ -54,7 +62,7 @@ const NAMED = 20;
 
 /** Returns the text of a mail. */
 export function textOf({ data, timestamp }: AlertMessage): string {
-  const { title, team, rule, count, groups, subjects, url } = data;
+  const { title, team, rule, count, groups, tags, subjects, url } = data;
   const named = subjects.slice(0, NAMED);
   return [
     `${title}.`,
@@ -63,6 +71,7 @@ export function textOf({ data, timestamp }: AlertMessage): string {
     ...(rule === null ? [] : [`Rule: ${oneLine(rule.name)}`]),
     `Time: ${timestamp}`,
     ...(count > 1 ? groups.map((group) => `Group ${oneLine(group.name)}: ${group.count}`) : []),
+    ...(count > 1 ? tags.map((tag) => `Tag ${oneLine(tag.name)}: ${tag.count}`) : []),
     ...(named.length > 0 ? ["", ...named.map(({ name, beganAt }) => `- ${oneLine(name)}, since ${beganAt}`)] : []),
     ...(count > named.length && named.length > 0 ? [`- and ${count - named.length} more`] : []),
     "",

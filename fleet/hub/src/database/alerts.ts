@@ -57,7 +57,7 @@ CREATE INDEX alerts_of_subject ON alerts (team_id, subject, began_at, id);
 CREATE INDEX alerts_by_age ON alerts (ended_at);
 CREATE TABLE alert_silences (
   team_id ${text} NOT NULL,
-  kind ${text} NOT NULL CHECK (kind IN ('rule', 'device', 'group')),
+  kind ${text} NOT NULL CHECK (kind IN ('rule', 'device', 'group', 'tag')),
   target_id ${text} NOT NULL,
   until BIGINT NOT NULL,
   PRIMARY KEY (team_id, kind, target_id)

@@ -12,15 +12,8 @@ import {
   type ListedChannel,
 } from "../nouns/alert-channel.ts";
 import { findAlerts, type Alert } from "../nouns/alert.ts";
-import {
-  createRule,
-  deleteRule,
-  listRules,
-  listSilences,
-  silence,
-  updateRule,
-  type AlertRule,
-} from "../nouns/alert-rule.ts";
+import { createRule, deleteRule, listRules, updateRule, type AlertRule } from "../nouns/alert-rule.ts";
+import { listSilences, silence } from "../nouns/alert-silence.ts";
 import { UserError } from "../core/errors.ts";
 import { connectionOf, readPage, type PageArguments } from "./connection.ts";
 import type { TeamContext } from "./context.ts";
@@ -100,6 +93,7 @@ interface SilenceArguments {
   readonly alertRuleId?: string | null;
   readonly deviceId?: string | null;
   readonly deviceGroupId?: string | null;
+  readonly deviceTag?: string | null;
 }
 
 /** Fields of `team` in a mutation. */
@@ -140,16 +134,19 @@ export function alertMutations({ db, now, actor, team, config, baseUrl }: TeamCo
       }),
     resendAlerts: ({ alertChannelId }: { alertChannelId: string }) =>
       attempt(async () => ({ resentCount: await resendDropped(db, change(), alertChannelId) })),
-    silenceAlerts: ({ minutes, alertRuleId, deviceId, deviceGroupId }: SilenceArguments) =>
+    silenceAlerts: ({ minutes, alertRuleId, deviceId, deviceGroupId, deviceTag }: SilenceArguments) =>
       attempt(async () => {
         const targets = [
           { kind: "rule", id: given(alertRuleId) },
           { kind: "device", id: given(deviceId) },
           { kind: "group", id: given(deviceGroupId) },
+          { kind: "tag", id: given(deviceTag) },
         ] as const;
         const [target, ...more] = targets.filter(({ id }) => id !== undefined);
         if (target?.id === undefined || more.length > 0)
-          throw new UserError("got none or several of alertRuleId, deviceId, deviceGroupId, expected exactly one");
+          throw new UserError(
+            "got none or several of alertRuleId, deviceId, deviceGroupId, deviceTag, expected exactly one",
+          );
         return { until: isoOrNull(await silence(db, change(), { kind: target.kind, id: target.id, minutes })) };
       }),
   };

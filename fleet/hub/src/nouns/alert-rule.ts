@@ -1,6 +1,4 @@
-/**
- * Alert rules and silences of a team. A rule says what is watched, on which devices, and which channels get messages.
- */
+/** Alert rules of a team. A rule says what is watched, on which devices, and which channels get messages. */
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
@@ -8,14 +6,10 @@ import { needChannel } from "./alert-channel.ts";
 import { isKind, isOfDevices, KINDS, ruleText, type AlertKind } from "./alert-kind.ts";
 import { audit } from "./audit.ts";
 import { readTags } from "./device-tag.ts";
-import { findDevice } from "./device-query.ts";
 import { findGroup, type Change } from "./group.ts";
 import { cleanName } from "./text.ts";
 
 const MAX_RULES = 50;
-const MINUTE_MS = 60_000;
-/** Largest number of minutes of a silence: 30 days. */
-const MAX_SILENCE = 43_200;
 
 export interface AlertRule {
   readonly id: string;
@@ -184,7 +178,8 @@ export async function deleteRule(db: Database, { now, actor, teamId }: Change, i
   });
 }
 
-async function needRule(tx: Queries, teamId: string, id: string): Promise<AlertRule> {
+/** Returns a rule of the team. Throws if there is none. */
+export async function needRule(tx: Queries, teamId: string, id: string): Promise<AlertRule> {
   const [rule] = await tx.all<AlertRule>(`SELECT ${COLUMNS} FROM alert_rules WHERE team_id = ? AND id = ?`, [
     ...[teamId, id],
   ]);
@@ -198,54 +193,3 @@ const noRule = (id: string): UserError =>
     404,
     "This rule does not exist any more.",
   );
-
-export interface Silence {
-  readonly kind: "rule" | "device" | "group";
-  readonly target_id: string;
-  readonly until: number;
-}
-
-/** Returns the silences that have not ended. */
-export function listSilences(db: Queries, teamId: string, now: number): Promise<Silence[]> {
-  return db.all<Silence>(
-    "SELECT kind, target_id, until FROM alert_silences WHERE team_id = ? AND until > ? ORDER BY until, kind, target_id",
-    [teamId, now],
-  );
-}
-
-/**
- * Holds back messages about a rule, a device or a group for some minutes. 0 minutes end a silence. Alerts are still
- * stored. When the silence ends, a message names the alerts that are still open.
- */
-export async function silence(
-  db: Database,
-  { now, actor, teamId }: Change,
-  { kind, id, minutes }: { readonly kind: Silence["kind"]; readonly id: string; readonly minutes: number },
-): Promise<number | null> {
-  if (!Number.isInteger(minutes) || minutes < 0 || minutes > MAX_SILENCE)
-    throw new UserError(
-      `minutes: got ${minutes}, expected 0 to ${MAX_SILENCE}`,
-      400,
-      `Enter 0 to ${MAX_SILENCE} minutes.`,
-    );
-  const until = now + minutes * MINUTE_MS;
-  await db.write(async (tx) => {
-    if (!(await isThere(tx, teamId, kind, id)))
-      throw new UserError(`got ${kind} ${JSON.stringify(id.slice(0, 80))}, expected one of the team`, 404);
-    // Delete ended silences, since nothing reads them.
-    await tx.all("DELETE FROM alert_silences WHERE team_id = ? AND (until <= ? OR (kind = ? AND target_id = ?))", [
-      ...[teamId, now, kind, id],
-    ]);
-    if (minutes > 0)
-      await tx.all("INSERT INTO alert_silences (team_id, kind, target_id, until) VALUES (?, ?, ?, ?)", [
-        ...[teamId, kind, id, until],
-      ]);
-    await audit(tx, now, actor, "alert.silenced", teamId, `${kind} ${id} ${minutes} minutes`);
-  });
-  return minutes === 0 ? null : until;
-}
-
-async function isThere(tx: Queries, teamId: string, kind: Silence["kind"], id: string): Promise<boolean> {
-  if (kind === "rule") return (await listRules(tx, teamId)).some((rule) => rule.id === id);
-  return (await (kind === "group" ? findGroup : findDevice)(tx, teamId, id)) !== undefined;
-}

@@ -130,6 +130,7 @@ export async function deleteGroup(db: Database, { now, actor, teamId }: Change, 
     await tx.all("DELETE FROM device_group_members WHERE team_id = ? AND group_id = ?", [teamId, id]);
     await tx.all("DELETE FROM adopt_key_groups WHERE group_id = ?", [id]);
     await tx.all("DELETE FROM assignments WHERE team_id = ? AND kind = 'group' AND target_id = ?", [teamId, id]);
+    await tx.all("DELETE FROM alert_silences WHERE team_id = ? AND kind = 'group' AND target_id = ?", [teamId, id]);
     await tx.all("DELETE FROM device_groups WHERE team_id = ? AND id = ?", [teamId, id]);
     await audit(tx, now, actor, "group.deleted", teamId, named(group));
     await countChange(tx, teamId);

@@ -70,7 +70,7 @@ const FIND_NAMES = {
 export async function targetNames(
   db: Queries,
   teamId: string,
-  targets: readonly { readonly kind: TargetKind; readonly target_id: string }[],
+  targets: readonly { readonly kind: string; readonly target_id: string }[],
 ): Promise<Map<string, string>> {
   const names = new Map<string, string>();
   for (const kind of ["device", "group"] as const) {

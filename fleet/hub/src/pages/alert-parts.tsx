@@ -1,11 +1,11 @@
-/** Parts of the page of alerts: lists of alerts, rules and channels, and the form that silences. */
+/** Parts of the page of alerts: lists of alerts, rules and channels. */
 import type { Child } from "hono/jsx";
 import { shownAddress, type ListedChannel } from "../nouns/alert-channel.ts";
 import { isOfDevices, KINDS } from "../nouns/alert-kind.ts";
 import type { Alert } from "../nouns/alert.ts";
 import type { AlertRule } from "../nouns/alert-rule.ts";
 import { Ago, countText, durationText } from "./ago.tsx";
-import { Breakable, ButtonForm, Csrf } from "./layout.tsx";
+import { Breakable, ButtonForm } from "./layout.tsx";
 
 interface ListProps {
   readonly alerts: readonly Alert[];
@@ -85,51 +85,6 @@ export function RuleItem({ rule: { id, name, group_id, tag }, base, csrf, open, 
         <ButtonForm action={`${base}/rules/${id}/remove`} csrf={csrf} label="Delete" name={name} />
       </div>
     </li>
-  );
-}
-
-const SILENCES = [
-  [60, "1 hour"],
-  [480, "8 hours"],
-  [1440, "1 day"],
-  [10_080, "1 week"],
-] as const;
-
-interface SilenceProps {
-  readonly action: string;
-  readonly csrf: string;
-  /** Name of the silenced rule, device or group, for screen readers. */
-  readonly what: string;
-  readonly until: number | undefined;
-  readonly now: number;
-}
-
-export function SilenceForm({ action, csrf, what, until, now }: SilenceProps) {
-  if (until !== undefined)
-    return (
-      <form method="post" action={action} class="line">
-        <Csrf value={csrf} />
-        <input type="hidden" name="minutes" value="0" />
-        <span class="soft">
-          Silent, ends <Ago at={until} now={now} />
-        </span>
-        <button type="submit" aria-label={`End it: the silence of ${what}`}>
-          End it
-        </button>
-      </form>
-    );
-  return (
-    <form method="post" action={action} class="line">
-      <Csrf value={csrf} />
-      <select name="minutes" aria-label={`How long ${what} is silent`}>
-        {SILENCES.map(([minutes, text]) => (
-          <option value={String(minutes)}>{text}</option>
-        ))}
-      </select>
-      <button type="submit" aria-label={`Silence ${what}`}>
-        Silence
-      </button>
-    </form>
   );
 }
 

@@ -13,20 +13,15 @@ import {
 } from "../nouns/alert-channel.ts";
 import { ruleText } from "../nouns/alert-kind.ts";
 import { countOpen, findAlerts, type Alert } from "../nouns/alert.ts";
-import {
-  createRule,
-  deleteRule,
-  listRules,
-  listSilences,
-  silence,
-  updateRule,
-  type AlertRule,
-} from "../nouns/alert-rule.ts";
+import { createRule, deleteRule, listRules, updateRule, type AlertRule } from "../nouns/alert-rule.ts";
+import { listSilences, silence, type Silence } from "../nouns/alert-silence.ts";
 import { listDeviceTags } from "../nouns/device-tag.ts";
 import { listGroups } from "../nouns/group.ts";
+import { targetNames } from "../nouns/target.ts";
 import { countText } from "./ago.tsx";
 import { ChannelForm, RuleChangeForm, RuleForm } from "./alert-forms.tsx";
-import { AlertList, ChannelItem, RuleItem, SilenceForm } from "./alert-parts.tsx";
+import { AlertList, ChannelItem, RuleItem } from "./alert-parts.tsx";
+import { SilenceForm, SilenceSection } from "./alert-silences.tsx";
 import { redirect, show, type Answer } from "./answer.tsx";
 import { changeOf, frameOf, type Guards, type Member } from "./guards.tsx";
 import { CopyText, Message } from "./layout.tsx";
@@ -68,6 +63,7 @@ export function registerAlerts(site: Site, guards: Guards): void {
     return alertsPage(site, visit, open);
   });
   registerRules(site, form, base);
+  registerSilences(site, form, base);
   registerChannels(site, form, base);
 }
 
@@ -101,10 +97,20 @@ function registerRules(site: Site, form: Register, base: string): void {
     const { name } = await deleteRule(db, changeOf(site, visit), visit.param("rule"));
     return `Deleted ${name}.`;
   });
-  form(`${base}/rules/:rule/silence`, async (visit) => {
+}
+
+function registerSilences(site: Site, form: Register, base: string): void {
+  const set = async (visit: Member, kind: Silence["kind"], id: string): Promise<string> => {
     const minutes = Number(visit.form("minutes"));
-    await silence(db, changeOf(site, visit), { kind: "rule", id: visit.param("rule"), minutes });
+    await silence(site.db, changeOf(site, visit), { kind, id, minutes });
     return minutes === 0 ? "Its alerts are told again." : "Silenced. Alerts that are open at the end are told then.";
+  };
+  form(`${base}/rules/:rule/silence`, (visit) => set(visit, "rule", visit.param("rule")));
+  form(`${base}/silences`, (visit) => {
+    const [, kind, id] = /^(device|group|tag):(.+)$/s.exec(visit.form("target")) ?? [];
+    if (kind === undefined || id === undefined)
+      throw new UserError("target: got none, expected a device, group or tag", 400, "Choose a group or a tag.");
+    return set(visit, kind as Silence["kind"], id);
   });
 }
 
@@ -175,7 +181,8 @@ async function alertsPage(site: Site, visit: Member, opened: Open, problem?: Use
   const rules = await listRules(db, team.id);
   const channels = await listChannels(db, team.id);
   const places = { groups: await listGroups(db, team.id), tags: await listDeviceTags(db, team.id), channels };
-  const silences = new Map((await listSilences(db, team.id, time)).map((one) => [one.target_id, one.until]));
+  const silences = await listSilences(db, team.id, time);
+  const names = await targetNames(db, team.id, silences);
   const isAdmin = team.role === "admin";
   const typed = problem === undefined ? undefined : visit.form;
   return show(
@@ -203,7 +210,7 @@ async function alertsPage(site: Site, visit: Member, opened: Open, problem?: Use
               >
                 <SilenceForm
                   {...{ csrf, action: `${base}/rules/${rule.id}/silence`, what: rule.name }}
-                  until={silences.get(rule.id)}
+                  until={silences.find(({ kind, target_id }) => kind === "rule" && target_id === rule.id)?.until}
                   now={time}
                 />
               </RuleItem>
@@ -212,6 +219,7 @@ async function alertsPage(site: Site, visit: Member, opened: Open, problem?: Use
         </ul>
       )}
       <RuleForm {...{ ...places, base, csrf }} />
+      <SilenceSection {...{ silences, names, base, csrf, now: time }} groups={places.groups} tags={places.tags} />
       <h2>Channels</h2>
       <ChannelList {...{ channels, base, csrf, isAdmin }} opened={opened.channel} typed={typed?.("name")} />
       {isAdmin ? (

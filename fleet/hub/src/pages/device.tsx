@@ -3,7 +3,7 @@ import type { Child } from "hono/jsx";
 import { checkNonce, csrfOf, makeNonce } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
 import { createAdoptKey } from "../nouns/adoptkey.ts";
-import { silence } from "../nouns/alert-rule.ts";
+import { silence } from "../nouns/alert-silence.ts";
 import { credentialsOf, revokeDevice, type ListedCredential } from "../nouns/credential.ts";
 import { findDevice, readStates, type DeviceRow } from "../nouns/device-query.ts";
 import { addToGroup, groupsOf, listGroups, removeFromGroup, type Group } from "../nouns/group.ts";

@@ -1,7 +1,13 @@
 /** Which faults open an alert, who is told when, and what a device does that comes and goes. */
 import { expect, it } from "vitest";
 import { findAlerts } from "../../src/nouns/alert.ts";
-import { deleteRule, silence } from "../../src/nouns/alert-rule.ts";
+import { createApp, saveVersion } from "../../src/nouns/application.ts";
+import { assign } from "../../src/nouns/assignment.ts";
+import { setDeviceTags } from "../../src/nouns/device-tag.ts";
+import { deleteGroup } from "../../src/nouns/group.ts";
+import { tagTarget } from "../../src/nouns/target.ts";
+import { deleteRule } from "../../src/nouns/alert-rule.ts";
+import { listSilences, silence } from "../../src/nouns/alert-silence.ts";
 import { onEmptyDatabases } from "../support/hub.ts";
 import { MINUTE, SECOND, watchedTeam } from "../support/watched-team.ts";
 
@@ -34,7 +40,7 @@ onEmptyDatabases("alerts", (_db, storage) => {
       data: {
         team: { id: team.id, name: "Crew" },
         rule: { id, kind: "device_offline", threshold: 5 },
-        ...{ count: 1, groups: [], subjects: [{ id: "a", name: "Camera a" }] },
+        ...{ count: 1, groups: [], tags: [], subjects: [{ id: "a", name: "Camera a" }] },
         url: `http://hub/teams/${team.id}/alerts`,
       },
     });
@@ -42,9 +48,10 @@ onEmptyDatabases("alerts", (_db, storage) => {
 
   it("name the group of many that fall silent together, in few messages", async () => {
     const ids = Array.from({ length: 600 }, (_, i) => `d${String(i).padStart(4, "0")}`);
-    const { rule, pass, titles, group, queued, db, team } = await start(...ids, "z");
+    const { rule, pass, titles, group, queued, db, team, change } = await start(...ids, "z");
     await group("north", ids);
     await group("all", [...ids, "z"]);
+    for (const id of ids.slice(0, 2)) await setDeviceTags(db, change(), id, ["roof"]);
     await rule({ kind: "device_offline", threshold: 5 });
     await pass(6 * MINUTE, [...ids, "z"], MINUTE);
     await pass(5 * MINUTE, ["z"]);
@@ -55,6 +62,7 @@ onEmptyDatabases("alerts", (_db, storage) => {
       ["all", 600],
       ["north", 600],
     ]);
+    expect(message!.data.tags).toEqual([{ name: "roof", count: 2 }]);
     expect(message!.data.subjects).toHaveLength(50);
     expect(await findAlerts(db, team.id, { open: true }, 1000)).toHaveLength(600);
     await pass(3 * MINUTE, [...ids, "z"], 20 * SECOND);
@@ -144,17 +152,19 @@ onEmptyDatabases("alerts", (_db, storage) => {
   });
 
   it("wait while they are silenced, and are told at its end if they are still there", async () => {
-    const { rule, set, pass, titles, db, change, team, group } = await start("a", "b", "c", "d");
+    const { rule, set, pass, titles, db, change, team, group } = await start("a", "b", "c", "d", "e");
     await rule({ kind: "version_failed" });
     const { id } = await group("north", ["d"]);
     await silence(db, change(), { kind: "device", id: "a", minutes: 30 });
     await silence(db, change(), { kind: "device", id: "b", minutes: 30 });
     await silence(db, change(), { kind: "group", id, minutes: 30 });
-    await set(["a", "b", "c", "d"], { application_state: "failed" });
+    await setDeviceTags(db, change(), "e", ["roof"]);
+    await silence(db, change(), { kind: "tag", id: "roof", minutes: 30 });
+    await set(["a", "b", "c", "d", "e"], { application_state: "failed" });
     await pass(MINUTE);
     expect(await titles()).toEqual(["Camera c cannot run its version"]);
-    expect(await findAlerts(db, team.id, { open: true }, 10)).toHaveLength(4);
-    await set(["b", "d"], { application_state: "applied" });
+    expect(await findAlerts(db, team.id, { open: true }, 10)).toHaveLength(5);
+    await set(["b", "d", "e"], { application_state: "applied" });
     await pass(30 * MINUTE, [], MINUTE);
     expect(await titles()).toEqual(["Camera c cannot run its version", "Camera a cannot run its version"]);
     // An end in a silence whose begin nobody heard of is no news; silences end on demand.
@@ -163,6 +173,34 @@ onEmptyDatabases("alerts", (_db, storage) => {
     await set(["a"], { application_state: "applied" });
     await pass(3 * MINUTE);
     expect((await titles()).at(-1)).toBe("Over: Camera a cannot run its version");
+  });
+
+  it("of a roll-out wait while its group or tag is silent, and a device that loses the tag is heard", async () => {
+    const { rule, set, pass, titles, db, change, group } = await start("a", "b");
+    await rule({ kind: "rollout_stopped" });
+    await rule({ kind: "version_failed" });
+    const { id } = await group("north", []);
+    await setDeviceTags(db, change(), "a", ["roof"]);
+    const { id: appId } = await createApp(db, change().now, "test", change().teamId, { name: "Door" });
+    const content = { config: {}, options: {}, model: null, snaps: [] };
+    for (const target of [{ kind: "group", id } as const, tagTarget("roof")]) {
+      await saveVersion(db, change().now, "test", change().teamId, appId, { content, description: "" });
+      await assign(db, change(), { target, appId, version: 1, share: 50 });
+      await silence(db, change(), { ...target, minutes: 30 });
+    }
+    await db.write((tx) => tx.all("UPDATE assignments SET rollout_state = 'stopped'"));
+    await set(["a"], { application_state: "failed" });
+    await pass(MINUTE);
+    expect(await titles()).toEqual([]);
+    await setDeviceTags(db, change(), "a", []);
+    await pass(MINUTE);
+    expect(await titles()).toEqual(["Camera a cannot run its version"]);
+    // No device has the tag any more, and its silence ends all the same. The silence of a group goes with the group.
+    await silence(db, change(), { kind: "tag", id: "roof", minutes: 0 });
+    await deleteGroup(db, change(), id);
+    expect(await listSilences(db, change().teamId, 0)).toEqual([]);
+    await pass(MINUTE);
+    expect(await titles()).toHaveLength(2);
   });
 
   it("of a rule that is deleted, and of a device that is removed, end", async () => {

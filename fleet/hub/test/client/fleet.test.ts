@@ -72,6 +72,10 @@ describe("the client's methods", () => {
     const until = await client.silenceAlerts({ alertRuleId: rule.id }, 60);
     expect(await client.alertSilences()).toEqual([{ kind: "RULE", targetId: rule.id, until }]);
     expect(await client.silenceAlerts({ alertRuleId: rule.id }, 0)).toBeNull();
+    await client.setDeviceTags((await client.devices())[0]!.id, ["roof"]);
+    const roof = await client.silenceAlerts({ deviceTag: "roof" }, 1);
+    expect(await client.alertSilences()).toEqual([{ kind: "TAG", targetId: "roof", until: roof }]);
+    await client.silenceAlerts({ deviceTag: "roof" }, 0);
     await client.testAlertChannel(alertChannel.id);
     expect(await client.alertChannels()).toMatchObject([{ name: "day", waiting: 1, dropped: 0 }]);
     expect(await client.resendAlerts(alertChannel.id)).toBe(0);

@@ -156,6 +156,9 @@ onDatabases("alerts by GraphQL", (kind) => {
     expect(await failed(`createAlertRule(kind: KEY_EXPIRING, deviceGroupId: "${id}")`)).toContain("not about devices");
     expect(await failed('createAlertRule(kind: SPOOL_FULL, name: "a\\nb")')).toContain("control character");
     expect(await failed("silenceAlerts(minutes: 5)")).toContain("expected exactly one");
+    expect(await failed('silenceAlerts(minutes: 5, deviceTag: "a", deviceId: "b")')).toContain("expected exactly one");
+    expect(await failed('silenceAlerts(minutes: 5, deviceTag: "nobody")')).toContain("expected one of the team");
+    expect(await failed('silenceAlerts(minutes: 5, deviceTag: "a,b")')).toContain("without commas");
     expect(await failed(`silenceAlerts(minutes: 5, deviceGroupId: "${id}")`)).toContain("expected one of the team");
     expect(await failed(`silenceAlerts(minutes: 99999999, deviceGroupId: "${id}")`, other.key)).toContain("minutes");
     const made = await change(`createAlertRule(kind: VERSION_FAILED) { alertRule { id } }`, other.key);

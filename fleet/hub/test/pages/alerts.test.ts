@@ -1,6 +1,9 @@
 /** The page of alerts, and the section of a device. */
 import { expect, it } from "vitest";
 import { addDevices } from "../../src/nouns/device.ts";
+import { readAudit } from "../../src/nouns/audit.ts";
+import { setDeviceTags } from "../../src/nouns/device-tag.ts";
+import { createGroup } from "../../src/nouns/group.ts";
 import { createChannel, deleteChannel } from "../../src/nouns/alert-channel.ts";
 import { createRule, deleteRule, listRules } from "../../src/nouns/alert-rule.ts";
 import { Person, onDatabases } from "../support/hub.ts";
@@ -117,6 +120,35 @@ onDatabases("the page of alerts", (kind) => {
     await person.signIn(other.admin.email);
     expect((await person.get(`${site.base}/alerts`)).status).toBe(404);
     expect((await person.get(`/teams/${other.team.id}/alerts`)).html).not.toContain("onerror");
+  });
+
+  it("silences a group and a tag, lists them by name, and ends it", async () => {
+    const { db } = site.hub.storage;
+    const page = `${site.base}/alerts`;
+    const change = { now: Date.now(), actor: "test", teamId: site.hub.team.id };
+    const { id } = await createGroup(db, change, "north <1>");
+    const [device] = await addDevices(db, Date.now(), site.hub.team.id, 1000, [{ name: "tagged" }]);
+    await setDeviceTags(db, change, device!.id, ["roof: west"]);
+    const form = await site.admin.formOf(page, `${page}/silences`);
+    for (const target of [`group:${id}`, "tag:roof: west", `device:${device!.id}`]) {
+      const [, said] = await follow(await site.admin.post(`${page}/silences`, { ...form, target, minutes: "60" }));
+      expect(said).toContain("Silenced.");
+    }
+    const { html } = await site.admin.get(page);
+    for (const what of ["group north &lt;1&gt;", "tag roof: west", "device tagged"])
+      expect(html).toContain(`End it: the silence of ${what}`);
+    const ending = { ...form, target: "tag:roof: west", minutes: "0" };
+    expect((await follow(await site.admin.post(`${page}/silences`, ending)))[1]).toContain("told again");
+    expect((await site.admin.get(page)).html).not.toContain("the silence of tag");
+    for (const [target, status] of [
+      ["tag:nobody", 404],
+      ["rule:x", 400],
+      ["", 400],
+      ["group:x", 404],
+    ] as const)
+      expect((await site.admin.post(`${page}/silences`, { ...form, target, minutes: "60" })).status).toBe(status);
+    const [row] = (await readAudit(db, 1, site.hub.team.id)).map(({ action, subject }) => `${action} ${subject}`);
+    expect(row).toBe("alert.silenced tag roof: west 0 minutes");
   });
 
   it("silences a device on its own page", async () => {
