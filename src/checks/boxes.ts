@@ -68,7 +68,7 @@ export function checkBoxes(image: MemoryImage, at: number): string | null {
   const { about, kind } = plan.heads[0];
   if (TRAITS[plan.family].head === "prior" && kind === "corners" && swapped * 4 > count)
     refuseFor(
-      [{ option: "variances" }],
+      ["variances"],
       about,
       `${swapped} of ${count} boxes with x_max < x_min or y_max < y_min`,
       "corners; if these are offsets from prior boxes, say variances (and priors, where the family has none of its own)",

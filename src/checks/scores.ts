@@ -117,7 +117,7 @@ export function noteOfCount(work: PlanInMemory, image: number): string | null {
   const where = shape(work.plan.tensors[count.tensor]);
   if (Number.isFinite(n) && !Number.isInteger(n))
     refuseFor(
-      [{ option: "roles" }],
+      ["roles"],
       where,
       `a count of ${Number(n.toPrecision(6))} rows`,
       'a whole number: roles: { count: "name" } names the output that counts the rows',

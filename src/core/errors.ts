@@ -51,6 +51,9 @@ export interface OptionHint {
   readonly value?: string;
 }
 
+/** A hint, or the name of its option if the error knows no value. */
+export type Hint = OptionHint | OptionHint["option"];
+
 /** One thing that is wrong in a config: the place, and a sentence that says what was found and what was expected. */
 export interface ConfigProblem {
   /** Path inside the JSON, for instance `NN_specific_metadata.anchors`; empty for the whole document. */
@@ -88,10 +91,10 @@ export class TensorError extends Error {
 
   constructor(
     message: string,
-    { options = [], cause }: { readonly options?: readonly OptionHint[]; readonly cause?: unknown } = {},
+    { options = [], cause }: { readonly options?: readonly Hint[]; readonly cause?: unknown } = {},
   ) {
     super(message, cause === undefined ? undefined : { cause });
-    this.options = options;
+    this.options = options.map((hint) => (typeof hint === "string" ? { option: hint } : hint));
   }
 }
 
@@ -118,11 +121,6 @@ export function refuse(
 }
 
 /** Throws a TensorError that names the options which would resolve it. */
-export function refuseFor(
-  options: readonly OptionHint[],
-  where: string,
-  got: string,
-  expected: string,
-): never {
-  throw new TensorError((where && `${where}: `) + mismatch(got, expected), { options });
+export function refuseFor(hints: readonly Hint[], where: string, got: string, expected: string): never {
+  throw new TensorError((where && `${where}: `) + mismatch(got, expected), { options: hints });
 }

@@ -226,7 +226,7 @@ export class FinishedRows {
         return null;
       const texts = tried.map((name, i) => `${columnsText(name, this.#format)} (${found[i]})`);
       return refuseFor(
-        [{ option: "reading" }],
+        ["reading"],
         shape(spec),
         `rows that are not ${texts.join(", nor ")}`,
         "rows of a known order: the option reading names one of " + ROW_ORDER_NAMES.join(", "),

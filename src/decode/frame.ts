@@ -137,7 +137,7 @@ export function checkFrame(frame: Frame, input: readonly [number, number] | null
     );
   if (resize !== "stretch" && input === null)
     refuseFor(
-      [{ option: "inputSize" }],
+      ["inputSize"],
       "frame",
       `resize "${resize}" and no input size`,
       "inputSize: [width, height], without which it cannot be undone (a plan file has that of its config)",

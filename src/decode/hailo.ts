@@ -6,7 +6,7 @@ import type { Rows } from "./row-values.ts";
 
 const classesAsked = (spec: TensorSpec): never =>
   refuseFor(
-    [{ option: "classes" }, { option: "labels" }],
+    ["classes", "labels"],
     shape(spec),
     "a buffer by class and no number of classes",
     "classes, or labels",
@@ -20,7 +20,7 @@ export function byClass(spec: TensorSpec, values: ArrayLike<number>, classes: nu
   const most = (length / classes - 1) / 5;
   if (!Number.isInteger(most) || most < 1)
     refuseFor(
-      [{ option: "classes" }],
+      ["classes"],
       shape(spec),
       `${length} numbers for ${classes} classes`,
       "for each class a count and as many rows of five: C (1 + 5 max)",
@@ -45,7 +45,7 @@ export function byClass(spec: TensorSpec, values: ArrayLike<number>, classes: nu
 export function fromPlanes(spec: TensorSpec, values: ArrayLike<number>, classes: number | null): Rows {
   const [batch, count, , most] = spec.dims;
   if (classes !== null && classes !== count)
-    refuseFor([{ option: "classes" }], shape(spec), `${count} classes`, `${classes}, as the config says`);
+    refuseFor(["classes"], shape(spec), `${count} classes`, `${classes}, as the config says`);
   return collect(spec, batch, (image, add) => {
     for (let id = 0; id < count; id++) {
       const at = (image * count + id) * 5 * most;

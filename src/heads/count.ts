@@ -32,14 +32,14 @@ export function countAmong(query: HeadQuery, specs: Specs, classIds: number): nu
   const candidates = preferred(fits, isTold).filter((s) => isTold(s) || mayBeCount(s, specs));
   if (candidates.length > 1)
     refuseFor(
-      [{ option: "roles" }],
+      ["roles"],
       list(specs),
       `${candidates.map(({ name }) => name).join(" and ")}, of which each may be the count of rows`,
       `roles: { count: "${candidates[0].name}" }, or the name of the other one`,
     );
   if (candidates.length === 0 && query.traits.hasCount)
     refuseFor(
-      [{ option: "roles" }],
+      ["roles"],
       list(specs),
       "no count of the rows",
       `the output that counts them, as lists of ${query.family} always have: rows beyond the count are left over ` +

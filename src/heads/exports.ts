@@ -1,6 +1,6 @@
 /** The forms of output tensors that exporters write. Each form has a reader, and a description for errors. */
 import { COCO_CLASSES, COCO_LAST } from "../core/coco.ts";
-import type { OptionHint } from "../core/errors.ts";
+import type { Hint } from "../core/errors.ts";
 import type { ExportName, FamilyTraits } from "../core/family.ts";
 import { columnsText, rowOrder } from "../core/row-orders.ts";
 import { anchorMaps } from "./anchors.ts";
@@ -35,7 +35,7 @@ interface ExportForm<Q extends HeadQuery> {
    */
   readonly expected?: (query: Q, shapes: string) => string;
   /** Returns the options that must be stated before the form can be read. */
-  readonly asks?: (query: HeadQuery) => readonly OptionHint[];
+  readonly asks?: (query: HeadQuery) => readonly Hint[];
 }
 
 /** A form. `counted` is true if the reader needs the class count. */
@@ -56,11 +56,11 @@ const withInput = (query: HeadQuery): string =>
     ? `N = ${cellsOf(gridsOf(query, [8, 16, 32]))} for inputSize ${query.inputSize.join("x")}`
     : "with inputSize";
 
-const asksInput = ({ inputSize }: HeadQuery): OptionHint[] => (inputSize ? [] : [{ option: "inputSize" }]);
+const asksInput = ({ inputSize }: HeadQuery): Hint[] => (inputSize ? [] : ["inputSize"]);
 
-const asksPriors = ({ variances }: HeadQuery): OptionHint[] => [
-  { option: "priors" },
-  ...(variances ? [] : [{ option: "variances" } as const, { option: "scales" } as const]),
+const asksPriors = ({ variances }: HeadQuery): Hint[] => [
+  "priors",
+  ...(variances ? [] : (["variances", "scales"] as const)),
 ];
 
 /** Returns the shapes of finished rows, with each order of columns that the family has. */
@@ -99,7 +99,7 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
     counted: true,
     read: anchorMaps,
     expected: mapsWithAnchors,
-    asks: () => [{ option: "anchors" }],
+    asks: () => ["anchors"],
   },
   "cell-maps": { counted: true, read: cellMaps },
   "point-maps": { counted: true, read: pointMaps },
@@ -125,7 +125,7 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
     counted: true,
     read: queryColumns,
     expected: queryShapes,
-    asks: () => [{ option: "background" }, { option: "classes" }, { option: "labels" }],
+    asks: () => ["background", "classes", "labels"],
   },
   "query-rows": { counted: true, read: queryRows },
   "prior-rows": {
@@ -143,14 +143,14 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
     counted: true,
     read: priorMaps,
     expected: (_, shapes) => `${shapes} for each level, with inputSize or priors`,
-    asks: (query) => [...asksInput(query), { option: "priors" }],
+    asks: (query) => [...asksInput(query), "priors"],
   },
   "offsets-or-boxes": {
     counted: false,
     read: offsetsOrBoxes,
     expected: (_, shapes) =>
       `${shapes.split("; ")[0]} with variances, or with boxFormat: "xyxy" if they are decoded`,
-    asks: () => [{ option: "variances" }, { option: "boxFormat", value: "xyxy" }],
+    asks: () => ["variances", { option: "boxFormat", value: "xyxy" }],
   },
   "detection-output": { counted: false, read: detectionOutput, expected: () => "[1,1,N,7]" },
   postprocess: {
@@ -158,13 +158,13 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
     read: postprocess,
     expected: () =>
       "[1,N,4] + [1,N,1] + [1,N,1] + [1], told apart by name or by roles: {boxes, classIds, scores, count}",
-    asks: () => [{ option: "roles" }],
+    asks: () => ["roles"],
   },
   "finished-rows": {
     counted: false,
     read: finishedRows,
     expected: finishedShapes,
-    asks: () => [{ option: "reading" }],
+    asks: () => ["reading"],
   },
   "boxes-scores": {
     counted: false,
@@ -179,10 +179,7 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
         "[1,N,4] + [1,N] + [1,N] with roles: {boxes, scores, classIds}",
       ].join("; ");
     },
-    asks: ({ background }) => [
-      { option: "roles" },
-      ...(background === null ? [{ option: "background" } as const] : []),
-    ],
+    asks: ({ background }) => ["roles", ...(background === null ? ["background" as const] : [])],
   },
   "class-scores": {
     counted: false,

@@ -1,6 +1,6 @@
 /** Errors about tensors that fit no reading, or several readings. */
 import { areCoco, COCO_CLASSES, COCO_LAST } from "../core/coco.ts";
-import { type OptionHint, refuseFor, TensorError } from "../core/errors.ts";
+import { type Hint, refuseFor, TensorError } from "../core/errors.ts";
 import { representativeOf, suggestedFamilies, TRAITS } from "../core/families.ts";
 import type { FamilyReason } from "../core/family-names.ts";
 import type { Family } from "../core/family.ts";
@@ -29,7 +29,7 @@ export function refuseSeveral(interpretations: readonly Interpretation[], specs:
 export function settlingOptions(
   interpretations: readonly Interpretation[],
   [first]: Specs,
-): { words: string; hints: readonly OptionHint[] } {
+): { words: string; hints: readonly Hint[] } {
   if (interpretations.every(({ awaits }) => awaits !== undefined))
     return {
       words:
@@ -53,10 +53,7 @@ export function settlingOptions(
         `the tensor's order settles it: outputs: [{name: "${first.name}", dims, order: "rows" or ` +
         '"planes", "NCHW" or "NHWC"}], or order beside data and ' +
         `dims${byClasses ? "; the number of classes settles it too (option classes, or labels)" : ""}`,
-      hints: [
-        { option: "outputs" },
-        ...(byClasses ? ([{ option: "classes" }, { option: "labels" }] as const) : []),
-      ],
+      hints: ["outputs", ...(byClasses ? (["classes", "labels"] as const) : [])],
     };
   }
   const maps = count(({ name, uses }) => (READINGS[name].maps ? [...uses].sort().join() : ""));
@@ -65,7 +62,7 @@ export function settlingOptions(
       maps > 1
         ? 'roles settles it: {boxes: ["name", ...]}, and scores where they stand apart'
         : 'roles settles it: {boxes: "name", scores: "name"}',
-    hints: [{ option: "roles" }],
+    hints: ["roles"],
   };
 }
 
@@ -84,7 +81,7 @@ export function refuseAll(query: HeadQuery, why: FamilyReason, specs: readonly T
   const { words, hints } = expectedShapes(query);
   refuseFor(
     [
-      ...(turned === null ? [] : [{ option: "outputs" } as const]),
+      ...(turned === null ? [] : ["outputs" as const]),
       ...(side === null ? hints : [{ option: "inputSize", value: `${side}x${side}` } as const]),
       ...(fits === null ? [] : [{ option: "family", value: fits } as const]),
     ],
@@ -107,11 +104,11 @@ export function refuseAll(query: HeadQuery, why: FamilyReason, specs: readonly T
 }
 
 /** Returns the shapes of the family's exports, and the options that are needed to know the shapes. */
-function expectedShapes(query: HeadQuery): { words: string; hints: readonly OptionHint[] } {
+function expectedShapes(query: HeadQuery): { words: string; hints: readonly Hint[] } {
   if (!isCounted(query) && query.traits.classes === undefined)
     return {
       words: "the number of classes (option classes, or labels)",
-      hints: [{ option: "classes" }, { option: "labels" }],
+      hints: ["classes", "labels"],
     };
   const shapes = query.traits.exports.flatMap((name) => shapesOfExport(query, name));
   return {

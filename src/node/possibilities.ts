@@ -164,6 +164,8 @@ function missingOf(
   { inputSize }: DecoderOptions,
 ): string[] {
   const [{ name, awaits }] = readings;
+  const [hint] = settlingOptions(readings, specs).hints;
+  const settling = typeof hint === "string" ? hint : hint.option;
   const needsPriors = READINGS[name].priors === true && !TRAITS[family].buildPriors;
   return [
     // HailoRT's buffer has a part for each class, so its size depends on the class count.
@@ -174,9 +176,7 @@ function missingOf(
     ...(needsPriors && table === undefined ? ["priors"] : []),
     ...(needsPriors && !holdsVariances(table, specs) ? ["scales or variances"] : []),
     // No option is needed if the values of the first frame will decide.
-    ...(readings.length > 1 && awaits === undefined
-      ? [settlingOptions(readings, specs).hints[0].option]
-      : []),
+    ...(readings.length > 1 && awaits === undefined ? [settling] : []),
   ];
 }
 

@@ -100,7 +100,7 @@ export function checkMaps(
   const unread = unreadMap(heads, unused, inputSize);
   if (!unread || unread.tensors.length < tensorsOfMap) return;
   refuseFor(
-    [{ option: "roles" }],
+    ["roles"],
     list(unread.tensors),
     `a map at stride ${unread.grid.stride} in which boxes, scores and keypoints cannot be told apart`,
     "roles: { keypoints: [the name of each] }, or the order of each output (NCHW or NHWC). If they belong to " +
@@ -194,7 +194,7 @@ function checkClassIdSteps(head: HeadDraft, specs: readonly TensorSpec[]): void 
 const checkHasScale = (spec: TensorSpec): number =>
   spec.scale ??
   refuseFor(
-    [{ option: "quantisation" }],
+    ["quantisation"],
     shape(spec),
     `integers (${spec.type}) without a scale`,
     `scale and zeroPoint: real = (raw - zeroPoint) * scale${spec.type === "i16" ? HALF_FLOATS : ""}`,

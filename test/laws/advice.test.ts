@@ -171,10 +171,14 @@ test("every option that a refusal names is an option of the decoder, and of the 
     .filter((path) => path.endsWith(".ts"))
     .map((path) => readFileSync(new URL(`../../src/${path}`, import.meta.url), "utf8"))
     .join("\n");
-  const stated = new Set(
-    [...source.matchAll(/option: "(\w+)"|reportMissing\(\s*"(\w+)"/g)].map(([, a, b]) => a ?? b),
-  );
-  expect(stated.size).toBeGreaterThan(12);
+  const lists = [...source.matchAll(/(?:refuseFor\(|hints: |asks: [^[\n]*)\s*\[([^\]]*)\]/g)];
+  const stated = new Set([
+    ...lists.flatMap(([, list]) =>
+      [...list.replace(/value: "\w+"/g, "").matchAll(/"(\w+)"/g)].map(([, a]) => a),
+    ),
+    ...[...source.matchAll(/option: "(\w+)"|reportMissing\(\s*"(\w+)"/g)].map(([, a, b]) => a ?? b),
+  ]);
+  expect(stated.size).toBeGreaterThan(20);
   for (const option of stated) {
     // A wrong value of a known option is refused otherwise than an unknown name.
     let message = "";

@@ -80,7 +80,7 @@ export function readSegment(query: HeadQuery, specs: Specs): readonly Interpreta
   if (other && query.inputSize) {
     const { tensor, width, height } = other;
     refuseFor(
-      [{ option: "inputSize" }],
+      ["inputSize"],
       "segment",
       `prototypes ${shape(specs[tensor])}, ${width}x${height}, for an input of ${query.inputSize.join("x")}`,
       "prototypes with the proportions of the input: inputSize is [width, height]",
@@ -89,22 +89,17 @@ export function readSegment(query: HeadQuery, specs: Specs): readonly Interpreta
   const fitting = remaining.length === 0 && query.classes === null ? fittingClasses(query, specs) : [];
   if (fitting.length > 0)
     refuseFor(
-      [{ option: "classes" }, { option: "labels" }],
+      ["classes", "labels"],
       "segment",
       `${got}, and no number of classes`,
       `option classes, or labels (these shapes would be of ${fitting.join(" or ")} classes), or rows ` +
         "with class ids, 6 columns before the coefficients",
     );
   if (remaining.length === 0)
-    refuseFor(
-      [{ option: "maskCoefficients" }, { option: "classes" }, { option: "roles" }],
-      "segment",
-      got,
-      expectedShapes(query),
-    );
+    refuseFor(["maskCoefficients", "classes", "roles"], "segment", got, expectedShapes(query));
   if (remaining.length > 1)
     refuseFor(
-      [{ option: "maskCoefficients" }, { option: "outputs" }, { option: "roles" }],
+      ["maskCoefficients", "outputs", "roles"],
       "segment",
       `${got}, which can be read in ${remaining.length} ways: ${few(
         remaining.map(
@@ -118,7 +113,7 @@ export function readSegment(query: HeadQuery, specs: Specs): readonly Interpreta
   const [{ seen, interpretations }] = remaining;
   const spec = specs[seen.tensor];
   const problem = typeProblem(spec);
-  if (problem) refuseFor([{ option: "quantisation" }], `prototypes "${spec.name}"`, ...problem);
+  if (problem) refuseFor(["quantisation"], `prototypes "${spec.name}"`, ...problem);
   const { count, width, height, order } = seen;
   const plan: SegmentPlan = {
     name: "segment",

@@ -25,7 +25,7 @@ export function readQueryMasks(query: HeadQuery, specs: Specs): readonly Interpr
         hasProportions({ width: spec.dims[3], height: spec.dims[2] }, query.inputSize),
     );
     const problem = fitting.length > 0 && typeProblem(spec);
-    if (problem) refuseFor([{ option: "quantisation" }], `masks "${spec.name}"`, ...problem);
+    if (problem) refuseFor(["quantisation"], `masks "${spec.name}"`, ...problem);
     const [, , height, width] = spec.dims;
     return fitting.map((one): Interpretation => {
       const task: SegmentPlan = {
@@ -45,7 +45,7 @@ export function readQueryMasks(query: HeadQuery, specs: Specs): readonly Interpr
     // masks.
     const queries = interpret(boxes, specs)[0]?.tensors[0]?.[0]?.dims[1] ?? "Q";
     refuseFor(
-      [{ option: "roles" }, { option: "task", value: "detect" }],
+      ["roles", { option: "task", value: "detect" }],
       "segment",
       list(specs),
       `for ${query.family}: boxes and scores, and masks [N,${queries},h,w], a map for each query in the proportions of the input`,

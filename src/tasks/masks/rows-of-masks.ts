@@ -67,7 +67,7 @@ export function readRowMasks(query: HeadQuery, specs: Specs): readonly Interpret
   );
   if (interpretations.length === 0)
     refuseFor(
-      [{ option: "roles" }],
+      ["roles"],
       "segment",
       list(specs),
       `for ${query.family}: ${EXPECTED}; roles: {boxes, scores, classIds} name them where shapes do not tell`,

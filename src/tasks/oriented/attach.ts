@@ -245,7 +245,7 @@ class OrientedMaker {
     }
     if (form === "fractions" && (raw < -0.01 || raw > 1.01))
       refuseFor(
-        [{ option: "angleForm" }],
+        ["angleForm"],
         this.#task.about,
         `${raw} where an angle is the sigmoid of a value`,
         'a number in 0..1. Say angleForm: "logits" if the network has not applied the sigmoid, "radians" ' +

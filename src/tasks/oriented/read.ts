@@ -26,7 +26,7 @@ export function readOriented(query: HeadQuery, specs: Specs): readonly Interpret
   return readings.map((boxes) => {
     if (boxes.inputSize === null)
       refuseFor(
-        [{ option: "inputSize" }],
+        ["inputSize"],
         boxes.about,
         "oriented boxes and no input size",
         "inputSize: [width, height]. Angles are measured in pixels, where both axes count alike",
@@ -62,7 +62,7 @@ function planOf(query: Query, interpretation: Interpretation): OrientedPlan {
   const usualForm: AngleForm = isRaw ? (traits.angle ?? "logits") : "radians";
   if (hasJoinedAngles && isRaw && !task?.angleForm)
     refuseFor(
-      [{ option: "angleForm" }],
+      ["angleForm"],
       interpretation.about,
       "raw maps, and the angles of all maps in one tensor",
       'angleForm: "radians" if the exporter decoded the angles, "fractions" if it applied the sigmoid ' +
@@ -120,7 +120,7 @@ function refuseShapes(query: HeadQuery, specs: Specs): never {
   ];
   const counted = classes === null ? "the number of classes (option classes, or labels), for " : "";
   return refuseFor(
-    classes === null ? [{ option: "classes" }, { option: "labels" }] : [{ option: "classes" }],
+    classes === null ? ["classes", "labels"] : ["classes"],
     "",
     specs.some(({ dims }) => volume(dims) > 0) ? list(specs) : "no tensors",
     [`oriented boxes of ${family}: ${counted}${forms.join("; ")}`, ...readings].join("; "),

@@ -34,7 +34,7 @@ export function readPeaks(query: HeadQuery, specs: Specs): readonly Interpretati
 const factsOf = ({ traits, family }: HeadQuery): NonNullable<FamilyTraits["peaks"]> =>
   traits.peaks ??
   refuseFor(
-    [{ option: "family" }],
+    ["family"],
     "task",
     `"peaks" with family ${family}`,
     `a family that has this task: ${PEAK_FAMILIES.join(", ")}`,
@@ -250,9 +250,9 @@ function refuseMaps(query: HeadQuery, specs: Specs, form: PeakForm): never {
   const of = inputSize ? ` of an input ${inputSize.join("x")} (width x height)` : "";
   return refuseFor(
     [
-      ...(classes === null ? [] : [{ option: "classes" } as const]),
-      ...(inputSize ? [{ option: "inputSize" } as const] : []),
-      { option: "roles" },
+      ...(classes === null ? [] : ["classes" as const]),
+      ...(inputSize ? ["inputSize" as const] : []),
+      "roles",
     ],
     "",
     list(specs),

@@ -132,15 +132,10 @@ function planOf(query: HeadQuery, formed: Formed, specs: Specs): PosePlan {
   const isUsual = shape.join() === facts.keypoints?.join();
   const names = task?.keypointNames ?? (isUsual ? facts.names : null) ?? null;
   if (names && names.length !== count)
-    refuseFor(
-      [{ option: "keypointNames" }],
-      "keypointNames",
-      `${names.length} names`,
-      `${count}, one per keypoint`,
-    );
+    refuseFor(["keypointNames"], "keypointNames", `${names.length} names`, `${count}, one per keypoint`);
   if (task?.keypointCoordinates === "strides" && rule !== "grid")
     refuseFor(
-      [{ option: "keypointCoordinates" }],
+      ["keypointCoordinates"],
       list(specs),
       'keypointCoordinates "strides" for keypoints that belong to no cell of a map',
       '"pixels" or "normalised": only boxes in feature maps have raw keypoints',
@@ -148,7 +143,7 @@ function planOf(query: HeadQuery, formed: Formed, specs: Specs): PosePlan {
   const normalised = (task?.keypointCoordinates ?? coordinates ?? traits.coordinates) === "normalised";
   if (rule === "decoded" && !normalised && !inputSize)
     refuseFor(
-      [{ option: "inputSize" }, { option: "coordinates", value: "normalised" }],
+      ["inputSize", { option: "coordinates", value: "normalised" }],
       list(specs),
       "keypoints in pixels and no input size",
       'inputSize: [width, height] (or coordinates: "normalised" if they are 0..1 already)',
@@ -199,7 +194,7 @@ function refuseShapeless(query: HeadQuery, specs: Specs): never {
   const words = specs.flatMap((spec) => readingsOf(query, spec));
   const few = [...new Set(words)].slice(0, MOST);
   return refuseFor(
-    [{ option: "keypoints" }],
+    ["keypoints"],
     list(specs),
     "no number of keypoints",
     `keypoints: [count, 2 or 3]${few.length > 0 ? `; ${few.join(", or ")}` : ""}`,
@@ -229,7 +224,7 @@ function refuseAll(query: HeadQuery, specs: Specs, [count, values]: PointShape, 
   const { classes, traits } = query;
   const of = `${count} keypoints of ${values} values`;
   if (form === null && classes === null && traits.classes === undefined)
-    refuseFor([{ option: "classes" }, { option: "labels" }], list(specs), of, "the number of classes too");
+    refuseFor(["classes", "labels"], list(specs), of, "the number of classes too");
   const first = channelsBesideClasses(traits);
   const boxAndClasses = first + (classes ?? 1);
   const expected =
@@ -242,11 +237,7 @@ function refuseAll(query: HeadQuery, specs: Specs, [count, values]: PointShape, 
   // If the boxes fit without points, only the points are missing.
   const fits = form === null && finds(() => interpret(plain, specs));
   return refuseFor(
-    [
-      { option: "keypoints" },
-      { option: "classes" },
-      ...(query.inputSize ? [] : [{ option: "inputSize" } as const]),
-    ],
+    ["keypoints", "classes", ...(query.inputSize ? [] : ["inputSize" as const])],
     list(specs),
     `no tensor with ${of}${fits ? ", although the boxes are there" : ""}`,
     `for ${query.family}: ${expected}${form === null ? adviceOnKeypoints(query, specs, [count, values]) : ""}`,

@@ -25,7 +25,7 @@ export const suppression: SuppressionTask = {
     const planned = work.plan.suppression as PlannedSuppression;
     if (work.plan.task?.name === "oriented")
       refuseFor(
-        [{ option: "suppression" }],
+        ["suppression"],
         work.plan.about,
         `suppression "${planned.method}" for oriented boxes`,
         'orientedSuppression: "ultralytics", "probiou" or "opencv"',

@@ -26,7 +26,7 @@ export function readText(query: HeadQuery, specs: Specs): readonly Interpretatio
   );
   if (ofInput.length === 0)
     refuseFor(
-      inputSize ? [{ option: "inputSize" }, { option: "roles" }] : [{ option: "roles" }],
+      inputSize ? ["inputSize", "roles"] : ["roles"],
       "text",
       list(specs),
       "one map of text probabilities, " +

@@ -38,14 +38,14 @@ export function readCrop(query: HeadQuery, specs: Specs, network: CropNetwork): 
   const input =
     inputSize ??
     refuseFor(
-      [{ option: "inputSize" }],
+      ["inputSize"],
       list(specs),
       "no input size",
       `inputSize: [width, height], the size of the crop that ${family} gets`,
     );
   const refuseAll = (expected: string): never =>
     refuseFor(
-      [{ option: "inputSize" }, { option: "keypoints" }],
+      ["inputSize", "keypoints"],
       list(specs),
       `no tensors of ${family} for a ${input.join("x")} input`,
       expected,
@@ -57,16 +57,11 @@ export function readCrop(query: HeadQuery, specs: Specs, network: CropNetwork): 
   const isUsual = facts.names?.length === plan.count;
   const names = task?.keypointNames ?? (isUsual ? facts.names : null) ?? null;
   if (names && names.length !== plan.count)
-    refuseFor(
-      [{ option: "keypointNames" }],
-      "keypointNames",
-      `${names.length} names`,
-      `${plan.count}, one per keypoint`,
-    );
+    refuseFor(["keypointNames"], "keypointNames", `${names.length} names`, `${plan.count}, one per keypoint`);
   const edges = task?.edges ?? (isUsual ? facts.edges : null) ?? null;
   const outside = edges?.flat().find((k) => k >= plan.count);
   if (outside !== undefined)
-    refuseFor([{ option: "edges" }], "edges", `keypoint ${outside}`, `one of 0..${plan.count - 1}`);
+    refuseFor(["edges"], "edges", `keypoint ${outside}`, `one of 0..${plan.count - 1}`);
   const next = facts.next ?? null;
   const whole = {
     ...plan,
@@ -105,12 +100,7 @@ function readNetwork(question: Question, network: CropNetwork): CropReading {
 function checkCount({ query: { task }, specs, refuseFor }: Question, count: number): void {
   const expectedCount = task?.keypoints?.[0] ?? count;
   if (expectedCount !== count)
-    refuseFor(
-      [{ option: "keypoints" }],
-      list(specs),
-      `${count} keypoints`,
-      `${expectedCount} as keypoints says`,
-    );
+    refuseFor(["keypoints"], list(specs), `${count} keypoints`, `${expectedCount} as keypoints says`);
 }
 
 /** Returns a head without cells: the network outputs no boxes to scan. */
@@ -156,7 +146,7 @@ function refinementOf(
   const refinement = task?.keypointRefinement ?? usual;
   if (!allowed.includes(refinement))
     refuseFor(
-      [{ option: "keypointRefinement" }],
+      ["keypointRefinement"],
       "keypointRefinement",
       `"${refinement}"`,
       `${allowed.map((one) => `"${one}"`).join(" or ")} for ${family}`,
@@ -252,7 +242,7 @@ function readHeatmaps(question: Question, usual: Refinement): CropReading {
     );
   if (other)
     refuseFor(
-      [{ option: "keypoints" }],
+      ["keypoints"],
       list(specs),
       `heat maps of ${found.count} or of ${other.count} keypoints`,
       "keypoints: [count, 3], or order with the tensor, that says which",
@@ -297,7 +287,7 @@ function readVector(question: Question): CropReading {
   const { specs, query, refuseAll, refuseFor } = question;
   const count =
     query.task?.keypoints?.[0] ??
-    refuseFor([{ option: "keypoints" }], list(specs), "no number of keypoints", "keypoints: [count, 2 or 3]");
+    refuseFor(["keypoints"], list(specs), "no number of keypoints", "keypoints: [count, 2 or 3]");
   const fits = specs.flatMap((spec, tensor) =>
     ([2, 3] as const).flatMap((values) => {
       const batch = batchOf(spec, count * values);
