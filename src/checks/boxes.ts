@@ -184,11 +184,7 @@ function noteOfSides({ memory: { i32, f32 }, plan }: MemoryImage, at: number): s
 /** Smallest count of candidates for the check of overlaps. Fewer candidates may be separate objects. */
 const FEWEST_OBJECTS = 40;
 
-/**
- * Returns a note if the first candidates of feature maps hardly overlap each other. Else returns null. A network with
- * grid heads finds an object in several cells. In recorded networks, suppression keeps at most 0.7 of the candidates.
- * It keeps nearly all if the data have another order than the dims.
- */
+/** Returns a note if the first candidates of maps hardly overlap: grid heads find an object in several cells. */
 export function checkOverlaps({ memory: { i32, f32 }, plan }: MemoryImage, at: number): string | null {
   const p = at >> 2;
   const visited = i32[p + A.P_VISITED];

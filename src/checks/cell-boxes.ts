@@ -1,8 +1,4 @@
-/**
- * Detects decoded boxes in another format than the config states. If each row belongs to a cell of the input's maps,
- * the row's box lies around that cell, even at a low score. So the right format and input size are those that bring
- * boxes near their cells.
- */
+/** Detects decoded boxes in another format than stated: even at a low score, a row's box lies around its cell. */
 import { READINGS } from "../core/readings.ts";
 import { move } from "../heads/channels.ts";
 import { gridsOfRows } from "../shapes/grids.ts";
@@ -46,11 +42,7 @@ export function noteOfCellBoxes(image: MemoryImage): string | null {
     const row = boxChannels.map((at) => valueIn(image, 0, move(box, at), i));
     if (row.every(Number.isFinite)) rows.push([...row, i]);
   }
-  /**
-   * Returns the mean squared distance of the boxes from their cells. Returns Infinity if the distance is not below
-   * `limit`. The loop counts an index: the first frame runs this code before V8 compiles it, and iterators would take 1
-   * ms.
-   */
+  /** Returns the mean squared distance of boxes from their cells, or Infinity. Loops by index: iterators cost 1 ms. */
   const distanceAs = (as: BoxKind, isYFirst: boolean, isExchanged: boolean, limit: number): number => {
     const [w, h] = isExchanged ? [grid.h, grid.w] : [grid.w, grid.h];
     const [width, height] = isPixels ? (isExchanged ? [inputSize[1], inputSize[0]] : inputSize) : [1, 1];
@@ -89,11 +81,7 @@ export function noteOfCellBoxes(image: MemoryImage): string | null {
 /** Smallest count of queries for a conclusion. With fewer, every box may be large and near the upper left corner. */
 const FEWEST_QUERIES = 25;
 
-/**
- * Returns a note if the boxes of a network with queries seem to be two corners: in every box, the second pair of
- * numbers is larger than the first. Else returns null. Queries lie all over the picture, and a box on the right is not
- * wider than its distance from the left edge.
- */
+/** Returns a note if the boxes of queries seem corners: in all, the second pair of numbers is larger. */
 export function noteOfQueryBoxes(work: PlanInMemory): string | null {
   const { plan } = work;
   const [{ about, box, boxChannels, cells, kind }] = plan.heads;

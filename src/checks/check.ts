@@ -72,10 +72,7 @@ export interface Moment<W extends Checked = Checked> {
 interface Row<N extends string, M> {
   readonly id: string;
   readonly when: When;
-  /**
-   * Facts that the check needs. "frame": facts that every decoder has. "plan": also the plan of a config, which
-   * decoders of plan files lack. "tensors": also slots with whole tensors.
-   */
+  /** Needed facts: "frame" (every decoder), "plan" (of a config), "tensors" (whole ones in the slots). */
   readonly needs: N;
   /** Ids of checks that describe the same mistake better. A note of one of them ends this check. */
   readonly unless?: readonly string[];

@@ -201,10 +201,7 @@ const PLAN_CHECKS: readonly CheckRow[] = [
   },
 ];
 
-/**
- * Checks the boxes of an image from which the clamp dropped all boxes, as they were before the clamp: their unit may be
- * wrong. Scans without the clamp, then with the clamp again to restore the memory.
- */
+/** Checks the unit of boxes that the clamp dropped. Scans without it, then with it, to restore the memory. */
 function checkEmptied(work: PlanInMemory, block: number): string | null {
   const { engine, memory } = work;
   if (memory.i32[(block >> 2) + A.P_EMPTY] === 0) return null;

@@ -7,11 +7,7 @@ import { cellsOf } from "../shapes/grids.ts";
 import type { MemoryImage } from "../memory/write.ts";
 import { valueIn } from "../decode/values.ts";
 
-/**
- * Returns a note if a class id has no label, or is not below the stated class count. Else returns null.
- * @param spare 1 if class ids may count the background, which allows one id more. Ignored if there are labels, and if
- * class id 0 was found: the background has that id, and is never detected
- */
+/** Returns a note if a class id has no label, or is too large. `spare`: 1 if ids may count the background. */
 export function checkLabels(
   classIds: Int32Array,
   labels: readonly string[] | null,
@@ -54,11 +50,7 @@ export function checkBackground({ memory: { i32, f32 }, plan }: MemoryImage, at:
 /** Smallest count of classes for a conclusion. With fewer, the first score may equal the best other score by chance. */
 const FEWEST_CLASSES = 3;
 
-/**
- * Returns a note if the first score in every cell equals the best of the other scores. Else returns null. The first
- * column is then a confidence that exporters write before the classes, and the config states one class too many. Checks
- * only the first head.
- */
+/** Returns a note if each cell's first score is the best of the others: a confidence, and a class too many. */
 export function noteOfConfidence(work: MemoryImage): string | null {
   const { heads } = work.plan;
   if (heads.length === 0) return null;

@@ -22,10 +22,7 @@ export function noteOfNotFinite({ engine: { memory } }: Ready, block: number, fr
     : null;
 }
 
-/**
- * Refuses a list with a count whose scores lie in -1..0, as FP16 engines of TensorRT's EfficientNMS write them.
- * Decoders of configs have already added 1 (`MissingOne`). Plan files cannot store that step.
- */
+/** Refuses a counted list with scores in -1..0 of EfficientNMS (FP16). `MissingOne` needs a config. */
 export function checkMissingOne({ engine: { memory } }: Ready, block: number): null {
   const { i32, f32 } = memory;
   for (const r of recordsOf(memory, block)) {

@@ -54,12 +54,7 @@ const LIKELY = 0.25;
 const isNear = (score: number, threshold: number): boolean =>
   score < threshold && (score >= threshold * NEAR || (threshold >= VERY_HIGH && score >= LIKELY));
 
-/**
- * Returns a note if the best score of the last of `frames` empty frames in a row is suspicious, or if nothing was ever
- * found. Else returns null.
- * @param threshold lowest score threshold of the config
- * @param hasFound true if any earlier frame had a candidate
- */
+/** Returns a note if the best score of the last of `frames` empty frames is suspicious, or nothing was ever found. */
 export function noteOfEmpty(
   work: Ready,
   frames: number,
@@ -96,10 +91,7 @@ const wordsOf = (frames: number, { confidence, label, source }: Best, threshold:
 const noteOfNothing = (frames: number, best: Best, threshold: number): string =>
   `${wordsOf(frames, best, threshold)}: an empty scene gives such scores. If objects are there, is the picture ${PREPARED}`;
 
-/**
- * True if even an empty scene has scores above 0. False for finished lists of detections, which may be empty. False for
- * quantised scores, which may be rounded to 0. False if no class is kept.
- */
+/** True if even an empty scene has scores above 0: not for finished lists, quantised scores, or no kept class. */
 function hasScoresInEmptyScenes({ engine: { memory }, blocks }: Ready): boolean {
   const { i32 } = memory;
   const records = recordsOf(memory, blocks[0]).filter((r) => i32[r + A.H_CELLS] > 0);

@@ -28,10 +28,7 @@ export class PaddingCheck {
   /** True while exchanging width and height of the frames would put all candidates into the picture. */
   #mayBeExchanged = true;
 
-  /**
-   * Returns a note if all candidates of an image have their centre more than a pixel outside the picture. Also returns
-   * a note if the candidates of the first frames show another resize, or exchanged sides.
-   */
+  /** Returns a note if all candidates have their centre outside the picture, or the first show another resize. */
   noteOf(
     { engine: { memory }, inputSize, inPhoto }: Ready,
     block: number,
@@ -106,11 +103,7 @@ function inPaddingOf({ width, height, resize }: Frame): string {
   );
 }
 
-/**
- * Checks boxes in pixels of the photo if `decode` got no frame. Only a frame states the photo's size.
- * @returns a note
- * @throws TensorError for boxes that reach beyond the input
- */
+/** Checks boxes in pixels of the photo if `decode` got no frame. Throws for boxes beyond the input. */
 export function checkWithoutFrame({ engine: { memory }, inputSize }: Ready, block: number): string | null {
   if (inputSize === null) return null;
   const { i32, f32 } = memory;

@@ -48,10 +48,7 @@ function noteOfPicture(image: ImageInput, { most, steps, pixels }: Samples): str
     : null;
 }
 
-/**
- * Returns a note about candidates that were decoded without the frame of their picture.
- * @param prepared the last frame that `prepare` returned, for an input of size `inputSize`
- */
+/** Returns a note about candidates that were decoded without the frame that `prepare` returned last. */
 export function noteOfForgotten(
   prepared: Frame | null,
   inputSize: readonly [number, number],
@@ -65,11 +62,7 @@ export function noteOfForgotten(
   );
 }
 
-/**
- * Returns a note if a frame contradicts the frame that `prepare` returned for the same picture. Else returns null.
- * Compares only frames with the sides of that picture, in either order: a caller may scale or pad a picture before
- * `prepare`, and then pass the original's frame.
- */
+/** Returns a note if a frame with the sides of the prepared picture contradicts the frame of `prepare`. */
 export function noteOfContradiction(
   prepared: Frame,
   inputSize: readonly [number, number],
@@ -158,11 +151,7 @@ function areSidesExchanged({ data, width, height, stride }: ImageInput): boolean
   return atRow > SMOOTH * count && atExchanged * UNRELATED < atRow * differing;
 }
 
-/**
- * True if the bytes look like colour planes. In a plane, neighbouring bytes are neighbouring pixels of one colour. They
- * differ equally at all three positions of a pixel, and less than bytes three apart. With interleaved colours, neither
- * is true.
- */
+/** True if the bytes look like colour planes: neighbours differ equally at all three positions of a pixel. */
 function lookLikePlanes(steps: Samples["steps"], pixels: number): boolean {
   const [least, , largest] = [...steps].sort((a, b) => a - b);
   return least > FLAT && largest < least * 1.2 && largest < pixels * 0.8;

@@ -17,11 +17,7 @@ const MANY_CELLS = 64;
 /** Smallest count of values in a map that is checked for a single value. Fewer values may be equal by chance. */
 const FEWEST_VALUES = 16;
 
-/**
- * Returns a note if more than half of a map's cells have a score of 0.5 or more. Else returns null. For a head with
- * fewer than MANY_CELLS cells, all cells must have such a score. For rows in which the network gives each object once,
- * nine tenths must.
- */
+/** Returns a note if half of a map's cells score 0.5: all cells of a small map, nine tenths of single rows. */
 export function noteOfCrowd({ memory: { i32, f32 }, plan }: MemoryImage, block: number): string | null {
   const reading = READINGS[plan.reading];
   if (!reading.cells) return null;
@@ -94,11 +90,7 @@ const SIGMOIDS = [0.5, 0.7311] as const;
 /** Sigmoid of 0.1. */
 const LOW = 0.525;
 
-/**
- * Returns a note if a sigmoid was applied twice. Else returns null. Every score of a finished list then lies in the
- * range of sigmoids of probabilities, and most of these probabilities are near 0. Empty rows have a score of 0, which
- * becomes 0.5.
- */
+/** Returns a note if all scores of a list are sigmoids of probabilities, most near 0: applied twice. */
 export function noteOfTwoSigmoids(work: PlanInMemory): string | null {
   const { plan } = work;
   if (!READINGS[plan.reading].finished) return null;

@@ -9,11 +9,7 @@ import type { Head } from "../heads/head.ts";
 /** Range that probabilities must have. */
 const UNIT = [0, 1] as const;
 
-/**
- * Returns a note if logits, or scores of rows, are NaN or Infinity. A network whose f16 values overflow gives NaN,
- * which passes no threshold. Without this note, the frame would look like an empty scene.
- * @param lost count of the probabilities that are none, which `checkRange` met
- */
+/** Returns a note if logits or scores are NaN or Infinity, as of f16 overflow: else the frame looks empty. */
 export function noteOfLost(work: PlanInMemory, lost: number): string | null {
   const { plan } = work;
   for (const h of plan.heads)
@@ -43,11 +39,7 @@ function countLostRows(work: PlanInMemory, { cells, count, marker, score }: Head
   return lost;
 }
 
-/**
- * Reads one cell of each head, a different cell in each frame. Returns a note if the cell's score or objectness is NaN.
- * Runs only for a frame without candidates: a network that overflows gives NaN almost everywhere, which otherwise looks
- * like an empty scene.
- */
+/** Returns a note if one cell per head, another in each empty frame, is NaN: overflow looks like no objects. */
 export function noteOfNaN(work: PlanInMemory, image: number, frame: number): string | null {
   // Use a plain loop: a callback would make garbage in every frame.
   for (const h of work.plan.heads) {
@@ -75,10 +67,7 @@ export function noteOfActivated(work: PlanInMemory): string | null {
 /** Decoded boxes in pixels exceed this value. Logits of trained networks never come near it. */
 const FAR = 100;
 
-/**
- * Throws if channels that are read as distributions look like decoded boxes and probabilities. [1,84,8400] can be 4 +
- * 80 classes, or 4 x 16 bins and 20 classes. In a trained network, some logit leaves 0..1, and no logit comes near 100.
- */
+/** Throws if distributions look like boxes and probabilities: some logit leaves 0..1, and none is near 100. */
 export function checkDistributions(work: PlanInMemory): null {
   for (const h of work.plan.heads) {
     const { bins, box, score, classes, cells } = h;
@@ -104,10 +93,7 @@ export function checkDistributions(work: PlanInMemory): null {
   return null;
 }
 
-/**
- * Returns a note if the count of a finished list is negative, NaN, or larger than its rows. Else returns null.
- * @throws TensorError for a count that is no whole number: another output was taken for it
- */
+/** Returns a note if the count of a finished list is negative, NaN or too large. Throws for a fraction. */
 export function noteOfCount(work: PlanInMemory, image: number): string | null {
   // Lists have one head.
   const { count, cells } = work.plan.heads[0];

@@ -1,7 +1,4 @@
-/**
- * Detects data whose storage order is not that of the dims. In a network's maps, neighbouring cells have similar
- * values. If data are read in the wrong order, the neighbours' places hold other channels or other rows.
- */
+/** Detects data whose storage order is not that of the dims: neighbouring cells have similar values. */
 import * as A from "../core/abi.ts";
 import { READINGS } from "../core/readings.ts";
 import { ELEMENTS, shape, volume } from "../core/tensor.ts";
@@ -77,10 +74,7 @@ const ROWS_PER_CELL = [1, 2, 3];
 /** Width and height are exchanged if cells then differ less from the cell below, by at least this factor. */
 const BELOW = 3;
 
-/**
- * Returns the input size with width and height exchanged, if cells then differ less from the cell below. Else returns
- * null. Only for tensors with a row for each cell of all maps.
- */
+/** Returns the input size with exchanged sides, if cells then differ less from the cell below; else null. */
 function otherSize(image: PlanInMemory, cells: CellGrid): [number, number] | null {
   const { inputSize } = image.plan;
   if (!inputSize || cells.height > 1) return null;
@@ -135,10 +129,7 @@ function areColumnsExchanged(
   return exchanged > EXPLAINED && exchanged > TIMES * asRead;
 }
 
-/**
- * Returns how a tensor stores cells. Returns null if its layout is neither channels first nor channels last. Returns
- * null for a tensor that the plan does not read, such as objectness if the class score alone is the score.
- */
+/** Returns how a tensor stores cells, null for another layout, or a tensor that the plan does not read. */
 function cellGridOf({ plan }: PlanInMemory, { name, dims, layout }: HeadTensor): CellGrid | null {
   const tensor = plan.tensors.findIndex((s) => s.name === name);
   if (tensor < 0) return null;
@@ -197,10 +188,7 @@ function otherOrder(image: PlanInMemory, cells: CellGrid): string | null {
     : null;
 }
 
-/**
- * True if values of the first image differ less at the second distance of a pair than at the first, by the factor
- * `times`. Distances are in elements. With `more`, averages over both pairs.
- */
+/** True if values differ less at a pair's second distance, by the factor `times`. `more`: both pairs' mean. */
 function isNearer(
   image: PlanInMemory,
   { tensor, channels, width, height }: CellGrid,
@@ -216,11 +204,7 @@ function isNearer(
   return mean(1) < APART && mean(0) > times * mean(1);
 }
 
-/**
- * Returns the normalised difference of values at each of two distances, in elements. 0 means equal values. 1 means
- * unrelated values.
- * @param least part of the pairs that have to differ
- */
+/** Returns the normalised difference of values at each of two distances: 0 for equal, 1 for unrelated values. */
 function differences(
   work: PlanInMemory,
   tensor: number,

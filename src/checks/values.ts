@@ -8,10 +8,7 @@ const MOST_OF_INPUT = 1 / 32;
 /** Largest useful quantisation step of a score. */
 const MOST_OF_SCORE = 0.25;
 
-/**
- * Returns a note if the scale of a quantised tensor is too coarse for its values. Else returns null. One scale for both
- * boxes in pixels and scores would round every score to 0 or to far above 1.
- */
+/** Returns a note if a scale is too coarse: one scale for boxes in pixels and scores rounds every score. */
 export function noteOfCoarseScale({ plan }: PlanInMemory): string | null {
   for (const head of plan.heads) {
     const stepOf = (tensor: number): number => {
@@ -92,10 +89,7 @@ const FEWEST_ANGLES = 500;
 /** Smallest spread of angles for a conclusion: equal angles prove nothing. */
 const LEAST_SPREAD = 0.2;
 
-/**
- * Returns a note if every cell's angle lies in 0..1, the range of a sigmoid. Else returns null. Angles in radians have
- * a larger range: most cells hold no object, and their angles are arbitrary.
- */
+/** Returns a note if every cell's angle lies in 0..1, a sigmoid's range: radians have a larger one. */
 export function noteOfSigmoidAngles(work: PlanInMemory): string | null {
   const { heads, task } = work.plan;
   if ((task as { readonly angle?: unknown } | undefined)?.angle !== "radians") return null;

@@ -12,10 +12,7 @@ export const beginsWithBackground = (labels: readonly string[]): boolean =>
 export const withoutBackground = (labels: readonly string[]): readonly string[] =>
   labels.slice(beginsWithBackground(labels) ? 1 : 0);
 
-/**
- * Returns the config with one label per class id. Label files often name the background, but
- * TFLite_Detection_PostProcess and FOMO do not count it. Thresholds per class of the same length lose the same entry.
- */
+/** Returns the config with one label and threshold per class id, without a background that ids leave out. */
 export function alignLabels(config: Config): Config {
   const { family, labels, classes, confidenceThreshold } = config;
   if (!labels || !family || !TRAITS[family].idsLeaveOutBackground || !beginsWithBackground(labels))

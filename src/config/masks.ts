@@ -7,11 +7,7 @@ type Anchors = readonly (readonly [number, number])[] | null;
 
 type InputSize = readonly [number, number] | null;
 
-/**
- * Reads one anchor set per mask. The key of a mask is `sideN` with the width N of its map, or a name in `outputNames`.
- * Masks without keys go from the largest map to the smallest. Masks may share anchors: 0,1,2 and 1,2,3 both exist in
- * one network.
- */
+/** Reads one anchor set per mask: keys are `sideN` or output names, else from the largest map to the smallest. */
 export function readMasks(
   r: FieldReader,
   key: string,

@@ -185,10 +185,7 @@ function shapeOf(r: FieldReader): number[] | null {
   return a?.every((d) => Number.isSafeInteger(d) && (d as number) > 0) ? (a as number[]) : null;
 }
 
-/**
- * Returns width and height of the image input: the input declared as an image, else the first with a shape. The letters
- * of its layout say which dimensions they are.
- */
+/** Returns width and height of the image input, or of the first with a shape, by its layout's letters. */
 export function inputSizeOf(model: FieldReader): [number, number] | null {
   const isImage = (r: FieldReader): number => (r.json.input_type === "image" ? 1 : 0);
   let size: [number, number] | null = null;

@@ -38,10 +38,7 @@ const copyOf = (data: unknown): unknown =>
       : Object.fromEntries(Object.entries(data).map(([key, x]) => [key, copyOf(x)]))
     : data;
 
-/**
- * Reads a config and the options that override it. Returns null if the config is a file and `formats` returns null.
- * @param formats returns the readers of files. Called only if the config is a file
- */
+/** Reads a config and overriding options. Returns null if `formats`, called for a file only, returns null. */
 export function readBy(
   json: unknown,
   options: DecoderOptions,

@@ -50,11 +50,7 @@ export class BoxGrid {
     this.list(cells);
   }
 
-  /**
-   * Finds the places whose boxes share an area with a box, `offset` included, in no order. Boxes that only touch may be
-   * among them.
-   * @param box corners, from `at` on
-   */
+  /** Finds the places whose boxes share an area with the box at `at`, `offset` included. Some may only touch. */
   find(box: Float64Array, at: number): void {
     const { x, y, offset, boxes, rows, starts, members, seenIn, places } = this;
     const x1 = box[at] - offset;

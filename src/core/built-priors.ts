@@ -83,11 +83,7 @@ export function person(inputSize: readonly [number, number]): Float32Array {
 
 type Squares = readonly (readonly [stride: number, sizes: readonly number[]])[];
 
-/**
- * Returns square priors at the centre of each cell as rows cx cy w h, normalised.
- * @param cells returns the cells along a side of so many strides. `Math.ceil` keeps a last cell that the edge of the
- *   input cuts off, `Math.floor` drops it
- */
+/** Returns square priors at the cells' centres, cx cy w h. `cells`: ceil keeps a last cell that is cut off. */
 const squares = (
   [width, height]: readonly [number, number],
   layers: Squares,

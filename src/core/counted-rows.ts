@@ -26,12 +26,7 @@ interface Lists {
   readonly classIds: ArrayLike<number> | null;
 }
 
-/**
- * Returns columns of a decoder, cut to the detections of the last frame. Returns other lists unchanged, unless the
- * caller states `length`.
- * @param width count of the values of a box
- * @param length count of the detections, if the caller knows it
- */
+/** Returns a decoder's columns cut to the last frame's detections. Other lists stay, unless `length` is stated. */
 export function withoutSpareRows(lists: Lists, width: number, length?: number): Lists {
   const { boxes, scores, classIds } = lists;
   const owner = [boxes, scores, classIds].map((list) => (list as Owned | null)?.[OWNER]).find(Boolean);

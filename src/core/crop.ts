@@ -178,11 +178,7 @@ export function mapOfCrop(
 
 const NAMES: readonly string[] = ["cx", "cy", "width", "height", "angle"];
 
-/**
- * Checks a crop: known names, finite numbers, positive sides. Allocates nothing, because it runs for every frame.
- * @param where name of the crop in an error
- * @throws RangeError
- */
+/** Checks a crop: names, finite numbers, positive sides. Allocates nothing, because it runs for every frame. */
 export function checkCrop(crop: Crop, where: string): void {
   if (!isCrop(crop))
     refuse(

@@ -69,10 +69,7 @@ export function nearestName(name: string, names: readonly string[]): string | un
 /** If there are this many names or more, an error with a suggestion does not list all of them. */
 const MANY = 12;
 
-/**
- * Returns what an error about an unknown name expects: `one of a, b, c; did you mean b?`
- * @param more text after the list, for instance ` for "sort"`
- */
+/** Returns what an error about an unknown name expects: `one of a, b, c; did you mean b?`, then `more`. */
 export function namesFor(unknown: string, names: readonly string[], more = ""): string {
   const meant = nearestName(unknown, names);
   const all = meant !== undefined && names.length >= MANY ? "a known one" : `one of ${names.join(", ")}`;

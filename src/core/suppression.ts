@@ -184,10 +184,7 @@ export const DETECTION_RULES: OptionRules = {
   size: SIZE,
 };
 
-/**
- * Checks the options of `suppress` and fills in the defaults.
- * @param common rules of the options that every method has
- */
+/** Checks the options of `suppress` and fills in the defaults. `common`: rules that every method has. */
 export function settingsOf(given: SuppressOptions, common = RULES): Settings {
   if (typeof given !== "object" || given === null)
     refuse("options", show(given), 'an object such as { method: "soft-gaussian" }', RangeError);

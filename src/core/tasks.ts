@@ -23,10 +23,7 @@ export type TaskValueName = Exclude<TaskName, "detect"> | "suppression" | "prepa
 const exportOf = (task: TaskValueName): string =>
   task === "suppression" || task === "prepare" ? task : TASKS[task];
 
-/**
- * Returns the task of this name. If it is missing, throws a ConfigError with the line of source code to write.
- * @param call the call that takes the tasks, such as `createDecoder(config, ...)`
- */
+/** Returns the task of this name. Throws a ConfigError with the `call` to write if it is missing. */
 export function neededTask<N extends TaskValueName, T extends { readonly task: string }>(
   tasks: readonly T[],
   name: N,

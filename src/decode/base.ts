@@ -78,11 +78,7 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
     return packet.detectionsBy(decoder, (rows, sources) => this.detectionsOfRecords(rows, sources));
   }
 
-  /**
-   * Runs the steps of a frame.
-   * @param resultOf makes the caller's result. It is called first, and throws if the method cannot give a result for
-   *   the batch size of the tensors
-   */
+  /** Runs the steps of a frame. `resultOf` comes first, and throws if the batch does not suit the method. */
   #run<R>(outputs: Outputs | TensorInput | undefined, given: Frames, resultOf: (work: Ready) => R): R {
     // Treat null like undefined, because plain JavaScript may pass either.
     const frames = given ?? undefined;

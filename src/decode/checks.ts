@@ -39,10 +39,7 @@ export interface FrameChecks {
    */
   begin(work: Checked, labels: readonly string[] | null): void;
   afterPrepare(image: ImageInput, frame: Frame, inputSize: readonly [number, number]): void;
-  /**
-   * Checks the tensors of a frame before the scan. The slots hold whole tensors.
-   * @param lost count of the probabilities that are NaN or -Infinity
-   */
+  /** Checks whole tensors before the scan. `lost`: count of probabilities that are NaN or -Infinity. */
   beforeScan(lost: number): void;
   /** Checks the candidates of an image. `isWhole`: the slots hold whole tensors, not only the rows that passed. */
   afterImage(image: number, block: number, frame: Frame | undefined, isWhole: boolean): void;

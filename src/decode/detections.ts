@@ -74,10 +74,7 @@ export interface TaskColumns {
   readonly world?: Float32Array;
   /** Score of each row and its keypoints, as from RF-DETR's `predict()`. Only for RF-DETR with keypoints. */
   readonly fusedScores?: Float32Array;
-  /**
-   * Crop of each row for the next frame: centre x and y, width and height in pixels of the image, and the angle in
-   * radians. Only for MediaPipe's landmark networks.
-   */
+  /** Crop of each row for the next frame: centre, sides in pixels, angle. Only for MediaPipe's landmarks. */
   readonly nextCrops?: Float32Array;
   /** Angle of each row in radians. Only for networks with oriented boxes. */
   readonly angles?: Float32Array;
@@ -132,10 +129,7 @@ export function withoutMasks(got: string, expected: string): TaskFunctions {
 export const taskFunctionsOf = (detections: Detections): TaskFunctions | undefined =>
   (detections as { taskFunctions?: TaskFunctions }).taskFunctions;
 
-/**
- * A box with its label. `x`, `y`, `width` and `height` are computed from the other fields, in the same unit. JSON,
- * `structuredClone` and spreading do not include them.
- */
+/** A box with its label. `x`, `y`, `width` and `height` are computed, and are not in JSON or clones. */
 export interface Detection extends DetectionFields {
   /** Left edge. */
   readonly x: number;
@@ -274,10 +268,7 @@ export class Detections extends Unindexed implements Iterable<Detection>, TaskCo
   readonly scores: Float32Array;
   /** Class id of each row: an index into the config's labels. */
   readonly classIds: Int32Array;
-  /**
-   * Index of the cell from which each row was decoded. Cells are counted head by head, anchor by anchor, row by row.
-   * `describe()` gives the first index of each head.
-   */
+  /** Index of the cell of each row, counted head by head, anchor by anchor, row by row; see `describe()`. */
   readonly sources: Uint32Array;
   /** Class names by class id. Null if the config has no names. */
   readonly labels: readonly string[] | null;

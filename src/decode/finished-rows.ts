@@ -11,11 +11,7 @@ function ordersOf(config: Config): readonly RowOrderName[] | undefined {
   return TRAITS[familyOf(config).family].finishedRows;
 }
 
-/**
- * Returns the reader that converts a network's finished rows to one form. Returns `null` if the family has no finished
- * rows.
- * @param reader returns the class of the reader. Called only if the family has finished rows
- */
+/** Returns the reader of finished rows, `null` if the family has none. `reader` is called only if it has. */
 export function finishedRowsOf(config: Config, reader: () => typeof FinishedRows): FinishedRows | null {
   const orders = ordersOf(config);
   return orders ? new (reader())(config, orders) : null;

@@ -38,10 +38,7 @@ const ROTATED_WIDTH = 6;
 /** Returns the name of the tensor with the row counts of the images. */
 export const countsOf = (name: string): string => `rows of ${name}`;
 
-/**
- * Returns the specs of the converted tensors: the rows, and the row count of each image.
- * @param extra columns after those of an upright box: 1 for an angle
- */
+/** Returns the specs of converted rows and their counts. `extra`: columns after an upright box, 1 for an angle. */
 export const unpackedSpecs = (name: string, extra = 0): readonly TensorSpec[] => {
   const width = rowOrder("end-to-end").width + extra;
   const plain = { scale: 1, zeroPoint: 0, order: null } as const;

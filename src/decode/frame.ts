@@ -1,7 +1,4 @@
-/**
- * Converts boxes from the network's input to the original image. The kernel's boxes are normalised to the input, and
- * the image fills a rectangle of the input. So each axis needs one scale and one shift.
- */
+/** Converts boxes from the input to the image, which fills a rectangle of it: a scale and a shift per axis. */
 import * as A from "../core/abi.ts";
 import { type Crop, checkCrop, mapOfCrop } from "../core/crop.ts";
 import { refuse, refuseFor } from "../core/errors.ts";

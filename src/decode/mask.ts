@@ -13,10 +13,7 @@ export type PrototypeRule =
   | "sigmoid_input_crop_first"
   | "sigmoid_image";
 
-/**
- * Way to make a mask. A `PrototypeRule` applies to masks made from prototypes. "torchvision" and "detectron2" paste a
- * small mask of Mask R-CNN into its box.
- */
+/** Rule of a mask: a `PrototypeRule`, or "torchvision" and "detectron2" for small masks of Mask R-CNN. */
 export type MaskRule = PrototypeRule | "torchvision" | "detectron2";
 
 /** Size, rule and threshold of a mask. */

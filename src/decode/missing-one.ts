@@ -1,7 +1,4 @@
-/**
- * Adds 1 to the scores of TensorRT's EfficientNMS if they are too small by 1. Its FP16 engines write score - 1
- * (NVIDIA/TensorRT issues 1758 and 2903), so that every score of a list lies in -1..0.
- */
+/** Adds 1 to scores of TensorRT's EfficientNMS: FP16 engines write score - 1 (NVIDIA/TensorRT 1758, 2903). */
 import { fractionToHalf, numbersOf } from "../core/number.ts";
 import { ELEMENTS, type SlotArray, type TensorInput } from "../core/tensor.ts";
 import type { Plan } from "../plan/plan.ts";

@@ -6,10 +6,7 @@ import { type Detection, type DetectionFields, type Keypoint, type Point, Row } 
 const distanceOf = (a: Point, b: Point): number =>
   Math.sqrt((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y));
 
-/**
- * Returns the centre and the side lengths of an oriented box. The width is measured along the angle: boxes of text
- * begin at another corner than boxes of networks with angles.
- */
+/** Returns the centre and sides of an oriented box. The width lies along the angle: first corners differ. */
 function sidesOf([a, b, c, d]: readonly Point[], angle = NaN): Partial<Detection> {
   const along = (p: Point): number => Math.abs((p.x - a.x) * Math.cos(angle) + (p.y - a.y) * Math.sin(angle));
   const [first, last] = [distanceOf(a, b), distanceOf(a, d)];

@@ -24,10 +24,7 @@ export interface UpdateRules {
 
 const NAMES = ["confidenceThreshold", "iouThreshold", "maxDetections"];
 
-/**
- * Returns the new thresholds: those in `update`, and the others from `now`.
- * @throws RangeError with every problem of `update`
- */
+/** Returns the new thresholds: `update` over `now`. Throws a RangeError with every problem. */
 export function readUpdate<T extends Partial<Thresholds>>(
   update: Update | null | undefined,
   now: T,

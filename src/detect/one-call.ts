@@ -10,10 +10,7 @@ export class OneCall {
   /** Resolves a `close` that waits for the running call. */
   #onLeave: (() => void) | undefined;
 
-  /**
-   * Throws a TensorError if another call runs, or if the detector is closed.
-   * @param end ends the call, if it is a loop
-   */
+  /** Throws a TensorError if another call runs, or the detector is closed. `end` ends a loop. */
   enter(call: string, end?: () => void): void {
     if (this.#closing)
       throw new TensorError(`${call}() was called on a detector that is closed. Make another one.`);

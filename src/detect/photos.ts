@@ -22,11 +22,7 @@ export function photoOf(image: object): Uint8Array | Blob | null {
   return bytes !== null && photoFormat(bytes) !== null ? bytes : null;
 }
 
-/**
- * Decodes the file of a photo. The pixels are upright, turned by its EXIF orientation.
- * @param draw reads the pixels of a bitmap
- * @throws TensorError if nothing here decodes it, or the file is damaged
- */
+/** Decodes the file of a photo upright, by `draw`. Throws a TensorError if damaged, or nothing decodes it. */
 export async function decodePhoto(
   photo: Uint8Array | Blob,
   draw: (bitmap: Bitmap) => ImageInput,

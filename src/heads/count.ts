@@ -12,11 +12,7 @@ const PART_NAME = /score|conf|prob|class|label|id/i;
 /** Returns a name without the number at its end. Names of a series differ only in that number. */
 export const stemOf = (name: string): string => name.replace(/[-_:. ]?\d*$/, "");
 
-/**
- * Returns the index of the tensor that holds the count: one element, or one element per image. Returns -1 if the lists
- * have no count.
- * @throws TensorError if several tensors may hold it, or if none does and the family's lists always have one
- */
+/** Returns the index of the tensor of counts, -1 for none. Throws for several, or if lists always have one. */
 export function countAmong(query: HeadQuery, specs: Specs, classIds: number): number {
   const { dims } = specs[classIds];
   const images = dims.length > 1 ? dims[0] : 1;

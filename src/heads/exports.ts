@@ -29,10 +29,7 @@ import { boxesScores, offsetsOrBoxes, priorRows } from "./ssd.ts";
 interface ExportForm<Q extends HeadQuery> {
   /** Returns every interpretation of the tensors in this form. */
   readonly read: (query: Q, specs: Specs) => Interpretation[];
-  /**
-   * Returns the shapes of the form for an error. Absent if the table of channels tells them.
-   * @param shapes the shapes of its ways
-   */
+  /** Returns the shapes for an error, given those of its ways. Absent if the table of channels tells them. */
   readonly expected?: (query: Q, shapes: string) => string;
   /** Returns the options that must be stated before the form can be read. */
   readonly asks?: (query: HeadQuery) => readonly Hint[];

@@ -21,10 +21,7 @@ export const columnOf = ({ index, channel, cell }: TensorView): Column => ({
   cell,
 });
 
-/**
- * Returns the match of boxes and scores, which may share one tensor. A second tensor of scores holds the objectness.
- * @param view how the boxes are seen as cells of a map
- */
+/** Returns the match of boxes and scores. A second tensor of scores holds objectness. `view`: cells of a map. */
 export const matchOfViews = (
   boxes: TensorView,
   scores: readonly TensorView[],
@@ -237,11 +234,7 @@ function joinTensorPerHead(
 const viewsWithCells = (views: readonly TensorView[], { cells, gridWidth }: HeadDraft): TensorView[] =>
   views.filter((view) => view.cells === cells && (view.w === 0 || view.w === gridWidth));
 
-/**
- * Returns the view of the only tensor that has the requested storage order. Returns `null` for no tensor or several.
- * Without a requested order, returns a view only if all views have the same steps.
- * @param isPlanar true for channels first, false for channels last
- */
+/** Returns the only view of the requested storage order, or with the same steps in all; else `null`. */
 function pickOnly(all: readonly TensorView[], isPlanar?: boolean): TensorView | null {
   if (all.length === 0 || new Set(all.map(({ index }) => index)).size > 1) return null;
   const inOrder = all.filter(({ cell }) => (cell === 1) === isPlanar);

@@ -26,11 +26,7 @@ export interface Assembly {
   readonly layout: MemoryLayout;
 }
 
-/**
- * Makes the plan and the layout of a config whose tensors `interpretConfig` has interpreted.
- * @throws TensorError if the shapes do not fit the config, or fit in several ways; RangeError for a batch of more
- * images than memory can hold
- */
+/** Makes the plan and the layout of an interpreted config. Throws for shapes that do not fit, or too many images. */
 export function assemble(
   interpreted: Interpreted,
   explain: Explain | null,

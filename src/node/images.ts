@@ -71,10 +71,7 @@ export async function readImage(bytes: Uint8Array, where = "image"): Promise<Pix
   }
 }
 
-/**
- * Writes a JPEG.
- * @throws DrawError if the package for JPEG is missing
- */
+/** Writes a JPEG. Throws a DrawError if the package for JPEG is missing. */
 export async function writeJpeg({ data, width, height }: Pixels): Promise<Uint8Array> {
   return loadJpeg().encode({ data, width, height }, JPEG_QUALITY).data;
 }

@@ -18,12 +18,7 @@ export interface ModelInspection {
   };
 }
 
-/**
- * Describes a model. Options override what the file says.
- * @param specs shapes that replace those of the file; if empty, the file's own are used
- * @param name of the file: it may contain the name of a family
- * @throws ConfigError, TensorError as `createDecoder` would, but not for what the file leaves open
- */
+/** Describes a model, with overriding options and `specs`, if any. Throws as `createDecoder` would. */
 export function inspectModel(
   model: Model,
   specs: readonly TensorSpecInput[],

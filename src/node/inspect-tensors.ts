@@ -94,10 +94,7 @@ function inspectConfig(
   return describePlan(config, { ...plan, notes: [...plan.notes, ...notes] });
 }
 
-/**
- * Lists the likely readings of shapes. If no family fits, says what the shapes resemble.
- * @param facts of the file that states the tensors, and its name
- */
+/** Lists the likely readings of shapes. If no family fits, says what the shapes resemble. */
 export function inspectShapes(
   tensors: readonly OpenSpec[],
   options: DecoderOptions,

@@ -14,16 +14,10 @@ function readFirst(...places: readonly string[]): Uint8Array<ArrayBuffer> {
   throw new Error(`${name}: not found beside the command. Install boxwright again, or run npm run build.`);
 }
 
-/**
- * Reads the scalar kernel.
- * @throws Error if it is not there
- */
+/** Reads the scalar kernel. Throws if it is not there. */
 export const readScalarKernel = (): Uint8Array<ArrayBuffer> =>
   readFirst("./scalar.wasm", "../../build/scalar.wasm");
 
-/**
- * Reads the module into which `compile` puts a plan.
- * @throws Error if it is not there
- */
+/** Reads the module into which `compile` puts a plan. Throws if it is not there. */
 export const readTemplate = (engine: "simd" | "ts"): string =>
   new TextDecoder().decode(readFirst(`./compiled.${engine}.mjs`, `../../dist/compiled.${engine}.mjs`));

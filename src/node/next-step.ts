@@ -34,11 +34,7 @@ function varianceWords(family: Family | undefined, model: Model): string | null 
   return variances && `--variances ${variances.join(",")}`;
 }
 
-/**
- * Returns the option `--family` of the command line with the families to choose from, and the task if all of them have
- * the same. Returns `null` if nothing fits.
- * @param path of the file. A family in its name comes first
- */
+/** Returns `--family` with the families to choose from, and their task if all have the same; or `null`. */
 export function familyWords(
   possibilities: readonly Possibility[],
   path: string,
@@ -60,10 +56,7 @@ export function familyWords(
   return `--family ${first}${others.map((family) => ` (or ${family})`).join("")}${more}`;
 }
 
-/**
- * Returns the line that names the next step.
- * @param path of the file, as the user wrote it
- */
+/** Returns the line that names the next step for the file at `path`, as the user wrote it. */
 export function nextStep(path: string, { json }: ModelInspection, options: DecoderOptions): string {
   const { model } = json;
   const isMissing = (name: string): boolean =>

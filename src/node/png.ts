@@ -27,10 +27,7 @@ const COLOURS = {
   bgra: { colourType: 6, bytes: 4 },
 } as const;
 
-/**
- * Returns a PNG of pixels without changing them.
- * @throws RangeError if they are no image, DrawError if they are planes of a camera
- */
+/** Returns a PNG of pixels. Throws a RangeError for no image, a DrawError for planes of a camera. */
 export function pixelsPng(image: ImageInput): Uint8Array {
   const { data, width, height, format, stride } = checkImage(image);
   if (!Object.hasOwn(COLOURS, format))

@@ -89,11 +89,7 @@ export function offsetVariances(
 export const statedClasses = ({ classes, labels }: DecoderOptions): number | undefined =>
   classes ?? (labels && Object.keys(labels).length);
 
-/**
- * Returns all interpretations under a config. Returns none if the tensors do not fit. A single interpretation is
- * returned only if a plan can be made from it.
- * @param values returns the values of a tensor by its index; `null` if they are not at hand
- */
+/** Returns all interpretations under a config, none if nothing fits. A single one must make a plan. */
 export function interpretationsUnder(
   config: unknown,
   options: DecoderOptions,

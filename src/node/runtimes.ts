@@ -13,10 +13,7 @@ const PACKAGES: { readonly [format in ModelFormat]?: string } = {
   tflite: "@tensorflow/tfjs-tflite",
 };
 
-/**
- * Returns the optional package that runs files of a format.
- * @throws TensorError if the command has no package for the format
- */
+/** Returns the optional package that runs files of a format. Throws a TensorError if there is none. */
 export function runtimePackage(format: ModelFormat, path: string): string {
   const name = PACKAGES[format];
   if (name === undefined)

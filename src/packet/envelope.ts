@@ -72,11 +72,7 @@ const FORMS: { readonly [name: string]: Form } = {
 /** Returns the CloudEvents type of a kind. */
 export const eventType = (kind: PacketKind): string => `boxwright.${kind}.v1`;
 
-/**
- * Returns the CloudEvents attributes of a new packet. JSON leaves out undefined ones.
- * @param prefix stands before each name
- * @throws PacketError for an attribute that a reader would refuse
- */
+/** Returns the CloudEvents attributes of a new packet. Throws a PacketError for one that a reader refuses. */
 export function attributesOf(
   kind: PacketKind,
   about: PacketAbout,

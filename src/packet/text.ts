@@ -13,10 +13,7 @@ export function bytesOf(value: object): Uint8Array {
     : Uint8Array.from(unescape(encodeURIComponent(json)), (c) => c.charCodeAt(0));
 }
 
-/**
- * Returns UTF-8 bytes as text.
- * @throws an error of the runtime if the bytes are not UTF-8
- */
+/** Returns UTF-8 bytes as text. Throws an error of the runtime for other bytes. */
 function textOf(bytes: Uint8Array): string {
   // Decode a copy, since browsers refuse shared memory.
   if (globalThis.TextDecoder)
@@ -38,10 +35,7 @@ export function parse(text: () => string): unknown {
   }
 }
 
-/**
- * Returns the JSON at the start of a packet, and the index after it.
- * @throws PacketError if the bytes are too many, cut off, or begin with other JSON than an event or a response
- */
+/** Returns the JSON at the start of a packet, and the index after it. Throws a PacketError if cut off. */
 export function readHead(
   bytes: Uint8Array,
   maxBytes: number,

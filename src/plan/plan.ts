@@ -1,7 +1,4 @@
-/**
- * The type of a plan: frozen plain data that states how tensors are decoded, without addresses. A plan and its tensors
- * make a complete bug report.
- */
+/** The type of a plan: frozen plain data without addresses. With its tensors, it is a complete bug report. */
 import type { Suppression } from "../config/types.ts";
 import type { Rules } from "../core/rules.ts";
 import type { FamilyReason } from "../core/family-names.ts";

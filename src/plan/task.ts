@@ -6,10 +6,7 @@ import type { HeadQuery } from "../heads/query.ts";
 
 export interface TaskPlanner {
   readonly task: string;
-  /**
-   * Returns every interpretation of the tensors. Sets `head.extra` of each head and `interpretation.task`, and adds the
-   * task's tensors to `uses`. Throws if there is none, since only the task knows which tensors it expects.
-   */
+  /** Returns every interpretation with `head.extra`, `task` and `uses` set. Throws with the task's shapes. */
   read(query: HeadQuery, specs: Specs): readonly Interpretation[];
   /** Rules of the kernel that override the config's. `plan.task.rules` keeps the config's. */
   readonly rules?: Partial<Rules>;

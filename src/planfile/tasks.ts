@@ -31,11 +31,7 @@ export interface AttachedTask {
 /** A task for plan files. It contains no reader of configs or shapes, so that pages stay small. */
 export interface FileTask<N extends TaskName = TaskName> extends RowReader {
   readonly task: N;
-  /**
-   * Reads the section of a file whose counts and addresses `checkTask` has checked, and adds the task's columns to the
-   * detections.
-   * @throws ConfigError if the section contradicts the rest of the file
-   */
+  /** Adds the columns of a section whose counts and addresses are checked. Throws if it contradicts the file. */
   readonly attachFile: (loaded: LoadedFile) => AttachedTask;
 }
 

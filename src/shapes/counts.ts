@@ -53,10 +53,7 @@ const PRIOR_INPUTS = [
   [896, 896],
 ] as const;
 
-/**
- * Returns the first of `inputs` at which a network of the form has `n` priors. Returns undefined if no input fits, or
- * if networks of the family have different priors.
- */
+/** Returns the first of `inputs` at which a network of the form has `n` priors, undefined for none. */
 export function inputOfPriors(
   n: number,
   { families, perCell }: FormRow,

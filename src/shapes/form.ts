@@ -1,7 +1,4 @@
-/**
- * The types behind the table of forms. A form is a set of tensors that a network outputs. Its channel counts may
- * contain unknowns, such as the class count.
- */
+/** The types of the table of forms: sets of output tensors, whose channel counts may contain unknowns. */
 import type { DecoderOptions } from "../config/types.ts";
 import type { Family } from "../core/family.ts";
 import type { TaskName } from "../core/tasks.ts";

@@ -73,10 +73,7 @@ const USUAL_SMALL = 320;
 /** Width of most inputs that are not square. */
 const USUAL_WIDTH = 640;
 
-/**
- * Returns the size of the input whose maps have this many rows, `each` of them per cell. Prefers a square. Else returns
- * the rectangle closest to inputs of published networks, or `null` if no rectangle fits.
- */
+/** Returns the input whose maps have this many rows, `each` per cell: square, or usual; `null` for none. */
 export function sizeOfRows(rows: number, each: number): readonly [number, number] | null {
   // Prefer the larger input: 2125 rows are the cells of 320 pixels at strides 8 to 64, or of 160 pixels at strides 4 to
   // 32.

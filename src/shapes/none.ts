@@ -1,7 +1,4 @@
-/**
- * Networks that no family decodes, recognised by the names and shapes of tensors. Each row is one kind of network, with
- * an example. Names are those of exporters and published code.
- */
+/** Networks that no family decodes, by names and shapes. Each row is one kind, with an example. */
 import type { OpenTensor } from "./views.ts";
 
 /** The tensors of a network, and the known facts about its inputs. */

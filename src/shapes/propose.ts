@@ -221,10 +221,7 @@ function rolesOf({ form, views }: Match, tensors: readonly OpenTensor[]): Roles 
   return roles;
 }
 
-/**
- * Returns the roles of boxes and scores if another tensor has the same shape. Without roles, a decoder could not tell
- * the two apart. Examples are the rows of an auxiliary head, and rknn's sums of scores of one class.
- */
+/** Returns the roles of boxes and scores if another tensor, such as an auxiliary head, has the same shape. */
 function rolesOfTwins({ form, views, left }: Match, tensors: readonly OpenTensor[]): Roles {
   if (form.task !== undefined || !views.boxes) return {};
   const shapeOf = (i: number): string => tensors[i].dims.join();

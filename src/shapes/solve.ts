@@ -1,7 +1,4 @@
-/**
- * Finds the forms (known layouts of outputs) that a network's tensors fit. Assigns each tensor to a part of the form,
- * and calculates the counts that a form leaves open, such as the number of classes.
- */
+/** Finds the forms that tensors fit: assigns each to a part, and calculates the counts that are open. */
 import type { FormRow, PartRow, Unknown } from "./form.ts";
 import type { AllViews, OpenTensor, View } from "./views.ts";
 
@@ -152,10 +149,7 @@ function playLevels(
 
 const sizesOf = (levels: readonly View[]): string => levels.map(({ n }) => n).join();
 
-/**
- * Returns one view for each map size, the largest first. Returns `null` if the sizes differ from `sizes`, those of the
- * other parts. A map of one channel has two views of the same elements.
- */
+/** Returns one view for each map size, the largest first, `null` if the sizes are not `sizes`. */
 function oneForEachSize(all: readonly View[], sizes: string | null): View[] | null {
   // Without known sizes, take the tensors in the order of the levels.
   if (all.every(({ n }) => n === null)) return sizes === null || sizes === sizesOf(all) ? [...all] : null;

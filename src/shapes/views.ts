@@ -1,7 +1,4 @@
-/**
- * The ways to see one tensor: rows of boxes, a feature map, a list, one value. Nothing here knows the meaning of a
- * channel. A dimension is `null` if the file does not state it.
- */
+/** The ways to see one tensor: rows, a map, a list, one value. Nothing here knows what a channel means. */
 import type { ElementType } from "../core/tensor.ts";
 
 /** A tensor before any data. Dimensions may be unknown. */

@@ -1,7 +1,4 @@
-/**
- * Table of the channels of each form that decoders read. The heads, the shapes in a refusal, and the class counts that
- * a dimension can stand for all come from this table.
- */
+/** Table of the channels of each form, for heads, shapes in refusals, and class counts of dimensions. */
 import type { ExportName, FamilyTraits } from "../core/family.ts";
 
 /**
@@ -59,10 +56,7 @@ const OBJECTNESS_ROWS = [/* @__PURE__ */ rows(BOX_OBJECTNESS_CLASSES)];
 /** Boxes and scores, with or without a column for the background. DETR calls that column "nothing". */
 const WITH_BACKGROUND = [/* @__PURE__ */ rows(BOXES, SCORES), /* @__PURE__ */ rows(BOXES, { scores: "C+1" })];
 
-/**
- * The ways of each form. "distance-maps" is missing: its ways depend on the family (`distanceWays`). Other missing
- * forms have other parts, which heads/exports.ts describes.
- */
+/** The ways of each form. `distanceWays` has those of "distance-maps", heads/exports.ts describes others. */
 const WAYS: { readonly [E in ExportName]?: readonly Way[] } = {
   "anchor-maps": [{ see: "maps", tensors: [BOX_OBJECTNESS_CLASSES], each: [3, 5, 1, 2, 4, 6] }],
   "cell-maps": [/* @__PURE__ */ maps(OBJECTNESS_BOX_CLASSES)],

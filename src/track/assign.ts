@@ -273,10 +273,7 @@ export class Assignment {
     this.moveUp(own);
   }
 
-  /**
-   * Extends the search from a placed member to all partners it could have.
-   * @param before price of the member, less the cost of the path to it
-   */
+  /** Extends the search from a placed member. `before`: its price, less the cost of the path to it. */
   private leave(own: number, before: number): void {
     const { reached, price, listedWeights, ownOf, other, reachedBy } = this;
     this.visits++;

@@ -81,11 +81,7 @@ export class Matching {
   }
 }
 
-/**
- * Adds the IoU of every overlapping pair as its weight.
- * @param boxes corners of all tracks
- * @returns true if no track and no detection has two partners above the threshold
- */
+/** Adds the IoU of every overlapping pair. Returns true if nobody has two partners above the threshold. */
 export function addOverlaps(
   m: Matching,
   tracks: Tracks,

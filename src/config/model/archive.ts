@@ -35,10 +35,7 @@ export function packingOf(bytes: Uint8Array): Packing | null {
   return bytes.length >= BLOCK && hasChecksum(bytes) ? "tar" : null;
 }
 
-/**
- * Returns the `config.json` of an NN Archive as parsed JSON.
- * @throws ConfigError if the archive is damaged, or holds no `config.json`
- */
+/** Returns the `config.json` of an NN Archive as parsed JSON. Throws a ConfigError if damaged or without one. */
 export async function readArchiveJson(
   bytes: Uint8Array,
   packing: Packing,

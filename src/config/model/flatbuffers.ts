@@ -47,10 +47,7 @@ export class Flatbuffer {
     return at + this.u32(at);
   }
 
-  /**
-   * Returns the text that the offset at `at` leads to.
-   * @throws ConfigError if it is longer than `most` bytes
-   */
+  /** Returns the text that the offset at `at` leads to. Throws a ConfigError for more than `most` bytes. */
   text(at: number, most: number): string {
     const start = this.follow(at);
     const length = this.u32(start);
@@ -59,10 +56,7 @@ export class Flatbuffer {
     return textOf(this.bytes, start + 4, start + 4 + length);
   }
 
-  /**
-   * Returns `at`.
-   * @throws ConfigError if the file does not have `length` bytes there
-   */
+  /** Returns `at`. Throws a ConfigError if the file does not have `length` bytes there. */
   check(at: number, length: number): number {
     if (at + length > this.bytes.length)
       refuseFile(

@@ -20,10 +20,7 @@ export interface InferenceMetadata {
   readonly options: Partial<TypedOptions>;
 }
 
-/**
- * Returns what the metadata state, `null` if they have no such key.
- * @throws ConfigError if the key is there and cannot be read
- */
+/** Returns what the metadata state, `null` without such a key. Throws a ConfigError if it cannot be read. */
 export function readInference(metadata: { readonly [key: string]: string }): InferenceMetadata | null {
   const form = METADATA_FORMS.find(({ key }) => metadata[key] !== undefined);
   if (!form) return null;

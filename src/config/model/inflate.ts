@@ -9,10 +9,7 @@ const streamOf = (chunks: readonly Uint8Array[]): ReadableStream<Uint8Array> =>
     },
   });
 
-/**
- * Unpacks a stream with `unpacker` and yields the chunks as they come. Ends the stream if the caller stops early.
- * @throws ConfigError if the data are damaged
- */
+/** Yields the unpacked chunks of a stream. Ends it if the caller stops early. Throws for damaged data. */
 export async function* unpackChunks(
   where: string,
   packed: readonly Uint8Array[],
@@ -57,12 +54,7 @@ export function gunzip(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8
 /** Header of a gzip member without a name and a time. */
 const GZIP_HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
 
-/**
- * Unpacks a deflated file of a zip.
- * @param crc checksum of the unpacked bytes
- * @param size count of the unpacked bytes
- * @throws ConfigError if the data are damaged, or unpack to another size
- */
+/** Unpacks a deflated file of a zip. Throws a ConfigError for damaged data, or another size or checksum. */
 export async function inflate(
   where: string,
   packed: Uint8Array,

@@ -15,10 +15,7 @@ const TYPES = [
   .join(" ")
   .split(" ");
 
-/**
- * Reads the network of an ONNX file.
- * @throws ConfigError if the bytes are no ONNX file, are cut short or are damaged
- */
+/** Reads the network of an ONNX file. Throws a ConfigError for other, damaged or cut files. */
 export function readOnnx(bytes: Uint8Array): NetworkFile {
   const file = {
     producer: null as string | null,

@@ -27,10 +27,7 @@ export class Message {
     this.#end = end;
   }
 
-  /**
-   * Moves to the next field. Returns false at the end of the message.
-   * @throws ConfigError if a field reaches over the end of the message, or is of no known kind
-   */
+  /** Moves to the next field, false at the end. Throws a ConfigError for a field beyond it or of no known kind. */
   next(): boolean {
     if (this.#at >= this.#end) return false;
     const at = this.#at;
@@ -53,10 +50,7 @@ export class Message {
     return this.#value;
   }
 
-  /**
-   * Returns the current field as text of at most `most` bytes.
-   * @throws ConfigError if it is longer, or no text
-   */
+  /** Returns the field as text. Throws a ConfigError for more than `most` bytes, or no text. */
   text(most: number): string {
     this.#check(BLOCK, "text");
     const length = this.#at - this.#start;

@@ -25,10 +25,7 @@ export function hasChecksum(header: Uint8Array): boolean {
   return parseInt(tarText(header, 148, 8).trim(), 8) === sum;
 }
 
-/**
- * Reads a header whose checksum has been checked.
- * @param refuse throws, given what was found and what was expected
- */
+/** Reads a header whose checksum has been checked. `refuse` throws, given what was found and expected. */
 export function readTarHeader(
   header: Uint8Array,
   refuse: (got: string, expected: string) => never,
@@ -45,10 +42,7 @@ export function readTarHeader(
   };
 }
 
-/**
- * Returns the last path in the records of a pax header, or null. A record is `length key=value
- * `. The length covers the whole record, so text in a value that looks like a record is skipped.
- */
+/** Returns the last path in the records `length key=value ` of a pax header, or null. Skips by the length. */
 export function paxPath(body: Uint8Array): string | null {
   let path: string | null = null;
   for (let at = 0; at < body.length;) {

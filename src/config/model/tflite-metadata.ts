@@ -33,11 +33,7 @@ export interface TfliteMetadata {
   readonly normalisation: ModelInput["normalisation"];
 }
 
-/**
- * Reads the metadata of a TFLite file.
- * @param buffer the flatbuffer of TFLite Metadata
- * @throws ConfigError if the buffer or the zip is damaged
- */
+/** Reads the metadata of a TFLite file from their flatbuffer and zip. Throws a ConfigError if damaged. */
 export async function readTfliteMetadata(
   bytes: Uint8Array,
   buffer: Uint8Array | null,

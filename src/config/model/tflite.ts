@@ -34,10 +34,7 @@ const BUFFER = { data: 0 };
 /** True if bytes 4 to 7 say that the file is a TFLite flatbuffer. */
 export const isTflite = (bytes: Uint8Array): boolean => textOf(bytes, 4, 8) === "TFL3";
 
-/**
- * Reads the network of a TFLite file.
- * @throws ConfigError if the bytes are cut short or damaged
- */
+/** Reads the network of a TFLite file. Throws a ConfigError if the bytes are cut short or damaged. */
 export async function readTflite(bytes: Uint8Array): Promise<NetworkFile> {
   const model = new Flatbuffer(bytes, FILE).root();
   const subgraph = model.item(MODEL.subgraphs, 0);

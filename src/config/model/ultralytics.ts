@@ -21,10 +21,7 @@ export interface UltralyticsMetadata {
   readonly keypointNames: readonly string[] | null;
 }
 
-/**
- * Reads metadata with Ultralytics' own keys. `null` for other metadata.
- * @throws ConfigError if they are Ultralytics', and cannot be read
- */
+/** Reads metadata with Ultralytics' own keys, `null` for others. Throws a ConfigError for damaged ones. */
 export function readUltralytics(metadata: { readonly [key: string]: string }): UltralyticsMetadata | null {
   if (metadata["names"] === undefined || metadata["stride"] === undefined) return null;
   const value = (key: string): Literal | undefined => readLiteral(metadata[key] ?? "");

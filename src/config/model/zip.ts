@@ -1,7 +1,4 @@
-/**
- * Reads a zip by the directory at its end. Used for NumPy's .npz and for the metadata after a TFLite file. Sizes come
- * from the directory, since local headers may hold placeholders.
- */
+/** Reads a zip (.npz, metadata after a TFLite file) by the directory at its end, which has the sizes. */
 import { crc32 } from "../../core/crc32.ts";
 import { MAX_NAME, MAX_TEXT, refuseFile, textOf } from "./bytes.ts";
 import { inflate } from "./inflate.ts";
@@ -132,16 +129,10 @@ export function dataOf(bytes: Uint8Array, entry: ZipEntry, refuse: RefuseZip): Z
 const refuseZip: RefuseZip = (file, got, expected) =>
   refuseFile(file === null ? "zip" : `zip: ${file}`, got, expected);
 
-/**
- * Returns the files of a metadata zip at the end of `bytes`. Empty if there is no zip.
- * @throws ConfigError if its directory is damaged
- */
+/** Returns the files of a metadata zip at the end of `bytes`, empty for none. Throws if it is damaged. */
 export const zipEntries = (bytes: Uint8Array): ZipEntry[] => readDirectory(bytes, MAX_FILES, refuseZip) ?? [];
 
-/**
- * Returns the text of a file in a zip.
- * @throws ConfigError if it is too large, damaged, or packed in a way that is not read
- */
+/** Returns the text of a file in a zip. Throws a ConfigError if too large, damaged, or packed otherwise. */
 export async function zipText(bytes: Uint8Array, entry: ZipEntry): Promise<string> {
   const { name, crc, size } = entry;
   if (size > MAX_TEXT) refuseZip(name, `${size} bytes`, `at most ${MAX_TEXT}`);

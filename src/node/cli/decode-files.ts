@@ -109,12 +109,7 @@ interface FolderCommand {
   readonly io: Io;
 }
 
-/**
- * Decodes every frame of folders. Reports a frame that fails, and continues with the next frame.
- * @param folders folders, and files that belong to every frame
- * @param each called with every result
- * @throws TensorError at the end, if some frame failed
- */
+/** Decodes every frame of folders, and reports those that fail; then throws a TensorError at the end. */
 export async function decodeFolders(
   { folders, shared }: Folders,
   { command, values, io }: FolderCommand,

@@ -23,12 +23,7 @@ const ENDINGS = [".png", ".jpg", ".jpeg"];
 /** True for a file that is treated as a photo if it lies in a folder. */
 export const isImagePath = (path: string): boolean => ENDINGS.includes(extname(path).toLowerCase());
 
-/**
- * Returns the photos that the words name, sorted within each word. "-" is standard input, which holds one photo, or one
- * path per line.
- * @param stdin reads standard input to its end
- * @throws UsageError if a word means no photo
- */
+/** Returns the photos that the words name, sorted within each. "-": one photo, or one path per line. */
 export async function imageFiles(
   words: readonly string[],
   stdin: () => Promise<Uint8Array>,
@@ -121,10 +116,7 @@ function baseOf(pattern: string): string {
   return fixed.join("/") || (pattern.startsWith("/") ? "/" : ".");
 }
 
-/**
- * Returns a test for paths. `**` matches any folders. `*` and `?` match within one name.
- * @throws UsageError for a pattern that is none
- */
+/** Returns a test for paths: `**` matches folders, `*` and `?` within a name. Throws for no pattern. */
 export function matcherOf(pattern: string): (path: string) => boolean {
   const source = sourceOf(slashed(pattern).replace(/^\.\//, ""));
   try {

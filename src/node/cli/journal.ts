@@ -27,10 +27,7 @@ export class Journal {
     this.#settings = settings;
   }
 
-  /**
-   * Begins a run, or resumes the run that was stopped.
-   * @throws TensorError if that one had other settings, and for results that a run without --resume would overwrite
-   */
+  /** Begins or resumes a run. Throws for other settings, and for results that would be overwritten. */
   static async open(out: string, settings: Settings, resumes: boolean): Promise<Journal> {
     const journal = new Journal(out, settings);
     if (resumes) await journal.#read();
@@ -85,10 +82,7 @@ export class Journal {
     return this.#results.has(image);
   }
 
-  /**
-   * Forgets the result of an image if the image's file was replaced. Returns true if there was such a result.
-   * @param stamp of the file now; null if the file is gone: then its result stays
-   */
+  /** Forgets the result of an image whose file was replaced. `stamp`: null for a file that is gone. */
   forgetReplaced(image: string, stamp: string | null): boolean {
     const entry = this.#results.get(image);
     return entry !== undefined && stamp !== null && entry.stamp !== stamp && this.#results.delete(image);

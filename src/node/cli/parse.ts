@@ -8,10 +8,7 @@ export interface Parsed {
   readonly positionals: readonly string[];
 }
 
-/**
- * Separates words into options and positionals.
- * @throws UsageError for an unknown option, and for a value that is missing or that a flag does not take
- */
+/** Separates words into options and positionals. Throws a UsageError for unknown or valueless options. */
 export function parseWords(command: CommandName, words: readonly string[]): Parsed {
   const options = optionsOf(command);
   const { values, positionals, tokens } = parseArgs({

@@ -30,11 +30,7 @@ function refuseToWrite(option: string, path: string, e: NodeJS.ErrnoException): 
   throw new TensorError(`--${option}: ${path} cannot be written: ${systemReason(e)}.`);
 }
 
-/**
- * Throws if a file to write is also read, or is also written by another option.
- * @param outs options and the paths that they name
- * @param read paths of the files that are read. Values that are not given are skipped
- */
+/** Throws if a file to write is also read, or is also written by another option. */
 export async function checkPlaces(
   outs: readonly (readonly [option: string, path: string | undefined])[],
   read: readonly unknown[],

@@ -103,10 +103,7 @@ interface Network {
   readonly advise: (error: Error) => Error;
 }
 
-/**
- * Opens the network with the runtime for its format.
- * @param packages needed for the photos. All missing packages are listed before the network runs, which may take long
- */
+/** Opens the network by its format's runtime. Lists all missing packages before the network runs. */
 async function openNetwork(
   path: string,
   values: Values,

@@ -29,12 +29,7 @@ export function parseQuantised(word: string): { name: string | undefined; scale:
   return scale === null ? null : { name, scale };
 }
 
-/**
- * Parses `name:1x84x8400:f32:0.004,128`. All parts except the shape are optional.
- * @param index place of the tensor, for a name if none is given
- * @returns null if the word is no shape: it is a path then
- * @throws UsageError if a type, a size or a scale is not valid
- */
+/** Parses `name:1x84x8400:f32:0.004,128`, of which only the shape is needed. Returns null for a path. */
 export function parseShape(word: string, index: number): TensorHead | null {
   const match = SHAPE.exec(word);
   if (!match) return null;

@@ -71,10 +71,7 @@ export function parseTensorList(json: unknown, where: string): BinSpec[] {
   });
 }
 
-/**
- * Checks one entry. An entry without a name gets the name of its file.
- * @param beside name of the file that the entry stands beside, used if the entry names none
- */
+/** Checks one entry. An entry without a name gets the name of its file, or of `beside`. */
 export function parseTensorSpec(entry: unknown, where: string, beside?: string): BinSpec {
   if (!isRecord(entry)) throw refusal(where, showJson(entry), "{name, file, dtype, shape}");
   const file = checkFileName(entry["file"] ?? beside, where);

@@ -10,11 +10,7 @@ const unzipped = promisify(gunzip);
 /** Paths that stand for standard input. */
 const STANDARD_INPUT = ["-", "/dev/stdin"];
 
-/**
- * Reads a regular file, or standard input for the path `-`. Refuses a pipe or a device, which may have no end.
- * @param most largest size in bytes
- * @throws TensorError if there is no such file, or if it is too large. `cause` is the system's error
- */
+/** Reads a regular file, or standard input for `-`. Refuses pipes and devices, which may have no end. */
 export async function load(path: string, most = LARGEST): Promise<Uint8Array> {
   if (STANDARD_INPUT.includes(path)) return collect(process.stdin, path, most);
   try {
@@ -81,10 +77,7 @@ export function nullIfAbsent(e: Error): null {
 const loadGz = async (path: string, most: number): Promise<Uint8Array> =>
   (path.endsWith(".gz") ? null : await load(`${path}.gz`, most).catch(nullIfAbsent)) ?? load(path, most);
 
-/**
- * Reads a file. Unpacks gzip, but not archives. If `x` is missing, reads `x.gz` instead.
- * @param most largest size in bytes, also of what is unpacked
- */
+/** Reads a file or `x.gz`. Unpacks gzip, but not archives. `most` bounds the unpacked bytes too. */
 export async function loadUnpacked(path: string, most = LARGEST): Promise<Uint8Array> {
   if (/\.(tar\.gz|tgz)$/i.test(path)) return load(path, most);
   const bytes = (await load(path, most).catch(nullIfAbsent)) ?? (await loadGz(path, most));

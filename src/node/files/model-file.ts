@@ -17,10 +17,7 @@ export const isModelFile = (plain: string, bytes: Uint8Array): boolean =>
   [".onnx", ".tflite", ".pt", ".pth"].includes(extname(plain).toLowerCase()) ||
   (bytes[0] === ONNX_VERSION && bytes[8] !== BRACE && !/\.safetensors$/i.test(plain));
 
-/**
- * Reads a model file.
- * @throws ConfigError whose problems name the file
- */
+/** Reads a model file. Throws a ConfigError whose problems name the file. */
 export async function readModelFile(bytes: Uint8Array, path: string): Promise<Model> {
   try {
     return await readModel(bytes);

@@ -36,10 +36,7 @@ export interface Placement {
   readonly shift: readonly [number, number];
 }
 
-/**
- * Returns both axes of a picture that covers the image. For a letterboxed image, cuts off the padding at whole cells,
- * as Ultralytics does. For other placements, the axes are exact, and resizing may read padding.
- */
+/** Returns both axes over the image. Cuts a letterbox's padding at whole cells, as Ultralytics does. */
 export function imageAxes(
   size: readonly [number, number],
   cells: readonly [number, number],

@@ -120,10 +120,7 @@ function checkNumbers(name: string, list: ArrayLike<number>): void {
       refuse(`${name}[${i}]`, show(list[i]), "a finite number", RangeError);
 }
 
-/**
- * Throws if the corners of a box are exchanged, or if the centre of a box is so far outside that the box must be in
- * pixels. Such boxes would give masks that are cut or empty.
- */
+/** Throws for exchanged corners, or a box centre so far outside that it is in pixels: masks would be empty. */
 function checkBoxes(boxes: ArrayLike<number>): void {
   if (boxes.length % 4 !== 0) refuse("boxes", `${boxes.length} numbers`, "four for each box", RangeError);
   checkNumbers("boxes", boxes);

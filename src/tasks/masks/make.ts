@@ -36,10 +36,7 @@ interface Extent {
   readonly inside: CellWindow;
 }
 
-/**
- * Returns a space with room for the masks of a picture, with filled resize tables, and the axes of the picture.
- * @param map pixels of a label map; 0 for none
- */
+/** Returns a space with room for a picture's masks, its filled resize tables, and the picture's axes. */
 export function openSpace(
   { engine, prototypes, place }: MaskSource,
   wanted: Wanted,
@@ -63,11 +60,7 @@ export function openSpace(
   return { space, axes };
 }
 
-/**
- * Makes a mask, and passes it on strip by strip.
- * @param handlerFor called once with the pixels of the mask, before they are made. Returns the handler of the strips
- * @param free pixels that count; others of a resized mask need not be passed on. `null`: all
- */
+/** Makes a mask strip by strip. `handlerFor` gets its pixels first. `free`: pixels that count; `null`: all. */
 export function makeMask(
   space: MaskSpace,
   axes: readonly [Axis, Axis],

@@ -23,11 +23,7 @@ export interface OverImage {
   ) => { readonly width: number; readonly height: number; readonly data: T };
 }
 
-/**
- * Returns the position of the image over a map.
- * @param cells [width, height] of the map
- * @throws RangeError for an input size that is missing or does not fit the map, and for a crop that is turned
- */
+/** Returns the position of the image over a map of `cells`. Throws for another input size, or a turned crop. */
 export function placeOverImage(
   cells: readonly [number, number],
   inputSize: OverImageOptions["inputSize"],

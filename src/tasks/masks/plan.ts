@@ -164,10 +164,7 @@ function fittingClasses(query: HeadQuery, specs: Specs): readonly number[] {
   return counts.filter((classes) => fitting.includes(classes));
 }
 
-/**
- * True if the prototypes have the proportions of the input. Allows for one cell by which an odd input size is rounded
- * up. True if the input size is not known.
- */
+/** True if prototypes have the input's proportions, within one cell, or its size is not known. */
 export const hasProportions = (
   { width, height }: Pick<PrototypeView, "width" | "height">,
   inputSize: HeadQuery["inputSize"],
@@ -179,10 +176,7 @@ const isHigher = (rank: readonly number[], than: readonly number[]): boolean => 
   return at >= 0 && rank[at] > than[at];
 };
 
-/**
- * Returns the result of `read` for the likeliest prototypes that have a result. A tensor of boxes may look like
- * prototypes: [1,67,8400] looks like 8400x67 cells if [1,32,160,160] beside it looks like a raw map of boxes.
- */
+/** Returns `read` of the likeliest prototypes that have a result: boxes may look like prototypes (8400x67). */
 function likeliest<W>(
   query: HeadQuery,
   specs: Specs,
@@ -211,10 +205,7 @@ function likeliest<W>(
   return [];
 }
 
-/**
- * Returns the interpretations of boxes with `count` coefficients, either after the classes or in separate tensors. Each
- * interpretation has the same batch as the prototypes.
- */
+/** Returns the interpretations with `count` coefficients, after classes or apart, of the prototypes' batch. */
 function withCoefficients(
   query: HeadQuery,
   specs: Specs,

@@ -1,7 +1,4 @@
-/**
- * Traces the outlines of a mask along the edges of its pixels. Filling the outlines gives the same pixels again. The
- * walk keeps set pixels on its right: outer rings run clockwise on the screen, holes counter-clockwise.
- */
+/** Traces outlines along edges of pixels, set pixels on the right: outer rings clockwise, holes the other way. */
 import type { MaskPolygon } from "../../decode/mask.ts";
 
 /** Steps from a corner to the next corner for each direction: right, down, left, up. */

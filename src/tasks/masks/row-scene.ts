@@ -1,7 +1,4 @@
-/**
- * Makes masks for networks that output a finished map per row. A map is small and is pasted into the box (Mask R-CNN),
- * or covers the whole input (RTMDet-Ins).
- */
+/** Makes masks from a finished map per row, pasted into the box (Mask R-CNN) or over the input (RTMDet-Ins). */
 import { turnedSize } from "../../core/turn.ts";
 import { type Detections, extend } from "../../decode/detections.ts";
 import type { Mask, MaskOptions } from "../../decode/mask.ts";

@@ -63,11 +63,7 @@ export interface KnownSizes {
 
 const OPTIONS = /* @__PURE__ */ namesOnly("size", "rule", "threshold");
 
-/**
- * Checks the options of a mask and fills in the defaults.
- * @param known `isUncut`: boxes cut masks only by a rule that the options name
- * @throws RangeError that names the option
- */
+/** Checks the options of a mask and fills in the defaults. `isUncut`: boxes cut only by a stated rule. */
 export function readMaskOptions(
   options: MaskOptions | null | undefined,
   known: KnownSizes & { readonly isUncut: boolean },
@@ -114,11 +110,7 @@ export interface RowWanted {
   readonly rule: string | null;
 }
 
-/**
- * Checks the options of a mask that the network finished, and fills in the defaults.
- * @param rules names that the option `rule` takes, the default first; none where there is only one rule
- * @throws RangeError that names the option
- */
+/** Checks the options of a finished mask and fills in the defaults. `rules`: allowed, the default first. */
 export function readRowOptions(
   options: MaskOptions | null | undefined,
   known: KnownSizes,

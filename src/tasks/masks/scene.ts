@@ -62,11 +62,7 @@ const inputBoxOf = (
   (y2 - shiftY) / scaleY,
 ];
 
-/**
- * Makes the mask of a row.
- * @param i index of the row; negative indices count from the end
- * @throws RangeError for a row out of range, and for invalid options
- */
+/** Makes the mask of row `i`, from the end if negative. Throws a RangeError for no row or invalid options. */
 export function maskIn(scene: Scene, detections: Detections, i: number, options?: MaskOptions): Mask {
   const row = rowAt(detections, i);
   const wanted = readMaskOptions(options, sizesOf(scene));

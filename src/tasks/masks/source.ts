@@ -64,12 +64,7 @@ export interface CellWindow {
   readonly y: Span;
 }
 
-/**
- * Writes the values of a window into a space.
- * @param sigmoid true for probabilities, false for logits
- * @param to address of the first value in the space
- * @param row bytes from a row to the next at `to`
- */
+/** Writes a window to `to`, `row` bytes from row to row: probabilities if `sigmoid`, else logits. */
 export function writeValues(
   space: MaskSpace,
   { place, prototypes }: MaskSource,
@@ -133,10 +128,7 @@ const align = (address: number): number => Math.ceil(address / 16) * 16;
 export const hasRoom = ({ free, freeEnd }: MaskMemory, { count, width }: Prototypes): boolean =>
   align(align(free + 4 * M.MASK_JOB_WORDS) + 4 * count) + 4 * width <= freeEnd;
 
-/**
- * Writes the words of a `product` job (core/masks-abi.ts), and the coefficients to the address `at`. Callers list the
- * fields of `window`: a spread takes a microsecond, a tenth of the time of a small mask.
- */
+/** Writes a `product` job and its coefficients. Callers list the fields of `window`: a spread takes 1 us. */
 function writeJob(
   i32: Int32Array,
   f32: Float32Array,

@@ -108,10 +108,7 @@ class OrientedMaker {
     }));
   }
 
-  /**
-   * Makes the detections of an image.
-   * @param plan word address of the image's plan block
-   */
+  /** Makes the detections of an image. `plan`: word address of its plan block. */
   make(image: number, plan: number, frame: Frame | undefined): void {
     const { i32 } = this.#work.memory;
     const count = this.#read(image, plan);
@@ -230,10 +227,7 @@ class OrientedMaker {
     }
   }
 
-  /**
-   * Returns the angle of a cell, NaN if the angle is not finite. Adds a note for an angle in radians out of range.
-   * @throws TensorError if a value that should be the result of a sigmoid is outside 0..1
-   */
+  /** Returns the angle of a cell, NaN if not finite. Notes radians out of range; throws for no sigmoid. */
   #angleOf({ extra, step, start }: HeadCells, image: number, cell: number): number {
     const { angle: form } = this.#task;
     if (step === 0) readChannels(this.#work, extra, image, cell, 1, this.#angle);

@@ -26,10 +26,7 @@ const modulo = (value: number, by: number): number => {
   return rest < 0 ? (rest + by < by ? rest + by : 0) : rest;
 };
 
-/**
- * Writes an equal box whose angle is in [0, pi/2), as Ultralytics reports boxes. The height may then be the longer
- * side. `box` and `to` may be the same array.
- */
+/** Writes an equal box with its angle in [0, pi/2), as Ultralytics does. `box` and `to` may be the same. */
 export function regulariseInto(box: ArrayLike<number>, from: number, to: Float64Array, at: number): void {
   const half = modulo(box[from + 4], Math.PI);
   const swapsSides = half >= QUARTER;

@@ -66,10 +66,7 @@ class PeakMaker {
     this.#points = new Float64Array(2 * task.points);
   }
 
-  /**
-   * Keeps the peaks, best first. Suppresses if the rules say so.
-   * @param plan word address of the image's plan block
-   */
+  /** Keeps the peaks, best first. Suppresses if the rules say so. `plan`: word address of the block. */
   make(image: number, plan: number): void {
     const detections = this.#work.detections[image];
     const { i32, f32 } = this.#work.memory;

@@ -127,11 +127,7 @@ interface Level {
   readonly match: TensorMatch;
 }
 
-/**
- * Returns the tensors of each level: one of boxes, one of points, and `scores` tensors of one channel. Each tensor has
- * `anchors` rows per cell. Returns `null` if a level lacks one of these tensors, or if further tensors fit.
- * @param points channel count of the points of a row; `null` for a network without points
- */
+/** Returns each level's tensors: boxes, points, `scores` of one channel, `anchors` rows per cell; or `null`. */
 function levelsOf(
   query: HeadQuery,
   specs: Specs,
@@ -331,11 +327,7 @@ const manyPoses: Form = {
   expected: (_, shape) => `[1,N,${volumeOf(shape) + 5}]`,
 };
 
-/**
- * Reads rows of decoded poses in one tensor, with y before x.
- * @param layout channel count of a row, the channels at which box and score begin, fields of the head, and `specOf`,
- * which returns the spec of a tensor with rows as its last dimensions
- */
+/** Reads rows of decoded poses in one tensor, with y before x. `specOf` makes rows the last dimensions. */
 function readPoses(
   query: HeadQuery,
   specs: Specs,

@@ -69,10 +69,7 @@ function fillRows(work: TaskMemory, plan: PointTask, image: number, raw: Float64
 /** Argument and result of the exponential in `fillRow`: V8 may allocate an object for a number. */
 const power = new Float64Array(1);
 
-/**
- * Writes the keypoints of a cell to `row` of the detections, 0..1 across the network's input.
- * @param raw scratch for the channels of all keypoints
- */
+/** Writes the keypoints of a cell to `row` of the detections, 0..1 of the input. `raw` is scratch. */
 function fillRow(
   work: TaskMemory,
   plan: PointTask,

@@ -66,11 +66,7 @@ export const countOf = ({ keypoints, scores }: Detections): number =>
 const isPoint = (p: Partial<Keypoint> | null): boolean =>
   p !== null && [p.x, p.y, p.confidence].every((v) => v === null || Number.isFinite(v));
 
-/**
- * Adds keypoints to detections that were made from a packet's records.
- * @param task says the edges, which no record has, and that a frame without detections is one of a pose network
- * @throws RangeError if a record has no keypoints, or another number of them
- */
+/** Adds keypoints to detections of a packet's records. Throws if a record has none, or another count. */
 export function readPoseRows(
   detections: Detections,
   rows: readonly DetectionFields[],

@@ -26,10 +26,7 @@ export interface Outcome {
   readonly members: readonly (readonly number[])[] | null;
 }
 
-/**
- * Returns the corners of the boxes, in doubles.
- * @throws RangeError if the second corner of most boxes lies before the first: they hold sizes
- */
+/** Returns the corners in doubles. Throws if most second corners lie before the first: they hold sizes. */
 export function readCorners(boxes: ArrayLike<number>, n: number, format: SuppressBoxFormat): Float64Array {
   checkCorners(boxes, format);
   const corners = new Float64Array(n * 4);
@@ -58,11 +55,7 @@ export function writeBox(
   to.set(values, at);
 }
 
-/**
- * Returns the rows with a score above the threshold and a finite box and area, best first. Rows with equal scores are
- * in order of the row.
- * @param values rows of `width` values: corners, or oriented boxes
- */
+/** Returns the rows with a finite box and area and a score above the threshold, best first, then by row. */
 export function orderOf(
   values: Float64Array,
   width: number,

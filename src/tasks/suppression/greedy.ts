@@ -50,11 +50,7 @@ export function keepFast(c: Candidates, max: number, test: Test): number[] {
 /** Best rows to compare before building a grid: 8,400 boxes of 100 objects then need none. */
 const TRIED_FIRST = 256;
 
-/**
- * Returns a test: true if a row in a list suppresses the row of a rank.
- * @param list rows that may suppress, best first; grows between calls
- * @param isListed true if the row of a better rank is in the list
- */
+/** Returns a test: true if a listed row, best first, suppresses the row of a rank. */
 function suppressedIn(
   c: Candidates,
   { suppresses, matchApart }: Test,

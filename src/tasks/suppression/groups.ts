@@ -3,11 +3,7 @@ import { type Candidates, iosOf, iouOf, isSameClass } from "./candidates.ts";
 import { Neighbours } from "./near.ts";
 import { Crowd, type RankedBoxes } from "./ranked.ts";
 
-/**
- * Groups the rows. The best row takes all rows of its class that match it. Then the best of the remaining rows does the
- * same.
- * @param takes true if a row joins the group of the best one
- */
+/** Groups the rows: the best takes all rows of its class that match, then the best of the others. */
 export function groupByBest(
   c: Candidates,
   max: number,

@@ -187,10 +187,7 @@ class MatrixFactors {
     this.reaches[rank] = this.isSquared ? this.most * this.most : this.#decays[rank];
   }
 
-  /**
-   * Calculates the limit for the next pairs.
-   * @param key logarithm of the last quotient, times sigma, for the Gaussian kernel
-   */
+  /** Calculates the limit for the next pairs. `key`: logarithm of the last quotient, times sigma, if Gaussian. */
   #limit(key: number): void {
     const { sigma } = this.#kernel;
     if (this.#isEach) this.least = -1;

@@ -22,12 +22,7 @@ export interface Overlaps {
   /** Reads `n` boxes. Overlaps below the threshold may be returned as 0. */
   read(boxes: ArrayLike<number>, n: number, threshold: number): void;
   of(a: number, b: number): number;
-  /**
-   * True if the overlap of box `i` with a box of a chain is above the threshold. With `orEqual`, also true if an
-   * overlap equals the threshold.
-   * @param better first box of the chain, -1 for none. `before` has the next of each
-   * @param classIds class of each box: boxes of other classes do not count; null: all count
-   */
+  /** True if box `i` overlaps one of the chain from `better` on too much, within its class if there are ids. */
   anyPasses(
     better: number,
     before: Int32Array,

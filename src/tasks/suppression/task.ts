@@ -34,10 +34,7 @@ export const suppression: SuppressionTask = {
   },
 };
 
-/**
- * Suppresses the candidates of an image, and writes the kept rows to the image's detections.
- * @param plan word address of the image's plan block
- */
+/** Suppresses the candidates of an image and writes the kept rows. `plan`: word address of the block. */
 function suppressImage(work: TaskWork, suppression: PlannedSuppression, image: number, plan: number): void {
   const { i32, f32 } = work.memory;
   const boxes = i32[plan + A.P_BOXES] >> 2;

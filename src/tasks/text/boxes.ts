@@ -87,11 +87,7 @@ export class TextReader {
     this.boxes = new Float64Array(MOST_BORDERS * TEXT_VALUES);
   }
 
-  /**
-   * Writes the boxes of a map to `boxes`. Returns the count of boxes.
-   * @param map probabilities, row by row
-   * @param threshold a box passes if its score is not below
-   */
+  /** Writes the boxes of a map of probabilities with at least this score. Returns their count. */
   read(map: Float32Array | Float64Array, threshold: number): number {
     this.#mark(map);
     const contours = this.#follower.follow(MOST_BORDERS + 1);
@@ -327,12 +323,7 @@ function cut(x: number): number {
 const sidesOf = (x: number, y: number, right: number, bottom: number): number =>
   (x < 0 ? 1 : 0) + (x > right ? 2 : 0) + (y < 0 ? 4 : 0) + (y > bottom ? 8 : 0);
 
-/**
- * Clips a line at the picture, to whole pixels, as OpenCV's `clipLine` does: first at top and bottom, then at the
- * sides.
- * @param ends x and y of both ends, changed in place
- * @returns true if a part is left
- */
+/** Clips a line at the picture as OpenCV's `clipLine`: at top and bottom, then at the sides. True if some is left. */
 function clipLine(ends: Float64Array, right: number, bottom: number): boolean {
   const first = sidesOf(ends[0], ends[1], right, bottom);
   const second = sidesOf(ends[2], ends[3], right, bottom);

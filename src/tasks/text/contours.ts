@@ -74,10 +74,7 @@ export class BorderFollower {
     return { points: this.#points.slice(0, 2 * this.#count), starts: [...starts, this.#count] };
   }
 
-  /**
-   * Follows the border that begins at the pixel `first`.
-   * @param side direction of the clear neighbour from which the border was met
-   */
+  /** Follows the border from pixel `first`, whose clear neighbour lies in direction `side`. */
   #followOne(first: number, side: number): void {
     const { marks } = this;
     const steps = this.#steps;
