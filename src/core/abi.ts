@@ -252,9 +252,6 @@ export const KEPT_NEXT = 5;
 export const KEPT_WORDS = 6;
 /** Count of chains over which kept boxes are distributed by class. */
 export const CHAINS = 256;
-/**
- * When classes suppress each other, kept boxes are distributed over strips instead. The strips divide the width that
- * the best STRIP_SAMPLE candidates cover.
- */
+/** When classes suppress each other, kept boxes lie in strips of the width that the best STRIP_SAMPLE cover. */
 export const STRIPS = 16;
 export const STRIP_SAMPLE = 64;

@@ -67,10 +67,7 @@ export function ultraface(inputSize: readonly [number, number]): Float32Array {
   );
 }
 
-/**
- * Returns the anchors of MediaPipe's palm detection, each as large as the image. Strides are 8 and 16 at 192x192 and
- * 128x128, and also 32 at 256x256: palm_detection_cpu.pbtxt of today and of 2019.
- */
+/** Returns MediaPipe's palm anchors, each as large as the image. Strides: 8, 16, and 32 at 256x256. */
 export function palm(inputSize: readonly [number, number]): Float32Array {
   const layers = inputSize[0] === 256 ? [whole(16, 2), whole(32, 6)] : [whole(16, 6)];
   return grid(inputSize, [whole(8, 2), ...layers]);

@@ -7,10 +7,7 @@ interface Counted {
 
 const OWNER = /* @__PURE__ */ Symbol("owner");
 
-/**
- * Stores in each column which detections it belongs to. A WeakMap would not do: its keys survive each collection of
- * young objects, and keep the decoder's memory alive.
- */
+/** Stores in each column whose it is. A WeakMap would keep the decoder's memory alive for too long. */
 export function setOwner(owner: Counted, columns: readonly object[]): void {
   for (const column of columns) Object.defineProperty(column, OWNER, { value: owner });
 }

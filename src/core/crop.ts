@@ -1,7 +1,4 @@
-/**
- * Crops: the parts of an image that keypoint networks get as input. Converts a box or points to a crop, and converts
- * results back to the image. Everything is in pixels of the image. `spec/crops.ts` has the same rules in plain doubles.
- */
+/** Crops: parts of an image that keypoint networks get, in pixels. `spec/crops.ts` has the rules in plain doubles. */
 import { angleOfVector, writeCosSin } from "./elementary.ts";
 import { refuse } from "./errors.ts";
 import { nameComplaint } from "./options.ts";
@@ -31,10 +28,7 @@ export interface Line {
 export interface CropRule {
   /** Factor on the lengths of the sides. */
   readonly scale: number;
-  /**
-   * How the sides of the box are lengthened. "input": the shorter side grows until the crop has the aspect ratio of the
-   * network's input. "square": the shorter side grows to the length of the longer one.
-   */
+  /** How the shorter side grows: to the aspect ratio of the network's "input", or to the longer side ("square"). */
   readonly sides: "input" | "square";
   /** Line that decides the angle of the crop. The crop is upright if `line` is absent, or if there are no points. */
   readonly line?: Line;

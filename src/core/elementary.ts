@@ -39,10 +39,7 @@ const F15 = 1 / 1307674368000;
 const F16 = 1 / 20922789888000;
 const F17 = 1 / 355687428096000;
 
-/**
- * Writes the cosine and sine of an angle to the first two elements of an array. The absolute error is below 2e-16. Does
- * not return the values: V8 may allocate a heap object for a double that a function returns.
- */
+/** Writes cosine and sine of an angle, errors below 2e-16, to an array: V8 may allocate a double that is returned. */
 export function writeCosSin(angle: number, to: Float64Array): void {
   // Reduce a large angle modulo the double nearest to 2 pi. The error does not matter: an f32 of that size is exact
   // only to 1/64 rad.

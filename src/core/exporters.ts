@@ -1,7 +1,4 @@
-/**
- * Programs that write model files, and the places in their files that state what a decoder needs. Each kind of file is
- * a row of a table. A file that matches no row gets no family, because shapes alone are not enough evidence.
- */
+/** Programs that write model files, and where they state what a decoder needs. A file without a row gets no family. */
 import type { Family } from "./family.ts";
 
 /** Program that wrote a model file. "tensorflow": the file ends with TensorFlow's operator for detections. */

@@ -110,10 +110,7 @@ export interface FamilyReason {
 const sharesSubtype = (marked: Family | null, named: Family | null): boolean =>
   marked !== null && named !== null && TRAITS[marked].objectness === "gate" && TRAITS[marked].like === named;
 
-/**
- * Settles the family of a config. The first evidence that names a family decides, and `reason` says which evidence. A
- * file alone cannot always decide: files of YOLOv3 and YOLOv5 can be identical, but their boxes differ.
- */
+/** Settles the family of a config by the first evidence, and says which: YOLOv3 and YOLOv5 may have equal files. */
 export function settleFamily(evidence: FamilyEvidence): { family: Family; why: FamilyReason } {
   const { subtype, outputNames, modelName, anchors, kind, family: stated, familyExporter } = evidence;
   if (stated)

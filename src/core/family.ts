@@ -101,10 +101,7 @@ export type ScoreOption = (typeof SCORE_OPTIONS)[number];
  */
 export type HeadRule = "anchor" | "cell" | "point" | "distance" | "prior" | "plain";
 
-/**
- * Name of a form: the set of output tensors that an exporter writes. `shapes/ways.ts` lists the channels of each form.
- * `heads/exports.ts` turns tensors of a form into heads.
- */
+/** Name of a form, a set of output tensors. `shapes/ways.ts` lists its channels, `heads/exports.ts` reads it. */
 export type ExportName =
   | "anchor-maps"
   | "cell-maps"
@@ -153,10 +150,7 @@ export interface FamilyTraits {
   readonly softmax?: true;
   /** True: the class channels of a map with distributions come before the boxes. Usual: boxes come first. */
   readonly classesFirst?: true;
-  /**
-   * True: distances are measured from the upper left corner of the cell. A number: only networks with this many maps
-   * measure so. Usual: always from the centre of the cell.
-   */
+  /** True: distances from the cell's upper left corner; a number: only with so many maps. Usual: from its centre. */
   readonly corner?: true | number;
   /** True: some exports have distances in pixels, others in strides. Usual: all have strides. */
   readonly mayBePixels?: true;
@@ -188,10 +182,7 @@ export interface FamilyTraits {
   readonly outputNames?: { readonly boxes: string; readonly scores: string };
   /** Family to use for Hugging Face's export of this network. Its outputs have the names `logits` and `pred_boxes`. */
   readonly queriesLike?: Family;
-  /**
-   * A family whose tensors have the same shapes but another meaning. If the name of the score output matches `ours`,
-   * the network belongs to this family and not to the other.
-   */
+  /** A family of the same shapes but another meaning. The score output's name matches `ours` in this family. */
   readonly lookalike?: { readonly family: Family; readonly ours: RegExp };
   /** Format of boxes that the network decoded. Usual: cx cy w h. */
   readonly decodedFormat?: "xyxy";
@@ -240,10 +231,7 @@ export interface FamilyTraits {
   readonly defaults?: Partial<Record<"iouThreshold" | "maxDetections", number>>;
   /** Kind of map that marks the centres of objects. `stride`: pixels of a cell. `null`: input size / map size. */
   readonly peaks?: { readonly form: PeakForm; readonly stride: number | null };
-  /**
-   * Kind of mask of each row: finished for the box, finished for the whole input, or logits of the whole input for each
-   * query. Usual: masks are made from prototypes.
-   */
+  /** Kind of each row's mask: of the box, of the input, or logits of the input. Usual: made from prototypes. */
   readonly rowMasks?: "box" | "input" | "queries";
   /** Storage order of usual exports with masks or keypoints after the channels of box and classes. */
   readonly extraChannels?: "rows" | "planes";

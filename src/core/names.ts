@@ -17,10 +17,7 @@ const CONFIDENCE = "conf confidence confthres confthresh confthreshold minconfid
 const IOU = "iou iouthres iouthresh nmsthresh nmsthreshold nmsiou ";
 const AGNOSTIC = "agnostic agnosticnms classagnostic";
 
-/**
- * Options by the names that other projects use, written as `plainName` writes names. Text after the first colon is the
- * value to set. The first row wins whose option is known to the object that is checked.
- */
+/** Options by other projects' names, as `plainName` writes them, then ":value". The first known option wins. */
 const ELSEWHERE: readonly (readonly [meant: string, names: string])[] = [
   ["confidenceThreshold", `${CONFIDENCE}threshold score scorethreshold`],
   ["scoreThreshold", `${CONFIDENCE}confidencethreshold`],

@@ -91,10 +91,7 @@ export interface FamilyPoints {
 export const PERSON_CROP: CropRule = { scale: 1.25, sides: "input" };
 
 const PERSON = { names: COCO17_NAMES, edges: COCO17_EDGES } as const;
-/**
- * MediaPipe's crop by two points: the middle of the body, and a point on a circle around it. The detector outputs these
- * two points first, the network outputs them in rows 33 and 34.
- */
+/** MediaPipe's crop by the middle of the body and a point on a circle around it, rows 33 and 34 of the network. */
 const circle = (middle: number): CropRule => ({
   scale: 1.25,
   sides: "square",

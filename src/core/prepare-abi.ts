@@ -73,10 +73,7 @@ export const KIND_HALF = 1;
 export const KIND_BLOCK = 2;
 /** Bilinear. Columns hold a byte offset and two i16 weights in a word, rows two source rows and two weights. */
 export const KIND_LINEAR = 3;
-/**
- * Area. Columns hold the byte offset of the first pixel, and the count of weights. Rows hold the index of the first
- * row, and the count of weights. Weights are f32.
- */
+/** Area. Columns hold the first pixel's byte offset and the count of f32 weights, rows the first row and a count. */
 export const KIND_AREA = 4;
 /** Taps. The tables are those of KIND_AREA, but weights are i32, and TAP_ONE means 1. Columns come before rows. */
 export const KIND_TAPS = 5;

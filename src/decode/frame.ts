@@ -172,10 +172,7 @@ export function affineOf(
   return [input[0] / width, input[1] / height, -left / width, -top / height];
 }
 
-/**
- * Converts a coordinate from 0..1 of the network's input to 0..1 of the image. Clamps it if the rule says so.
- * @param plan word address of the image's plan block
- */
+/** Converts a coordinate of the input to the image, 0..1, and clamps it if the rule says so. `plan`: word address. */
 export function placeInFrame(
   x: number,
   axis: number,

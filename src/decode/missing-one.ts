@@ -16,10 +16,7 @@ export class MissingOne {
   /** True after a list with scores above 0. Negative scores in later frames are then errors. */
   #isWhole = false;
 
-  /**
-   * Adds 1 to the scores in `inputs.given` if they are too small by 1.
-   * @returns a note on the first such frame, else null
-   */
+  /** Adds 1 to the scores in `inputs.given` if they are too small by 1. Returns a note on the first such frame. */
   addTo({ heads: [{ score, count, cells }], batch }: Plan, inputs: Inputs): string | null {
     if (count === null) return null;
     const { tensors, given } = inputs;

@@ -9,10 +9,7 @@ import { slackOf } from "../memory/thresholds.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type PlanInMemory, everyValue, valueIn } from "./values.ts";
 
-/**
- * Returns the error about a probability outside 0..1. The error names the options that would explain the value.
- * @param spec the tensor with the scores
- */
+/** Returns the error about a probability outside 0..1 of `spec`, with options that would explain the value. */
 export function rangeErrorOf(plan: Plan, spec: TensorSpec, about: string, got: number | null): TensorError {
   const { finished, competing } = READINGS[plan.reading];
   const mayBeLogits = !finished;

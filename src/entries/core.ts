@@ -1,7 +1,4 @@
-/**
- * `boxwright/core`: decoders with only the values that are passed, for small bundles. Shares its classes with
- * `boxwright`.
- */
+/** `boxwright/core`: decoders with only the values that are passed, for small bundles. */
 export * from "./shared.ts";
 export { parseConfig } from "../config/config.ts";
 export { type CoreOptions, createDecoder } from "../decode/create.ts";

@@ -1,7 +1,4 @@
-/**
- * `boxwright/node`: tensor files, NN Archives, plan files, PNG, and what given shapes can be. All of it needs Node,
- * unlike `boxwright` itself.
- */
+/** `boxwright/node`: tensor files, NN Archives, plan files, PNG, and what given shapes can be. */
 import { ConfigError, mismatch } from "../core/errors.ts";
 import { isBytes, show } from "../core/tensor.ts";
 import { readArchiveConfig } from "../node/files/archive.ts";

@@ -70,10 +70,7 @@ function candidates(query: CountedQuery, specs: Specs): AnchorMap[] {
   );
 }
 
-/**
- * Assigns anchors to each map. Anchors are found by the map's width, by the map's name, or by its place among the maps
- * of the same storage order, sorted by size.
- */
+/** Assigns anchors to each map by its width, its name, or its place among maps of one order, by size. */
 function fitted(sets: readonly AnchorSet[], specs: Specs, maps: readonly AnchorMap[]): FittedMap[] {
   return byLayout(maps).flatMap((mates) => {
     const widths = [...new Set(mates.map(({ view }) => view.w))].sort((a, b) => b - a);
@@ -175,10 +172,7 @@ function isSwapped(matches: readonly FittedMap[]): boolean {
   );
 }
 
-/**
- * Returns notes about strange anchors: in another unit than the family's, or in another order than the maps. `size`:
- * input size that anchors in pixels refer to. `null`: the anchors are in cells.
- */
+/** Returns notes about anchors in a strange unit or order. `size`: input of anchors in pixels; `null`: in cells. */
 function strangeAnchors(
   { family }: CountedQuery,
   matches: readonly FittedMap[],

@@ -66,10 +66,7 @@ export function buildInterpretation<M extends TensorMatch = TensorMatch>(
   };
 }
 
-/**
- * Returns, for each map, the count of maps of the same size in earlier tensors. Two maps of one cell have different
- * strides, and outputs come in the order of strides.
- */
+/** Counts, for each map, those of its size in earlier tensors: outputs come in the order of strides. */
 const countEarlier = <M extends TensorMatch>(parts: readonly M[]): M[] =>
   parts.map((part, i) => {
     const { w, h, earlier } = part.view;
@@ -159,10 +156,7 @@ const BOX_KINDS: { readonly [F in BoxFormat]: Head["kind"] } = {
 const usualFormat = ({ boxFormat, traits }: HeadQuery): BoxFormat =>
   boxFormat ?? traits.decodedFormat ?? "cxcywh";
 
-/**
- * Returns the fields of a head for boxes that the network decoded, written in `format`. The option `coordinates` states
- * the unit, else the family does. The field `unit` is `null` if boxes in pixels need an unknown input size.
- */
+/** Returns the fields for decoded boxes in `format`. `unit` is `null` if pixels need an unknown input size. */
 export const decodedBoxes =
   (query: HeadQuery, format: BoxFormat = usualFormat(query), more?: HeadFields): HeadFields =>
   (match, logits) => ({

@@ -1,7 +1,4 @@
-/**
- * Finds all ways in which a tensor of some shape can hold K channels. The meaning of the channels does not matter here.
- * All offsets and steps are in elements, within one image of a batch.
- */
+/** Finds all ways in which a tensor can hold K channels, whatever these mean. Offsets and steps in elements. */
 import type { TensorSpec } from "../core/tensor.ts";
 import { volume } from "../core/tensor.ts";
 

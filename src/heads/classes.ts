@@ -8,10 +8,7 @@ import { mayPlay } from "./match.ts";
 /** Prior box that covers the whole picture. */
 const WHOLE = /* @__PURE__ */ Float32Array.of(0.5, 0.5, 1, 1);
 
-/**
- * Reads [N,C] and [N,C,1,1] as a single cell with one score for each class. The box is the whole picture: a prior of
- * that size. The factors on the box offsets are 0, so the offsets may be any finite values of the tensor.
- */
+/** Reads [N,C] and [N,C,1,1] as one cell with a score per class. The box is the picture: factors on offsets are 0. */
 export function classScores(query: HeadQuery, specs: Specs): Interpretation[] {
   return specs.flatMap(({ name, dims }, index) => {
     if (dims.length === 0 || !mayPlay(query, "scores", name)) return [];

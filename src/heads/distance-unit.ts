@@ -1,7 +1,4 @@
-/**
- * Decides if maps hold distances in pixels of the input or in strides. mmdetection's RTMDet multiplies distances by the
- * stride inside the network, mmyolo's does not. The shapes are the same.
- */
+/** Decides if maps hold distances in pixels or strides: mmdetection's RTMDet multiplies, mmyolo's does not. */
 import type { HeadDraft } from "./head.ts";
 import type { HeadQuery } from "./query.ts";
 

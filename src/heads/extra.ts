@@ -136,10 +136,7 @@ const planar: Views = (spec, k) => maps(spec, k).filter(({ cell }) => cell === 1
 const interleaved: Views = (spec, k) => maps(spec, k).filter(({ cell }) => cell !== 1);
 const anyView: Views = (spec, k) => [...maps(spec, k), ...rows(spec, k)];
 
-/**
- * Returns the readings of boxes with `extra` set in each head, for a part that a task adds. Prefers readings in which
- * the part follows the other channels, unless readings with separate tensors use more tensors.
- */
+/** Returns the boxes with a task's part as `extra`: after the other channels, unless own tensors use more of all. */
 export function readAdded(query: HeadQuery, specs: Specs, part: AddedPart): readonly Interpretation[] {
   const { channels, names, readBoxes = (tensors) => interpret(query, tensors), seen = specs } = part;
   const fused = names
@@ -205,10 +202,7 @@ function joinOneTensor(interpretation: Interpretation, views: readonly TensorVie
   return { ...interpretation, heads: withColumns, uses: [...uses, whole.index] };
 }
 
-/**
- * Returns the interpretation with the extra channels of each head in a separate tensor. All of these tensors have the
- * same storage order: that of the boxes if possible.
- */
+/** Returns the interpretation with each head's extra channels in a tensor of their own, all of one order. */
 function joinTensorPerHead(
   interpretation: Interpretation,
   views: readonly TensorView[],

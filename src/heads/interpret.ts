@@ -1,7 +1,4 @@
-/**
- * Finds every way in which the output tensors can fit the config. A single interpretation becomes the plan. None, or
- * several, are refused (`refuse.ts`): an ambiguous shape is never guessed.
- */
+/** Finds every way in which tensors fit the config. One becomes the plan; none or several are refused. */
 import { READINGS } from "../core/readings.ts";
 import { EXPORTS, isCounted } from "./exports.ts";
 import { cellsOf, type Grid, gridsOf, gridsOfRows, USUAL_LIST } from "../shapes/grids.ts";
@@ -29,20 +26,14 @@ export function readAll(query: HeadQuery, specs: Specs): readonly Interpretation
   return settleEndToEnd(query, settleMaps(query, fullest(all)));
 }
 
-/**
- * Drops a reading if another reading uses the same tensors and at least one more. A map may fit by chance: [1,64,80,80]
- * beside 15 classes and an angle looks like 80 channels of 64 x 80 cells.
- */
+/** Drops a reading if another uses the same tensors and more: a map may fit by chance. */
 export const fullest = <R extends Pick<Interpretation, "uses">>(all: readonly R[]): readonly R[] =>
   all.filter(
     ({ uses }) =>
       !all.some((other) => other.uses.length > uses.length && uses.every((i) => other.uses.includes(i))),
   );
 
-/**
- * Drops one of two readings of [N,R,6]: rows of cells with two classes (or one class and objectness), or an end-to-end
- * result. A row count that equals the cells of the maps decides, if the input size is known.
- */
+/** Drops one of two readings of [N,R,6], cells or a finished list: cells if R is the count of all cells. */
 function settleEndToEnd(query: HeadQuery, all: readonly Interpretation[]): readonly Interpretation[] {
   const isList = ({ name }: Interpretation): boolean => READINGS[name].looksRaw === true;
   const [list] = all.filter(isList);

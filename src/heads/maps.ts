@@ -42,10 +42,7 @@ export function pointMaps(query: CountedQuery, specs: Specs): Interpretation[] {
   );
 }
 
-/**
- * Title of rows that are read as undecoded boxes. It names the option for decoded boxes, so no note is needed: decoded
- * boxes read as undecoded ones lie outside the picture, and are refused.
- */
+/** Title of rows read as undecoded boxes, with the option that says otherwise. Decoded ones are refused later. */
 const UNDECODED = 'undecoded boxes (boxFormat: "cxcywh" says that they are decoded), objectness, classes';
 
 /** Reads the undecoded rows of the same networks: the cells of all maps, map after map. */
@@ -65,10 +62,7 @@ export function pointRows(query: CountedQuery, specs: Specs): Interpretation[] {
   );
 }
 
-/**
- * Usual bin counts of a side's distribution: 16 in YOLOv8, 8 in NanoDet, 17 in PP-YOLOE and YOLOv6, 32 in wider
- * networks. 0 means that the four distances are plain numbers.
- */
+/** Usual bin counts of a side: 0 (plain numbers), 16 in YOLOv8, 8 in NanoDet, 17 in PP-YOLOE, 32 in wider ones. */
 const BINS = [0, 16, 8, 17, 32];
 
 /**

@@ -219,10 +219,7 @@ export function slices(query: HeadQuery, match: TensorMatch): TensorMatch[][] {
   return [parts];
 }
 
-/**
- * Drops a match whose tensors have different storage orders if another match reads the same tensors in one order:
- * [1,80,80] beside [1,80,32] may be rows or planes of 80 classes.
- */
+/** Drops a match of mixed storage orders if another reads the same tensors in one: [1,80,80] beside [1,80,32]. */
 export const preferOneOrder = (matches: readonly TensorMatch[]): readonly TensorMatch[] =>
   matches.filter(
     (match) =>

@@ -50,10 +50,7 @@ export function priorMaps(query: CountedQuery, specs: Specs): Interpretation[] {
   );
 }
 
-/**
- * Returns the heads of a map. With channels last, the priors of all cells are rows of one head. With channels first,
- * each prior of a cell is a separate head.
- */
+/** Returns the heads of a map: one with the priors of all cells as rows, or one per prior if channels are first. */
 function partsOf(match: TensorMatch, priors: Float32Array, count: number, classes: number): PriorPart[] {
   const { view, box, score } = match;
   const { cells } = view;

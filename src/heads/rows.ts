@@ -46,10 +46,7 @@ export const objectnessRows = (query: CountedQuery, specs: Specs): Interpretatio
     withObjectness(query, specs),
   );
 
-/**
- * Reads rows [1,A,5+C] of the YOLO26 exporter: corners in pixels, and a confidence that repeats the best class score.
- * The confidence is therefore only compared with the threshold.
- */
+/** Reads rows [1,A,5+C] of the YOLO26 exporter: corners, and a confidence that repeats the best class score. */
 export const cornerRows = (query: CountedQuery, specs: Specs): Interpretation[] =>
   each(
     query,
@@ -126,10 +123,7 @@ export const queryRows = (query: CountedQuery, specs: Specs): Interpretation[] =
         withClasses(query, specs),
       );
 
-/**
- * Throws a TensorError if C + 1 columns of logits could also belong to a similar network in which each column is a
- * class. The name of the output or the option `scores` decides.
- */
+/** Throws if C + 1 columns of logits could be a network's without a background, unless name or `scores` tells. */
 function checkSoftmax({ traits, scores, classes }: CountedQuery, match: TensorMatch): void {
   const { lookalike } = traits;
   const [, { name }] = match.tensors;
@@ -179,10 +173,7 @@ function classColumns({ classes, labels, background, traits }: CountedQuery): re
   ];
 }
 
-/**
- * Reads RF-DETR, RT-DETR and their kin: boxes cx cy w h in 0..1 and a column of logits for each class, one row per
- * query. Sources: `models/postprocess.py` of rf-detr, `src/zoo/dfine/postprocessor.py` of D-FINE.
- */
+/** Reads RF-DETR, RT-DETR and kin: cx cy w h in 0..1, a column of logits per class, one row per query. */
 export function queryColumns(query: CountedQuery, specs: Specs): Interpretation[] {
   const { traits, countBackground } = query;
   const usual = traits.outputNames;
@@ -228,10 +219,7 @@ export const detectionOutput = (query: HeadQuery, specs: Specs): Interpretation[
     matchOne(specs, rows, { count: 7, boxes: 3, scores: 2 }).filter(isRows),
   );
 
-/**
- * Reads finished lists in separate tensors: boxes [1,N,4], class ids [1,N], scores [1,N], and a count [1] or one per
- * image. TFLite_Detection_PostProcess and the post-processor of D-FINE write them.
- */
+/** Reads finished lists in separate tensors, as TFLite_Detection_PostProcess and D-FINE write them. */
 export function postprocess(asked: HeadQuery, specs: Specs): Interpretation[] {
   const query = finishedQuery(asked);
   const format = query.boxFormat ?? query.traits.finishedFormat ?? "xyxy";
@@ -268,10 +256,7 @@ export const hasOnlyFinishedRows = ({ head }: FamilyTraits): boolean => head ===
 export const mayBeCells = (width: number, classes: number | null): boolean =>
   [4, 5].includes(width - (classes ?? 0));
 
-/**
- * Reads rows of finished lists, in each order of columns that the family may have. Counts are a separate tensor if the
- * rows were converted to one form.
- */
+/** Reads rows of finished lists in each order that the family has. Converted rows have a tensor of counts. */
 export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
   const query = finishedQuery(asked);
   // "cycxhw" is the order of the family's raw offsets from priors, so it does not describe this list.
@@ -333,10 +318,7 @@ const finishedQuery = (query: HeadQuery): HeadQuery => ({
   coordinates: query.coordinates ?? query.traits.finishedIn ?? null,
 });
 
-/**
- * Returns the roles that the operator's own names show: no suffix for boxes, ":1" class ids, ":2" scores, ":3" count.
- * TensorFlow 2 numbers them in reverse: ":0" count, ":1" scores, ":2" class ids, ":3" boxes.
- */
+/** Returns the roles by the operator's names: "", ":1" ids, ":2" scores, ":3" count; TensorFlow 2 in reverse. */
 function usualRoles(specs: Specs): { classIds: string; scores: string } {
   const isTurned = specs.some((s) => /[:_]3$/.test(s.name) && volume(s.dims) > 1 && rows(s, 4).length > 0);
   const named = (suffix: number, word: string): string =>

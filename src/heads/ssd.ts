@@ -46,10 +46,7 @@ function boxesScoresWidths(query: HeadQuery, specs: Specs, classIds: number): nu
 const backgroundOf = ({ background, traits }: HeadQuery): number | false =>
   background ?? (traits.background === "first" ? 0 : false);
 
-/**
- * Returns possible counts of score columns. The option `classes` may include the background, as labels of a mobilenet
- * config do. If neither family nor config has a background, each column is a class.
- */
+/** Returns possible counts of score columns. `classes` may include the background, as of mobilenet configs. */
 const scoreWidths = (query: HeadQuery, classes: number): number[] => {
   const { background, traits } = query;
   const hasBackground = backgroundOf(query) !== false || traits.background !== undefined;
@@ -186,10 +183,7 @@ interface Priors {
   readonly notes: readonly string[];
 }
 
-/**
- * Largest distance from 0 that a centre in a table of normalised priors may have. Centres lie in the image. Sides may
- * be several times longer than the image: EfficientDet's largest at 128x128 are 9 times as long.
- */
+/** Largest distance from 0 of a normalised prior's centre. Sides may be longer: 9 in EfficientDet at 128x128. */
 const FURTHEST_CENTRE = 8;
 
 /** Returns a table of priors for a count of cells, `null` for another length. Throws if it is in pixels. */
@@ -232,10 +226,7 @@ const TIMES_DOWN = 4;
 /** Centres share a coordinate if they differ by less than this. */
 const SAME = 1e-5;
 
-/**
- * Returns a note if the priors cross their map column by column, else `null`. Every published table crosses it row by
- * row. A table with x and y exchanged seems to be in the other order.
- */
+/** Returns a note if priors cross their map column by column, as with x and y exchanged; else `null`. */
 function noteOfOrder(priors: Float32Array, format: PriorFormat): string | null {
   let [aside, down] = [0, 0];
   for (let i = 4; i < priors.length; i += 4) {

@@ -1,7 +1,4 @@
-/**
- * Compiles the three WebAssembly kernels, each in two builds. `#kernels` has their binaries: package.json maps the
- * name, by runtime, to the build of text.ts, node.ts or workerd.ts.
- */
+/** Compiles the three WebAssembly kernels, each in two builds. package.json maps `#kernels` by runtime. */
 import { ABI_VERSION } from "../core/abi.ts";
 import { MASKS_ABI_VERSION } from "../core/masks-abi.ts";
 import { PREPARE_ABI_VERSION } from "../core/prepare-abi.ts";
@@ -64,10 +61,7 @@ export class Kernel {
     this.#binaryOf = binaryOf;
   }
 
-  /**
-   * Returns the fastest build that compiles here, null if none does. A runtime may lack vector instructions, and a page
-   * may forbid compiling (Content-Security-Policy).
-   */
+  /** Returns the fastest build that compiles here, null if the runtime or the page allows none. */
   best(): WasmKind | null {
     for (const kind of KINDS)
       try {

@@ -11,10 +11,7 @@ import type { Fn, Head, Kind } from "../heads/head.ts";
 import { ELEMENTS, type SlotArray, type TensorSpec, volume } from "../core/tensor.ts";
 import { type Column, beside } from "../heads/channels.ts";
 
-/**
- * Transform of boxes from the network input to the image, both normalised: x_image = x_input * scale + shift. The plan
- * block holds the four numbers in this order.
- */
+/** Transform of normalised boxes from input to image: x_image = x_input * scale + shift, as in the plan block. */
 export type Affine = readonly [scaleX: number, scaleY: number, shiftX: number, shiftY: number];
 
 /** The transform that changes nothing. */

@@ -106,10 +106,7 @@ function follow(proposal: Proposal, { tensors, options, valuesOf, model }: Inspe
   };
 }
 
-/**
- * Returns the tensors with placeholders for unknown dims, and for missing scales of boxes and scores. Replaces a packed
- * buffer by the rows that a decoder unpacks from it.
- */
+/** Returns the tensors with placeholders for open dims and missing scales, and packed buffers as rows. */
 function specsOf(
   proposal: Proposal,
   tensors: Inspected["tensors"],
@@ -233,10 +230,7 @@ const strideOf = (family: Family, levels: number): number =>
   TRAITS[family].peaks?.stride ??
   (TRAITS[family].peaks || levels > 2 ? 8 : levels > 1 ? 16 : TRAITS[family].oneMap ? 32 : 16);
 
-/**
- * Returns the dims with placeholders for unknown ones. An unknown first dim is the batch. If the boxes have no batch,
- * the dim is the count of detections.
- */
+/** Returns dims with placeholders: an open first one is the batch, or the count of detections without one. */
 function closed(
   tensor: number,
   dims: OpenDims,

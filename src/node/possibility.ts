@@ -72,10 +72,7 @@ function textOf(value: unknown): string {
 /** Usual variances of networks that have priors and probabilities. */
 const VARIANCES = [0.1, 0.1, 0.2, 0.2] as const;
 
-/**
- * Returns the option `variances` if boxes are probably offsets from the family's priors. This is so if the graph has no
- * exponential, because decoding offsets needs one. Else returns `null`.
- */
+/** Returns `variances` if boxes seem offsets from priors, as the graph has no exponential; else `null`. */
 export function offsetVariances(
   family: Family | undefined,
   model: Pick<Model, "hasExponentials"> | undefined,

@@ -20,10 +20,7 @@ export interface Trial {
 /** Count of the highest confidences by which trials are sorted. */
 const LEADING = 3;
 
-/**
- * Returns the trials, the likeliest first. Trials with the fewest notes come first, then the stated preparation if it
- * found something, then trials with the highest confidences.
- */
+/** Returns the trials, the likeliest first: fewest notes, the stated preparation, highest confidences. */
 export function ranked(trials: readonly Trial[]): Trial[] {
   const sureness = ({ found }: Trial): number =>
     (found ?? []).slice(0, LEADING).reduce((sum, { confidence }) => sum + (confidence ?? 0), 0);

@@ -66,10 +66,7 @@ export class Assignment {
   private reachedBy = new Int32Array(0);
   private readonly reached = new DistanceHeap();
   private readonly settled = new IndexList();
-  /**
-   * The cheapest end of a path so far: its cost, and the pair with a free partner. If the pair is -1, the path ends at
-   * `endOwn`, which loses its partner.
-   */
+  /** The cheapest end of a path: cost, and pair with a free partner; -1: `endOwn` loses its partner. */
   private endCost = 0;
   private endPair = -1;
   private endOwn = -1;

@@ -92,10 +92,7 @@ function writeCorners(
   to[box + 3] = y + height / 2;
 }
 
-/**
- * The filter of SORT and OC-SORT: centre, area, width / height. The ratio has no velocity. Noise is in pixels and does
- * not depend on the size of the box.
- */
+/** The filter of SORT and OC-SORT: centre, area, width / height without velocity, noise in pixels. */
 export class AreaFilter {
   private readonly variances = Float64Array.of(10, 10, 10, 10, 1e4, 1e4, 1e4, 0);
   private readonly step = Float64Array.of(1, 1, 1, 1, 0.01, 0.01, 1e-4, 0, 1);

@@ -1,7 +1,4 @@
-/**
- * Returns the IoU of two boxes, given as corners at `i` of `a` and at `j` of `b`. `offset` is added to widths and
- * heights, of the intersection too. An empty union gives 0.
- */
+/** Returns the IoU of corners at `i` of `a` and `j` of `b`, with `offset` added to all sides; 0 if empty. */
 export function iou(a: Float64Array, i: number, b: Float64Array, j: number, offset: number): number {
   const width = Math.min(a[i + 2], b[j + 2]) - Math.max(a[i], b[j]) + offset;
   if (!(width > 0)) return 0;

@@ -130,10 +130,7 @@ class MethodTracker implements Tracker {
     this.usualGap = NaN;
   }
 
-  /**
-   * Adds a note once if the first frames are as far apart as frame numbers or milliseconds: tracks would be given up
-   * too soon, and objects get several ids. One gap is enough if it is longer than `LONG_GAP`.
-   */
+  /** Notes once that the first frames are as far apart as frame numbers or milliseconds. */
   private noteSlowGap(gap: number, longGap: number): void {
     if (this.slowGaps < 0 || !(gap > 0)) return;
     const { maxLost, onNote } = this.options;
@@ -183,10 +180,7 @@ class MethodTracker implements Tracker {
     return Math.max(1, usual);
   }
 
-  /**
-   * Returns this gap if all gaps so far are long, -1 once one was shorter. Throws if the second is like the first:
-   * times are then milliseconds, and tracks would be given up at once.
-   */
+  /** Returns this gap if all are long, -1 once one was shorter. Throws if times are milliseconds. */
   private longGapAt(seconds: number): number {
     const gap = seconds - this.lastSeconds;
     const before = this.longGap;

@@ -1,7 +1,4 @@
-/**
- * Orders candidates: best score first, ties by candidate index. Twin of `assembly/sort.ts`, which explains the waves. A
- * wave ends at the same candidate in both.
- */
+/** Orders candidates: best first, ties by index. `assembly/sort.ts`, its twin, explains the waves. */
 import * as A from "../../core/abi.ts";
 import type { Memory } from "../../core/memory.ts";
 import { FIRST_KEY, LAST_KEY, bucketed, gather, insertion, keyOf } from "./buckets.ts";

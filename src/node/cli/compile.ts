@@ -1,7 +1,4 @@
-/**
- * `boxwright compile`: makes a plan file from a config and the shapes of its outputs, for `boxwright/plan` and for C.
- * Can also make a module that decodes by itself.
- */
+/** `boxwright compile`: makes a plan file for `boxwright/plan` and C, or a module that decodes by itself. */
 import { shape } from "../../core/tensor.ts";
 import { PAGE } from "../../kernels/kernel.ts";
 import { cSource, isIdentifier } from "../../planfile/c-source.ts";

@@ -13,10 +13,7 @@ export function completionOf(word: string, command: CommandName): string {
     : `${command} has no option like it.`;
 }
 
-/**
- * Returns the options of a command that resemble a word. Kinds of likeness are tried from the strongest to the weakest,
- * and the first kind that fits an option is used.
- */
+/** Returns the options of a command that resemble a word, by the strongest kind of likeness that fits any. */
 function similarOptions(word: string, command: CommandName): string[] {
   const wanted = plain(word);
   const options = Object.entries(optionsOf(command)).map(([name, { sets, aliases }]) => ({

@@ -2,10 +2,7 @@
 import { ConfigError, type OptionHint, TensorError } from "../../core/errors.ts";
 import { type CommandName, optionsOf } from "./options.ts";
 
-/**
- * Returns a message with those options of this command that would resolve the error. Omits options that the user has
- * already given: the message names them.
- */
+/** Returns a message with the options that would resolve the error, without those already given. */
 export function withHints(error: Error, command: CommandName, words: readonly string[]): string {
   const isGiven = (name: string): boolean =>
     words.some((word) => word === `--${name}` || word.startsWith(`--${name}=`));

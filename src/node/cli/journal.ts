@@ -11,10 +11,7 @@ export type Settings = Readonly<Record<string, string | null>>;
 /** A line of the journal: the result of an image, and the stamp of the image's file when it was read. */
 type Entry = ImageResult & { readonly stamp?: string | null };
 
-/**
- * Writes results to a file beside the output, one line each. `finish` makes the output from this file. Only complete
- * lines count, so a run may be stopped at any time.
- */
+/** Writes results to a file beside the output, a line each, from which `finish` makes it: runs may stop anytime. */
 export class Journal {
   readonly #out: string;
   readonly #partial: string;

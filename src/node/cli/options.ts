@@ -1,7 +1,4 @@
-/**
- * Table of all options of the command line. It is used for the help, for parsing, for suggestions after a misspelt
- * name, and for the options that an error suggests.
- */
+/** Table of all options of the command line, for help, parsing, suggestions and hints of errors. */
 import type { OptionHint } from "../../core/errors.ts";
 import { ROLE_NAMES } from "../../config/readers.ts";
 import { suggestedFamilies } from "../../core/families.ts";
@@ -37,10 +34,7 @@ export interface Group {
 /** Values of the options that the user gave, by option name. */
 export type Values = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
-/**
- * Returns options by their command line names. The keys of `rows` are the library's names: `inputSize` becomes
- * --input-size, unless the row states a `flag`.
- */
+/** Returns options by command line names: `inputSize` becomes --input-size, unless a row states a `flag`. */
 const flags = (rows: {
   readonly [N in OptionHint["option"]]?: Option & { readonly flag?: string };
 }): Options =>

@@ -46,10 +46,7 @@ export async function checkPlaces(
   }
 }
 
-/**
- * Returns an identity that is the same for all spellings of a path and all links to the file. Returns null for a
- * device, because several results may go to a device.
- */
+/** Returns an identity for all spellings of a path and links to a file, null for a device. */
 const identityOf = (path: string): Promise<string | null> =>
   stat(path, { bigint: true }).then(
     (s) => (s.isFile() ? `${s.dev} ${s.ino}` : null),

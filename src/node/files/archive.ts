@@ -1,7 +1,4 @@
-/**
- * Reads the config of an NN Archive: a tar, plain or packed with gzip or xz, that contains `config.json` and the
- * network. Unpacks the whole archive in chunks, so that the checksum at its end is verified.
- */
+/** Reads an NN Archive's config. Unpacks all in chunks, to verify the checksum at the end. */
 import { ConfigError, mismatch } from "../../core/errors.ts";
 import { showJson } from "../../core/json.ts";
 import {

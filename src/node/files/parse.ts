@@ -33,10 +33,7 @@ export function parseTensors(bytes: Uint8Array, name: string): NamedTensor[] {
 
 const LENGTH_BYTES = 8;
 
-/**
- * Throws if the file is a plan. The name of a plan ends with `.bin`, like that of a raw tensor, so a reader would ask
- * for its shape. A user may also pass a plan as a config by mistake.
- */
+/** Throws if the file is a plan, whose name ends in `.bin` like a raw tensor's, or which is passed as a config. */
 export function checkNotPlan(bytes: Uint8Array, path: string): void {
   if (bytes.length < 4 || new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true) !== PLAN_MAGIC)
     return;

@@ -112,10 +112,7 @@ function parseHeader(bytes: Uint8Array, where: string): Record<string, unknown> 
   return header;
 }
 
-/**
- * Returns the first key that occurs twice in the outermost object, or null. JSON.parse keeps the last of two equal keys
- * without a warning. `text` must be valid JSON.
- */
+/** Returns the first key that occurs twice in the outermost object, or null. `text` must be valid JSON. */
 function repeatedKey(text: string): string | null {
   const seen = new Set<string>();
   let depth = 0;

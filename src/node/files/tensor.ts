@@ -1,7 +1,4 @@
-/**
- * Tensors in files: their types, and checks that all readers share. Imports nothing from Node, because devices also use
- * safetensors to send raw tensors.
- */
+/** Tensors in files: types, and checks of all readers. No Node: devices send safetensors too. */
 import { TensorError } from "../../core/errors.ts";
 import { isRecord, showJson } from "../../core/json.ts";
 import { type StorageOrder, isBytes, kindOf } from "../../core/tensor.ts";

@@ -1,7 +1,4 @@
-/**
- * Resamples a crop, possibly turned. Uses the arithmetic of `cv2.warpAffine` with INTER_LINEAR on bytes: coordinates in
- * 1/1024 of a pixel, weights in 1/32. All numbers are whole, so all engines share this code.
- */
+/** Resamples a crop, possibly turned, as `cv2.warpAffine` in whole numbers, so all engines share this code. */
 import { type Crop, mapOfCrop } from "../../core/crop.ts";
 import type { ImageFormat, PreparedData } from "../../decode/prepare.ts";
 import { roundToEven } from "../../core/place.ts";

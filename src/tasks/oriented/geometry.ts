@@ -40,10 +40,7 @@ export function regulariseInto(box: ArrayLike<number>, from: number, to: Float64
   to[at + 4] = swapsSides ? half - QUARTER : half;
 }
 
-/**
- * Writes the four corners of a box: x, y of each corner. With u along the width and v along the height, the corners are
- * c + u + v, c + u - v, c - u - v and c - u + v.
- */
+/** Writes a box's corners: c + u + v, c + u - v, c - u - v, c - u + v with u along the width, v the height. */
 export function cornersInto(box: ArrayLike<number>, from: number, to: Float64Array, at: number): void {
   const x = box[from];
   const y = box[from + 1];
@@ -64,10 +61,7 @@ export function cornersInto(box: ArrayLike<number>, from: number, to: Float64Arr
   to[at + 7] = y - uy + vy;
 }
 
-/**
- * Writes the smallest rectangle around a parallelogram with corners in the order of `cornersInto`. One side of this
- * rectangle lies along the longer side of the parallelogram.
- */
+/** Writes the smallest rectangle around a parallelogram, with a side along its longer side. */
 export function fitInto(corners: ArrayLike<number>, from: number, to: Float64Array, at: number): void {
   const ux = (corners[from] - corners[from + 6] + corners[from + 2] - corners[from + 4]) / 2;
   const uy = (corners[from + 1] - corners[from + 7] + corners[from + 3] - corners[from + 5]) / 2;
@@ -90,10 +84,7 @@ export function fitInto(corners: ArrayLike<number>, from: number, to: Float64Arr
   to[at + 4] = isWide ? angleOfVector(ux, uy) : angleOfVector(vy, -vx);
 }
 
-/**
- * Writes the oriented box of a cell whose distances left, top, right and bottom are measured along the box's own axes.
- * `box` holds the box that these distances give at angle 0, and then the angle. Rotates the box centre around the cell.
- */
+/** Rotates a box centre around its cell, for distances along the box's own axes. `box`: at angle 0, then angle. */
 export function rotateCentreInto(
   box: ArrayLike<number>,
   from: number,

@@ -35,10 +35,7 @@ export function readOriented(query: HeadQuery, specs: Specs): readonly Interpret
   });
 }
 
-/**
- * Returns the interpretations of the boxes. Reads finished lists as boxes with centres: for oriented boxes, exporters
- * write cx cy w h. Drops other readings with corners.
- */
+/** Returns the interpretations of boxes: finished lists as cx cy w h, without other readings of corners. */
 function interpretBoxes(query: HeadQuery, specs: Specs): Interpretation[] {
   const asCentres = (head: HeadDraft): HeadDraft => ({ ...head, kind: "centre" });
   return interpret(query, specs).flatMap((interpretation) => {

@@ -1,7 +1,4 @@
-/**
- * Makes detections from the candidates of a frame: keeps the peaks, suppresses, and adds points. The candidates are all
- * classes of all cells above the threshold. They are unsorted (rules `multiLabel`, `suppress: "none"`).
- */
+/** Makes detections from the candidates, all classes of all cells: keeps peaks, suppresses, adds points. */
 import * as A from "../../core/abi.ts";
 import { placeInFrame } from "../../decode/frame.ts";
 import { type Detections, extend, setLength } from "../../decode/detections.ts";

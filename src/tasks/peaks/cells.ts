@@ -48,10 +48,7 @@ const boxOf = ({ x, y, classIds, scores }: Cells, i: number): CellBox => ({
   first: i,
 });
 
-/**
- * Merges a part into a cube if both touch. Returns false if they do not. Moves the left and upper edges first, so that
- * the moved edges are used when right and lower edges are compared. The source does so too.
- */
+/** Merges a part into a cube if both touch, else returns false. Moves left and upper edges first, as the source. */
 function takeUp(cube: CellBox, x: number, y: number, width: number, height: number, score: number): boolean {
   if (cube.x + cube.width < x || cube.y + cube.height < y || cube.x > x + width || cube.y > y + height)
     return false;

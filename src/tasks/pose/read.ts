@@ -244,10 +244,7 @@ function refuseAll(query: HeadQuery, specs: Specs, [count, values]: PointShape, 
   );
 }
 
-/**
- * Returns the end of an error that names the `keypoints` options with which the tensors fit. Options with the stated
- * count come before options with the stated values. Empty if no option fits, or more than two.
- */
+/** Returns the `keypoints` options with which the tensors fit, stated counts first; none for more than two. */
 function adviceOnKeypoints(query: HeadQuery, specs: Specs, [count, values]: PointShape): string {
   const dims = specs.flatMap((spec) => (spec.dims.length === 3 ? spec.dims.slice(1) : []));
   const added = addedCounts(query.traits, dims, 3 * MOST_POINTS, query.classes ?? 1);

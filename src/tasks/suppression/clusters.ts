@@ -1,7 +1,4 @@
-/**
- * The clusters of a fusion. The mean box of a cluster moves when a box joins the cluster. A grid finds the clusters
- * near a box: each cell lists the clusters that reach into the cell.
- */
+/** The clusters of a fusion, whose mean boxes move as boxes join. A grid lists those that reach into a cell. */
 
 /** The grid has this number * sqrt(count of boxes) cells along each axis. */
 const CELLS_PER_ROOT = 2;
@@ -26,10 +23,7 @@ export class Clusters {
   /** For each cluster, the number of the last search that compared it. */
   readonly #seenIn: Int32Array;
   #searches = 0;
-  /**
-   * Linked lists of clusters, one list per cell. `#newest` holds the newest entry of each cell. For each entry,
-   * `#entries` holds the cluster, and `#before` the entry before; 0: none.
-   */
+  /** Linked lists of clusters per cell: `#newest` entry of each, `#entries` the cluster, `#before` or 0. */
   readonly #newest: Int32Array;
   readonly #entries: number[] = [0];
   readonly #before: number[] = [0];

@@ -52,10 +52,7 @@ export const groupGreedily = (c: Candidates, rule: MatchRule, max: number): numb
     (best, row) => overlapBy(c, rule.metric, best, row) >= rule.threshold,
   );
 
-/**
- * Groups the rows transitively: a row joins a group if it matches any member of the group, not only its first row. A
- * row that has begun a group never joins another group.
- */
+/** Groups the rows transitively: a row joins by any member. A row that began a group joins no other. */
 export function groupTransitively(c: Candidates, rule: MatchRule): number[][] {
   const { metric, threshold } = rule;
   const { order } = c;

@@ -42,10 +42,7 @@ export const mergeWeighted = (c: Candidates, threshold: number, max: number): Ou
     (rows) => meanBox(c, rows, (row) => c.scores[row]),
   );
 
-/**
- * Suppresses greedily. Then averages each kept box with every box whose IoU with the kept box is above the threshold
- * (YOLOv5 with --merge). A box may be part of several averages.
- */
+/** Suppresses greedily, then averages each kept box with all that overlap it too much (YOLOv5's --merge). */
 export function mergeIntoKept(c: Candidates, threshold: number, max: number): Outcome {
   const kept = keepGreedily(c, max, byOverlap(c, threshold, false));
   const near = new Neighbours(c);

@@ -21,10 +21,7 @@ export class RankedBoxes {
     this.#offset = offset;
   }
 
-  /**
-   * Writes the overlap of one rank with each of the first `count` other ranks. Calculates exactly as `iouOf` and
-   * `iosOf` do. Writes -1 for another class. Returns the largest overlap.
-   */
+  /** Writes the overlaps of a rank with the first `count` others, -1 for another class. Returns the largest. */
   overlapsWith(
     rank: number,
     others: Int32Array,

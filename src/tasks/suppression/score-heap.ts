@@ -1,7 +1,4 @@
-/**
- * A binary heap of ranks. The best score is first. Equal scores are in order of the row. Scores may fall while their
- * ranks are in the heap. A rank sinks only when it reaches the top, because most scores fall many times before that.
- */
+/** A binary heap of ranks, best score first. Scores may fall: a rank sinks only at the top. */
 
 export class ScoreHeap {
   length: number;

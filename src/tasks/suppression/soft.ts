@@ -24,10 +24,7 @@ export const tensorflowDecay =
   (iou) =>
     iou > threshold ? 0 : Math.exp((-0.5 * iou * iou) / sigma);
 
-/**
- * Keeps the best remaining box, and lowers the scores of the boxes that overlap it. Repeats this until the best
- * remaining score does not pass, or until `max` boxes are kept.
- */
+/** Keeps the best box and lowers scores of those that overlap it, until none passes or `max` are kept. */
 export function keepSoftly(
   c: Candidates,
   decay: Decay,

@@ -25,10 +25,7 @@ interface Level {
   readonly first: number;
 }
 
-/**
- * Boxes in cells, in horizontal strips. Each box is listed once, by its first corner, so a search reads one range of
- * cells per strip. The columns are in the order of the cells, so memory is read forwards.
- */
+/** Boxes in cells of horizontal strips, each by its first corner. Columns in the order of cells are read forwards. */
 export class Strips {
   /** Ranks that the last search found, and their IoU, which is above 0. The first `count` are valid. */
   readonly ranks: Int32Array;

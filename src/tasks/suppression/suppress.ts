@@ -42,10 +42,7 @@ function candidatesOf(
 /** Methods that accept negative scores. All others multiply scores. */
 const TAKE_NEGATIVES = ["hard", "fast", "diou", "soft-tensorflow"];
 
-/**
- * Throws if a method that multiplies scores got negative or infinite scores. Negative logits would rise, merged boxes
- * would leave their members, and infinite scores would make boxes NaN.
- */
+/** Throws if a method that multiplies scores got negative ones, which would rise, or infinite ones. */
 function checkScores({ order, scores }: Candidates, method: Settings["method"]): void {
   const ends = [order[0], order[order.length - 1]];
   const wrong = ends.find((row) => scores[row] < 0 || scores[row] === Infinity);

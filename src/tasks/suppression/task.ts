@@ -60,10 +60,7 @@ function suppressImage(work: TaskWork, suppression: PlannedSuppression, image: n
   setLength(work.detections[image], count);
 }
 
-/**
- * Returns the size that converts normalised boxes to pixels of the input. Returns [1, 1] if the input size is unknown.
- * DIoU and the pixel offset need pixels, because both axes then have the same unit.
- */
+/** Returns the size that makes pixels of normalised boxes for DIoU and pixel offset, [1, 1] if unknown. */
 const overlapScaleOf = ({ plan }: TaskWork): readonly [number, number] => plan.inputSize ?? [1, 1];
 
 /** Reads the candidate columns. Only the best P_ORDERED candidates take part. */

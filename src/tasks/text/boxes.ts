@@ -175,10 +175,7 @@ export class TextReader {
     return true;
   }
 
-  /**
-   * Returns the mean probability inside the rectangle. The corners are truncated to whole pixels. Pixels outside the
-   * picture are ignored: `box_score_fast` of PaddleOCR.
-   */
+  /** Returns the mean probability inside the rectangle, in whole pixels (`box_score_fast` of PaddleOCR). */
   #mean(): number {
     const corners = this.#corners;
     rectangleCornersInto(this.#rectangle, 0, corners);
@@ -277,10 +274,7 @@ export class TextReader {
     }
   }
 
-  /**
-   * Writes the corners of depthai's box to `#corners`. The sides grow by the root of 2, but not beyond the picture's.
-   * The box has the angle of the upper side in whole degrees.
-   */
+  /** Writes depthai's box: sides grow by the root of 2 within the picture, the angle is in whole degrees. */
   #widen(): void {
     const rectangle = this.#rectangle;
     const corners = this.#corners;
@@ -349,10 +343,7 @@ function moveTo(ends: Float64Array, end: number, axis: number, to: number): void
   ends[end + axis] = to;
 }
 
-/**
- * Orders four corners as both sources do: upper left, upper right, lower right, lower left. The two corners with the
- * smallest x are the left ones.
- */
+/** Orders four corners from the upper left, clockwise. The two with the smallest x are the left ones. */
 function fromUpperLeft(corners: Float64Array): void {
   const points = [0, 2, 4, 6].map((k) => [corners[k], corners[k + 1]] as const).sort((a, b) => a[0] - b[0]);
   const [a, b, c, d] = points;

@@ -23,10 +23,7 @@ const SET = 1;
 const BORDER = 2;
 const RIGHT_END = -2;
 
-/**
- * A picture with clear pixels around it, so that steps need no check of the edges. `follow` marks the pixels of
- * borders, so that each border is followed once.
- */
+/** A picture with clear pixels around it. `follow` marks the pixels of borders, to follow each once. */
 export class BorderFollower {
   readonly width: number;
   readonly height: number;

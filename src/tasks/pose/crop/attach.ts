@@ -82,10 +82,7 @@ function placeOf({ memory: { f32 }, plan }: TaskWork, block: number, frame: Fram
   };
 }
 
-/**
- * Writes the only row, in the coordinates of the image. The box is the smallest one around the points. The score is the
- * presence, which must pass the threshold. Without a presence, it is the mean of the confidences.
- */
+/** Writes the only row: the box around the points, and the presence or the mean confidence as score. */
 function fillRow(
   work: TaskWork,
   plan: CropPlan,

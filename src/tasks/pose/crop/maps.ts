@@ -1,7 +1,4 @@
-/**
- * Computes points from rows and maps of scores. `spec/landmarks.ts` has the same formulas. Cells are numbered from 0. A
- * point consists of x and y in cells, and a score.
- */
+/** Computes points from rows and maps of scores, in cells from 0. `spec/landmarks.ts` has the formulas. */
 import { exp } from "../../../core/elementary.ts";
 import { log } from "../../../core/exp.ts";
 
@@ -18,10 +15,7 @@ export function indexOfMost(values: Float64Array, count: number): number {
   return at < 0 && values.indexOf(-Infinity) >= 0 ? values.indexOf(-Infinity) : at;
 }
 
-/**
- * Moves a point by a quarter of a cell towards the larger neighbour on each axis (mmpose, refine_keypoints). Does not
- * move points near the edge.
- */
+/** Moves a point a quarter cell towards the larger neighbour on each axis, not at the edge (mmpose). */
 export function refineByQuarter(map: Float64Array, width: number, height: number, point: Float64Array): void {
   const [x, y] = point;
   const at = y * width + x;
@@ -29,10 +23,7 @@ export function refineByQuarter(map: Float64Array, width: number, height: number
   if (y > 1 && y < height - 1 && x > 0) point[1] += Math.sign(map[at + width] - map[at - width]) / 4;
 }
 
-/**
- * Taps of the blur on each side of the middle tap. The kernel has 11 taps and a sigma of 2. `cv2.GaussianBlur` computes
- * this sigma for 11 taps if its argument `sigma` is 0.
- */
+/** Taps of the blur beside the middle one: 11 with a sigma of 2, as `cv2.GaussianBlur` has for 11 taps. */
 const REACH = 5;
 const TAPS = /* @__PURE__ */ (() => {
   const taps = Float64Array.from({ length: REACH + 1 }, (_, i) => exp(-(i * i) / 8));
@@ -54,10 +45,7 @@ export interface BlurScratch {
   readonly blurred: Float64Array;
 }
 
-/**
- * Moves a point by one Newton step on the logarithm of the blurred map: mmpose, refine_keypoints_dark_udp. The blur
- * sees zeros around the map. The blurred map is scaled to the maximum of the original map.
- */
+/** Moves a point by a Newton step on the log of the blurred map, zeros around (mmpose, refine_keypoints_dark_udp). */
 export function refineByDarkUdp(
   map: Float64Array,
   width: number,

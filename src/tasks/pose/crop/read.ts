@@ -393,10 +393,7 @@ function readLandmarks(question: Question, facts: LandmarkFacts): CropReading {
 const PRESENCE_NAME = /presen|flag|score|conf|prob|exist/i;
 const SIDE_NAME = /hand_?ed|side|left|right/i;
 
-/**
- * Returns the one-value tensors of presence and side. Uses their names, else takes tensors whose names continue the
- * numbering of the points' name. Throws a TensorError if further tensors with one value are left.
- */
+/** Returns the tensors of presence and side, by name or by the points' numbering. Throws if others are left. */
 function presenceAndSide(
   { specs, refuseFor }: Question,
   singles: readonly number[],
