@@ -27,7 +27,7 @@ export class DistanceHeap {
     this.distance.fill(Infinity, from);
   }
 
-  /** Takes out all indices, and forgets their distances. */
+  /** Removes all indices and their distances. */
   clear(): void {
     for (let i = 0; i < this.touchedCount; i++) {
       this.distance[this.touched[i]] = Infinity;
@@ -40,7 +40,10 @@ export class DistanceHeap {
     return this.distance[this.tree[0]];
   }
 
-  /** Puts an index, or lowers its distance. Returns false for an index that was taken, which stays out. */
+  /**
+   * Adds an index, or lowers its distance. Returns false for an index that was removed before, which is not added
+   * again.
+   */
   put(index: number, distance: number): boolean {
     const { placeOf } = this;
     if (placeOf[index] === TAKEN) return false;

@@ -6,7 +6,7 @@ import { IndexList, room } from "./lists.ts";
 import { iou } from "./overlap.ts";
 import type { Tracks } from "./tracks.ts";
 
-/** Largest count of pairs for which all are compared: a grid costs more than 128 x 128 comparisons. */
+/** Largest count of pairs that are all compared. A grid costs more than 128 x 128 comparisons. */
 const FEW_PAIRS = 16384;
 
 /** Lists of tracks and detections, and the assignment of one to the other. */
@@ -14,7 +14,7 @@ export class Matching {
   readonly tracks = new IndexList();
   readonly detections = new IndexList();
   readonly assignment = new Assignment();
-  /** Positions of the detections that a track may overlap. The first `nearCount` are valid. */
+  /** Positions of the detections that may overlap a track. The first `nearCount` are valid. */
   near = new Int32Array(0);
   nearCount = 0;
   private partners = new Uint8Array(0);
@@ -29,7 +29,7 @@ export class Matching {
     return this.partners;
   }
 
-  /** Prepares `findNear` for the listed tracks and detections. `offset` is that of the IoU. */
+  /** Prepares `findNear` for the listed tracks and detections. `offset` is the pixel offset of the IoU. */
   listNear(frame: TrackerFrame, offset: number): void {
     const count = this.detections.length;
     this.isSparse = this.tracks.length * count > FEW_PAIRS;

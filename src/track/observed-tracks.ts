@@ -17,7 +17,7 @@ export class ObservedTracks extends Tracks {
   last = new Float64Array(0);
   /** Unit vector of the direction, y before x; 0, 0 if unknown. */
   direction = new Float64Array(0);
-  /** Centre, area and ratio of the last detection that the filter took. */
+  /** Centre, area and ratio of the last detection with which the filter was corrected. */
   measured = new Float64Array(0);
   /** Filter and time at the first frame of a gap. The time is NaN outside gaps. */
   frozen = new Float64Array(0);

@@ -1,7 +1,7 @@
 /**
- * OC-SORT (Cao et al., "Observation-Centric SORT", 2023): SORT that trusts detections more than its filter. Matching
- * prefers detections in a track's direction. Unmatched detections are compared with the tracks' last detections. When a
- * track is found again, its filter repeats the gap along a straight line.
+ * OC-SORT (Cao et al., "Observation-Centric SORT", 2023): SORT that relies on detections more than on its filter.
+ * Matching prefers detections in a track's direction. Unmatched detections are compared with the tracks' last
+ * detections. When a track is found again, its filter repeats the gap along a straight line.
  */
 import { ROUNDING } from "./assign.ts";
 import { AreaFilter, FILTER } from "./filter.ts";
@@ -30,7 +30,7 @@ export class OcSort implements Method {
   private isFullRow = new Uint8Array(0);
   private isFullColumn = new Uint8Array(0);
   private readonly fullColumns = new IndexList();
-  /** For each detection, the worth above which a track's pair with it cannot raise the sum. */
+  /** For each detection, the value that a track's pair must exceed to raise the sum. */
   private needed = new Float64Array(0);
 
   constructor(options: Complete<OcSortOptions>) {
@@ -68,7 +68,7 @@ export class OcSort implements Method {
       this.matchBoxes(low, tracks.box, frame);
     }
 
-    // Match the rest with the tracks' last detections, which are nearer if a track changed its speed.
+    // Match the rest with the tracks' last detections. Those are nearer if a track changed its speed.
     m.keepFreeDetections();
     m.tracks.length = 0;
     for (let row = 0; row < tracks.length; row++)
@@ -80,7 +80,7 @@ export class OcSort implements Method {
     tracks.giveUp(frame.time - framesOf(options));
   }
 
-  /** Maximises the sum of IoUs, drops the pairs below the threshold, and updates the tracks of the others. */
+  /** Maximises the sum of IoUs, drops pairs below the threshold, and updates the tracks of the remaining pairs. */
   private matchBoxes(m: Matching, boxes: Float64Array, frame: TrackerFrame): void {
     const { iouThreshold } = this.options;
     addOverlaps(m, this.tracks, boxes, frame, iouThreshold);
@@ -89,7 +89,7 @@ export class OcSort implements Method {
     this.findMatches(m, frame);
   }
 
-  /** Matches as SORT does, but if a sum decides, adds the agreement of directions to the IoUs. */
+  /** Matches as SORT does. If the sum of several pairs decides, adds the agreement of directions to the IoUs. */
   private matchByDirection(frame: TrackerFrame): void {
     const { tracks, matching: m } = this;
     const { iouThreshold } = this.options;
@@ -100,9 +100,9 @@ export class OcSort implements Method {
   }
 
   /**
-   * Maximises the sum of IoUs and agreements over all pairs. Each weight has 1 added, so that the largest sum is that
-   * of the most pairs: as published, every track gets a detection if there are enough. Pairs without overlap weigh
-   * little, and few are chosen. They are added only if the prices of a solution show that one may raise the sum.
+   * Maximises the sum of IoUs and agreements over all pairs. 1 is added to each weight, so that the largest sum has the
+   * most pairs: as published, every track gets a detection if there are enough. Few pairs without overlap are chosen.
+   * They are added only if the prices of a solution show that one may raise the sum.
    */
   private solveWithDirections(frame: TrackerFrame): void {
     const { matching: m } = this;
@@ -118,7 +118,9 @@ export class OcSort implements Method {
     } while (m.isSparse && !m.assignment.isCut && this.hasMissed(frame));
   }
 
-  /** Adds a track's pairs with detections that it may overlap, or with all if `hasMissed` marked it. */
+  /**
+   * Adds a track's pairs with detections that may overlap it, or with all detections if `hasMissed` marked the track.
+   */
   private addDirections(row: number, frame: TrackerFrame): void {
     const { tracks, matching: m, isFullColumn, fullColumns } = this;
     const from = tracks.earlier(row, frame, this.options.directionFrames);
@@ -153,7 +155,7 @@ export class OcSort implements Method {
     return overlap + (0.5 - angle / Math.PI) * this.options.inertia * frame.scores[d];
   }
 
-  /** Marks each track or detection with a missing pair that would raise the sum. Returns true if there is one. */
+  /** Marks each track or detection that lacks a pair which would raise the sum. Returns true if there is one. */
   private hasMissed(frame: TrackerFrame): boolean {
     const { tracks, matching: m, isFullRow, isFullColumn, fullColumns } = this;
     const { inertia, directionFrames } = this.options;
@@ -161,7 +163,7 @@ export class OcSort implements Method {
     const isTurned = length < m.tracks.length;
     this.needed = room(this.needed, length);
     const { needed } = this;
-    // A pair without overlap weighs at most 1 + half of the inertia. Pairs with overlap were added.
+    // A pair without overlap weighs at most 1 + half of the inertia. All pairs with overlap are already added.
     for (let c = 0; c < length; c++)
       needed[c] =
         1 + 0.5 * inertia * frame.scores[m.detections.at(c)] - m.assignment.worthOfColumn(c) - ROUNDING;
@@ -225,7 +227,7 @@ export class OcSort implements Method {
     for (let i = row * FILTER; i < (row + 1) * FILTER; i++) tracks.frozen[i] = tracks.filter[i];
   }
 
-  /** Repeats the gap: moves the filter from its state before it along a straight line to this detection. */
+  /** Repeats the gap: moves the filter from its state before the gap along a straight line to this detection. */
   private replay(row: number, frame: TrackerFrame): void {
     const { tracks, filter, measured, virtual } = this;
     const at = row * FILTER;

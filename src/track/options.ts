@@ -21,13 +21,13 @@ interface CommonOptions {
   /** Nominal frames per second, the unit of time of the filters' noise. Default 30. */
   readonly frameRate?: number;
   /**
-   * Seconds without a detection after which a track is given up, even if no frames came. Default: 1 second; for `sort`
-   * one frame, or 1 second without frames.
+   * Seconds without a detection after which a track ends, even if no frames came. Default: 1 second. For `sort`: one
+   * frame, or 1 second without frames.
    */
   readonly maxLost?: number;
   /** True: a track only matches detections of its class. Default false, as published. */
   readonly perClass?: boolean;
-  /** Receives each note about a likely mistake once, such as frame numbers given as seconds. */
+  /** Receives each note about a likely mistake once, for instance about frame numbers in place of seconds. */
   readonly onNote?: (note: string) => void;
 }
 
@@ -36,7 +36,7 @@ export interface SortOptions extends CommonOptions {
   readonly method: "sort";
   /** Smallest IoU of a detection with the predicted box. Default 0.3. */
   readonly iouThreshold?: number;
-  /** Count of consecutive frames in which a track must be found before its id is given. Default 3. */
+  /** Count of consecutive frames with a detection before a track gets its id. Default 3. */
   readonly minHits?: number;
 }
 
@@ -45,7 +45,7 @@ export interface OcSortOptions extends CommonOptions {
   readonly method: "ocsort";
   /** Smallest IoU of a detection with the predicted box. Default 0.3. */
   readonly iouThreshold?: number;
-  /** Count of consecutive frames in which a track must be found before its id is given. Default 3. */
+  /** Count of consecutive frames with a detection before a track gets its id. Default 3. */
   readonly minHits?: number;
   /** Score that a detection must exceed to be used. Default 0.6. */
   readonly confidenceThreshold?: number;
@@ -53,7 +53,7 @@ export interface OcSortOptions extends CommonOptions {
   readonly directionFrames?: number;
   /** Weight of the direction relative to the IoU. Default 0.2. */
   readonly inertia?: number;
-  /** True: detections between 0.1 and `confidenceThreshold` keep tracks alive too. Default false. */
+  /** True: detections with scores between 0.1 and `confidenceThreshold` keep tracks alive too. Default false. */
   readonly useLowScores?: boolean;
 }
 
@@ -84,7 +84,7 @@ type RequireMethod = SortOptions | OcSortOptions | (ByteTrackOptions & { readonl
 export type Complete<T extends TrackerOptions> = Omit<Required<T>, "size" | "onNote"> & {
   readonly onNote: ((note: string) => void) | null;
   readonly size: readonly [number, number] | null;
-  /** Seconds without frames after which a track is given up: `maxLost`, or 1 by default. */
+  /** Seconds without frames after which a track ends: `maxLost`, or 1 by default. */
   readonly longestPause: number;
 };
 
@@ -128,7 +128,7 @@ export function complete(options: TrackerOptions): Complete<TrackerOptions> {
   if (!isKeyed(options))
     refuse("options", show(options), '{ method: "sort", "bytetrack" or "ocsort" }', RangeError);
   const given = { ...options, method: options.method ?? "bytetrack" } as RequireMethod;
-  // Check the method first: it decides which other options exist.
+  // Check the method first, since the other options depend on it.
   if (!COMMON.method[1](given.method)) refuse("method", show(given.method), COMMON.method[0], RangeError);
   const ofMethod: Readonly<Record<string, readonly [Rule, unknown]>> = METHODS[given.method];
   const rules = Object.entries(ofMethod).map(([name, [rule]]) => [name, rule] as const);

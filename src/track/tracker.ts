@@ -16,21 +16,21 @@ export interface Tracker {
   /** Count of tracks, including lost ones and those without an id so far. */
   readonly tracks: number;
   /**
-   * Box of each detection's track after the last frame: x_min, y_min, x_max, y_max, in the unit of the detections. SORT
-   * and ByteTrack give what their filter makes of the detection, OC-SORT the detection itself. 0 where the id is 0. The
-   * column may be longer than the frame.
+   * Box of each detection's track after the last frame: x_min, y_min, x_max, y_max, in the unit of the detections. For
+   * SORT and ByteTrack, this is the filter's box after its correction by the detection. For OC-SORT, it is the
+   * detection. 0 where the id is 0. The column may be longer than the frame.
    */
   readonly boxes: Float64Array;
   /**
-   * Takes the detections of the next frame. Call it for frames without detections too.
-   * @param seconds time of the frame on any clock; later than the frame before
-   * @returns the id of each detection in their order, from 1 up; 0: none yet, or a box without area. The
+   * Adds the detections of the next frame. Call this for frames without detections too.
+   * @param seconds time of the frame on any clock; later than the last frame
+   * @returns the id of each detection in their order, from 1 up; 0 if it has none yet, or if its box has no area. The
    * next call overwrites them.
    * @throws RangeError for a frame out of order, for columns that do not fit, for times in milliseconds, and if most
-   * boxes are no corners. The tracker then stays as it was.
+   * boxes are not corners. The tracker is then unchanged.
    */
   update(detections: TrackerDetections, seconds: number): Int32Array;
-  /** Forgets all tracks and times. Ids begin at 1 again. */
+  /** Removes all tracks and times. Ids begin at 1 again. */
   reset(): void;
 }
 
@@ -43,20 +43,20 @@ function methodOf(options: Complete<TrackerOptions>): Method {
 
 /** Seconds between frames that hardly anybody has. Times in ms at 60 frames a second give 16.7. */
 const LONG_GAP = 10;
-/** Largest ratio between gaps if at most one frame is dropped. Gaps between events differ more. */
+/** Largest ratio between gaps if at most one frame is dropped. Gaps between irregular events differ more. */
 const EVEN = 2.2;
 /** Seconds between the first frames from which a note asks for the unit of times. */
 const SLOW_GAP = 1;
 /** Count of such gaps before the note. */
 const SLOW_GAPS = 4;
-/** Largest gap in seconds that no camera has, unless `frameRate` says so: 0.2 s / 1,000. */
+/** Largest gap in seconds that no camera has, unless `frameRate` states so: 0.2 s / 1,000. */
 const FAST_GAP = 0.00025;
 
 /** Count of usual gaps by which a pause may exceed `longestPause`: the next frame, a dropped frame. */
 const GAPS_ALLOWED = 2;
-/** Number of frames over which the time between frames is averaged: the usual gap. */
+/** Count of frames over which the time between frames is averaged. The average is the usual gap. */
 const MEMORY = 4;
-/** Largest ratio of a gap to the usual gap that enters the average. */
+/** Largest ratio to the usual gap with which a gap enters the average. */
 const MOST_GROWTH = 3;
 
 class MethodTracker implements Tracker {
@@ -68,15 +68,15 @@ class MethodTracker implements Tracker {
   /** Times of the first and last frame in seconds; NaN before. */
   private firstSeconds = NaN;
   private lastSeconds = NaN;
-  /** The last gap if all were longer than `LONG_GAP`. 0 before the second frame, -1 once one was shorter. */
+  /** The last gap if all gaps were longer than `LONG_GAP`. 0 before the second frame, -1 after a shorter gap. */
   private longGap = 0;
-  /** Count of gaps of at least `SLOW_GAP`. -1 once one was shorter. */
+  /** Count of gaps of at least `SLOW_GAP`. -1 after a shorter gap. */
   private slowGaps = 0;
-  /** Count of gaps of at most `FAST_GAP`. -1 once one was longer. */
+  /** Count of gaps of at most `FAST_GAP`. -1 after a longer gap. */
   private fastGaps = 0;
   /** Average time between frames, in frames of the nominal rate. NaN before the second frame. */
   private usualGap = NaN;
-  /** True once a note has told about matches that are not the best. */
+  /** True after the note about matches that are not the best. */
   private hasToldCut = false;
   private ids = new Int32Array(0);
   /** Views of `ids` by length, cached so that a frame makes none. */
@@ -110,11 +110,11 @@ class MethodTracker implements Tracker {
     frame.time = time;
     frame.count++;
     this.noteSlowGap(seconds - this.lastSeconds, longGap);
-    // Ask first: passing a difference allocates a heap number.
+    // Test the count first: passing a difference allocates a heap number.
     if (this.fastGaps >= 0) this.noteFastGap(seconds - this.lastSeconds);
     this.lastSeconds = seconds;
     this.longGap = longGap;
-    // Give up tracks now if frames paused: the methods give them up only after matching, as published.
+    // End tracks now if frames paused. The methods end tracks only after matching, as published.
     const allowed = options.longestPause * options.frameRate + GAPS_ALLOWED * this.usualGapAt(frame);
     running.tracks.giveUp(time - allowed);
     running.step(frame);

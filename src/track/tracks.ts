@@ -44,7 +44,7 @@ export class Tracks {
     this.detection.fill(-1, 0, this.length);
   }
 
-  /** Removes tracks that were last found before a time, in frames. */
+  /** Removes tracks whose last detection was before a time, in frames. */
   giveUp(time: number): void {
     for (let row = 0; row < this.length; row++) if (this.seen[row] < time) this.stage[row] = REMOVED;
     this.sweep();

@@ -8,14 +8,14 @@ import { FieldReader, TEXT, isObject } from "../../config/fields.ts";
 import { inputSizeOf } from "../../config/nn-archive.ts";
 import type { ClassMapOptions } from "./semantic.ts";
 
-/** What an NN Archive states about a map. `mapOptions` returns it. */
+/** The statements of an NN Archive about a map. `mapOptions` returns them. */
 export interface ArchiveMap {
   /** The function that reads the output. */
   readonly reader: "classMap" | "valueMap";
   readonly output: string;
   /** Options of the reader. For `valueMap`, only `inputSize`. */
   readonly options: ClassMapOptions;
-  /** How to prepare a picture for the network: the rule for `prepareImage`. */
+  /** The preparation of a picture for the network: the rule for `prepareImage`. */
   readonly prepare: PrepareRule;
 }
 
@@ -68,7 +68,7 @@ export function mapOptions(archive: unknown): ArchiveMap {
     reader: isMap ? "valueMap" : "classMap",
     output,
     options,
-    // The device stretches the picture to the input, so stretch here too.
+    // Stretch the picture, as the device does.
     prepare: { resize: "stretch", size: inputSize as [number, number], ...rule },
   };
 }
@@ -86,7 +86,7 @@ function classOptions(metadata: FieldReader): ClassMapOptions {
     ...(classes !== undefined && { classes }),
     ids,
     threshold: 0,
-    // depthai ignores background_class if the tensor holds ids.
+    // Ignore background_class if the tensor holds ids, as depthai does.
     background: background && !ids && classes !== 1,
   };
 }

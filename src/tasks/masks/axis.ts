@@ -56,7 +56,7 @@ export function imageAxes(
   const cutX = { ...x, start: left, length: width, low: left, high: left + width };
   const cutY = { ...y, start: top, length: height, low: top, high: top + height };
   // Keep the exact axes if they differ from the whole cells by more than one cell: a caller's frame may place the image
-  // elsewhere.
+  // anywhere.
   const isNear = (a: Axis, b: Axis): boolean => Math.abs(a.start - b.start) <= 1;
   return isNear(cutX, x) && isNear(cutY, y) ? [cutX, cutY] : [x, y];
 }
@@ -106,12 +106,12 @@ export interface Span {
 /** A span of no pixels. */
 export const NO_SPAN: Span = { from: 0, to: 0 };
 
-/** This is 2^-21. Written as a number, because a power would take longer than the rest of `cropOf`. */
+/** 2^-21. A literal, since computing the power would take longer than the rest of `cropOf`. */
 const NEAR_WHOLE = 1 / 2097152;
 
 /**
- * Returns the pixels of a box along an axis: x >= low edge and x < high edge, in pixels. Takes an edge within
- * pixels * 2^-21 of a whole number for that number: normalised f32 edges hold whole pixels only nearly.
+ * Returns the pixels of a box along an axis: x >= low edge and x < high edge, in pixels. Rounds an edge that is within
+ * pixels * 2^-21 of a whole number, since normalised f32 edges of whole pixels are inexact.
  * @param low lower edge of the box, normalised
  * @param high upper edge of the box, normalised
  * @param pixels pixels of the whole axis

@@ -67,7 +67,7 @@ export function paintLabels(scene: Scene, detections: Detections, options: Label
       },
       free,
     );
-  // Begin with the mask that wins shared pixels: later masks need not make pixels that already have a label.
+  // Begin with the mask that wins shared pixels. Later masks then skip pixels that already have a label.
   const { length } = detections;
   for (let i = 0; i < length; i++) paint(overlap === "first" ? i : length - 1 - i);
   if (wanted === given) return { width, height, data: labels.slice() };
@@ -76,7 +76,7 @@ export function paintLabels(scene: Scene, detections: Detections, options: Label
   return { width: givenWidth, height: givenHeight, data: turnPicture(labels, wanted.size, turns) };
 }
 
-/** Throws a RangeError for a wrong `overlap`, or if there are more rows than an i16 can number. */
+/** Throws a RangeError for a wrong `overlap`, or if there are more rows than an i16 can count. */
 function checkPaint(detections: Detections, overlap: string): void {
   if (overlap !== "first" && overlap !== "last")
     refuse("overlap", show(overlap), '"first" or "last"', RangeError);

@@ -73,7 +73,7 @@ export function makeMask(
   const whole = extentOf(space, axes, source, input, wanted);
   const isEmpty = whole.x.to <= whole.x.from || whole.y.to <= whole.y.from;
   if (!isEmpty) fillWindow(space, source, input, whole, wanted);
-  // If the box does not cut the mask, the extent is the whole picture. Make only the part near positive logits.
+  // If the box does not cut the mask, the extent is the whole picture. Then make only the part near positive logits.
   const isLarge = !isEmpty && wanted.isUncut && wanted.picture !== "prototype" && wanted.limit >= 0;
   const extent = isLarge ? { ...whole, ...setPartOf(space, axes, whole) } : whole;
   const handle = handlerFor(extent.x, extent.y);
@@ -220,9 +220,9 @@ function resizeStrip(
 }
 
 /**
- * True if no value of a window is NaN or infinite. Adds all values instead of testing each one: a sum of f32 values in
- * doubles is finite exactly if all values are finite. Uses four sums, because each addition must wait for the previous
- * addition to the same sum.
+ * True if no value of a window is NaN or infinite. Adds all values, which is faster than a test for each: the sum of
+ * f32 values in doubles is finite exactly if all values are. Uses four sums, since each addition must wait for the last
+ * one to the same sum.
  * @param first index of the window's first value
  * @param row values from a row to the next
  */

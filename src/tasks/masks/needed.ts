@@ -39,7 +39,7 @@ export class SetPixels {
   private readonly window: CellWindow;
   /** Range of the positive cells in each row of the window. Empty if there are none. */
   private readonly cells: readonly Span[];
-  /** Range of pixels for the picture's rows that are made from the same two rows of cells. */
+  /** Range of pixels for consecutive rows of the picture that are made from the same two rows of cells. */
   private near = -1;
   private far = -1;
   private span: Span = { from: 0, to: 0 };

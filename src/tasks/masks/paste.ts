@@ -1,5 +1,5 @@
 /**
- * Pastes a small mask of fixed size, usually 28 x 28, into the box to which it belongs. Two published rules:
+ * Pastes a small mask of fixed size, usually 28 x 28, into its box. Two published rules:
  *
  * - `torchvision`: `paste_masks_in_image` of `torchvision/models/detection/roi_heads.py`. The mask gets a margin of one
  *   zero. The box grows in proportion, and its corners are truncated to whole pixels. The mask is resized to that box.
@@ -91,7 +91,7 @@ function grownAxis(low: number, high: number, cells: number, pixels: number): Pa
 
 /** Returns the axis for detectron2's rule. */
 const sampledAxis = (low: number, high: number, cells: number, pixels: number): PastedAxis =>
-  // Skip pixels more than one cell away from the box: they would only read zeros.
+  // Skip pixels more than one cell away from the box, since they read only zeros.
   axisOf(
     spanOf(Math.floor(low - (high - low) / cells) - 1, Math.ceil(high + (high - low) / cells) + 1, pixels),
     (pixel) => ((pixel + 0.5 - low) / (high - low)) * cells - 0.5,

@@ -125,7 +125,7 @@ export function readSegment(query: HeadQuery, specs: Specs): readonly Interpreta
   return interpretations.map((reading) => ({ ...reading, uses: [...reading.uses, seen.tensor], task: plan }));
 }
 
-/** One possible layout of the prototypes, with the readings of the other tensors. */
+/** One possible layout of the prototypes, with the interpretations of the other tensors. */
 interface PrototypeReading {
   readonly seen: PrototypeView;
   readonly interpretations: readonly Interpretation[];
@@ -140,7 +140,7 @@ function candidates({ roles, task }: HeadQuery, specs: Specs): readonly Prototyp
     .filter(({ count }) => task?.maskCoefficients === undefined || count === task.maskCoefficients);
 }
 
-/** Returns the likeliest layouts of prototypes, with the readings of the other tensors. */
+/** Returns the likeliest layouts of prototypes, with the interpretations of the other tensors. */
 const waysToRead = (query: HeadQuery, specs: Specs): readonly PrototypeReading[] =>
   likeliest(query, specs, (seen) => {
     const interpretations = withCoefficients(query, specs, seen);
@@ -170,7 +170,7 @@ export const hasProportions = (
   inputSize: HeadQuery["inputSize"],
 ): boolean => !inputSize || Math.abs(width * inputSize[1] - height * inputSize[0]) < Math.max(...inputSize);
 
-/** True if `rank` is larger in the first place in which both lists differ. */
+/** True if `rank` is larger than `than` at the first index at which they differ. */
 const isHigher = (rank: readonly number[], than: readonly number[]): boolean => {
   const at = rank.findIndex((n, i) => n !== than[i]);
   return at >= 0 && rank[at] > than[at];
@@ -212,7 +212,7 @@ function withCoefficients(
   { tensor, batch, count }: PrototypeView,
 ): readonly Interpretation[] {
   const names = listOf(query.roles?.coefficients);
-  // Hide the prototypes, so that no head takes them for boxes or scores.
+  // Hide the prototypes, so that no head reads them as boxes or scores.
   const others = specs.map((spec, i) => (i === tensor ? { ...spec, dims: [] } : spec));
   return readAdded(query, others, {
     channels: count,

@@ -19,7 +19,7 @@ interface Pixels {
 export function polygonsOf(mask: Pixels): MaskPolygon[] {
   const { width, height, data } = mask;
   const polygons: { outer: number[]; holes: number[][] }[] = [];
-  /** For each vertical edge: 0 if not walked, else 1 + the index of its polygon. */
+  /** For each vertical edge: 0 before the walk, then 1 + the index of its polygon. */
   const walked = new Int32Array((width + 1) * height);
   const corners: number[] = [];
   for (let y = 0; y < height; y++) {
@@ -47,7 +47,8 @@ export function polygonsOf(mask: Pixels): MaskPolygon[] {
 /**
  * Walks around one ring, starting at the left edge of pixel x, y. Marks the vertical edges of the ring. Returns the
  * corners of the ring, x and y in turn, in pixels of the picture.
- * @param corners room for them. A ring that grows by itself would take several times the memory of a small one
+ * @param corners list for the corners. It is reused, since one list per ring would take several times the memory of a
+ * small ring
  */
 function walk(
   { x: originX, y: originY, width, height, data }: Pixels,

@@ -41,8 +41,7 @@ export function readQueryMasks(query: HeadQuery, specs: Specs): readonly Interpr
     });
   });
   if (interpretations.length === 0) {
-    // `interpret` may throw an error about boxes and scores that do not fit. That error helps more than one about
-    // masks.
+    // `interpret` may throw an error about boxes and scores, which helps more than an error about masks.
     const queries = interpret(boxes, specs)[0]?.tensors[0]?.[0]?.dims[1] ?? "Q";
     refuseFor(
       ["roles", { option: "task", value: "detect" }],

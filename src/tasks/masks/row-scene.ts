@@ -170,7 +170,7 @@ function litCells(
   let [first, last, top, bottom] = [width, -1, height, -1];
   for (let y = 0, at = 0; y < height; y++)
     for (let x = 0; x < width; x++, at++) {
-      // NaN must count as part of the mask, so use a comparison that is false for NaN.
+      // Count NaN as a part of the mask: the comparison is false for NaN.
       if (map[at] < least) continue;
       if (x < first) first = x;
       if (x > last) last = x;

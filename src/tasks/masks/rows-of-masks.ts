@@ -44,7 +44,7 @@ export function readRowMasks(query: HeadQuery, specs: Specs): readonly Interpret
     mapsIn(spec, i).flatMap((maps) => {
       const boxes = detectionsBeside(query, specs, maps);
       const isSmall = maps.width <= MOST_BOX_CELLS && maps.height <= MOST_BOX_CELLS;
-      // torchvision's ONNX export pastes the masks itself, so its maps cover the whole picture.
+      // torchvision's ONNX export pastes the masks itself: its maps cover the whole picture.
       const mayBeInput = !isSmall && hasSize(maps, "input", query.inputSize);
       const settled = place === "box" && mayBeInput ? "input" : place;
       if (!hasSize(maps, settled, query.inputSize)) return [];
@@ -82,7 +82,7 @@ const hasSize = ({ width, height }: Maps, place: RowMaskPlace, inputSize: HeadQu
 const EXPECTED =
   "boxes [N,4] + labels [N] + scores [N] + masks [N,1,28,28], or dets [1,N,5] + labels [1,N] + masks [1,N,h,w]";
 
-/** Returns the readings of the other tensors as finished detections, one detection per map. */
+/** Returns the interpretations of the other tensors as finished detections, one detection per map. */
 function detectionsBeside(query: HeadQuery, specs: Specs, maps: Maps): Interpretation[] {
   const others = specs.map((spec, i) => (i === maps.tensor ? { ...spec, dims: [] } : spec));
   const columns = matchOne(others, rows, { count: 1, scores: 0 }).filter(

@@ -148,7 +148,7 @@ function uprightMask(source: MaskSource, placement: Placement, input: MaskInput,
         RangeError,
       );
     return ({ u8, at }, _, first, rows) => {
-      // Most masks are a single strip. Copying the strip takes less time than writing to an array of zeros.
+      // Most masks are a single strip. Copying the strip is faster than writing to an array of zeros.
       if (rows === height) data = u8.slice(at.strip, at.strip + rows * width);
       else {
         if (first === top) data = new Uint8Array(width * height);

@@ -18,7 +18,7 @@ import { type OverImageOptions, placeOverImage } from "./over-image.ts";
 export interface ClassMapOptions extends OverImageOptions {
   /** Class count. Needed if the shape can be NCHW or NHWC. Default: the count of the labels. */
   readonly classes?: number;
-  /** Name of each class. With `background`, the list may begin with class 1, since class 0 needs no name. */
+  /** Name of each class. With `background`, the list may leave out class 0. */
   readonly labels?: readonly string[];
   /** True if the tensor holds class ids. Default: true for a single integer channel without a scale. */
   readonly ids?: boolean;
@@ -37,9 +37,9 @@ export interface ClassMap {
   /** Names of the classes, by class id; null if the options have none. */
   readonly labels: readonly string[] | null;
   /**
-   * Class id of each pixel: the class with the highest score, or the first of several. Uint16Array if there are 256
-   * classes or more. The largest value, 255 or 65535, stands for no class: the background, or a part of the image that
-   * the network did not see.
+   * Class id of each pixel: the class with the highest score, the first of several. Uint16Array if there are 256
+   * classes or more. The largest value, 255 or 65535, means no class: the background, or a part of the image outside
+   * the network input.
    */
   readonly data: Uint8Array | Uint16Array;
 }
@@ -50,9 +50,8 @@ type Ids = ClassMap["data"];
  * Returns the class of each pixel of a semantic segmentation: the argmax over the classes. Scores may be raw or
  * probabilities, floats or quantised: only their order counts. A NaN is below every number. With a frame, the map lies
  * over the image: each pixel of the image has the class of the cell in which its centre lies.
- * @throws TensorError if the tensor is none of [1,C,h,w], [1,h,w,C], [C,h,w] and [h,w,C], or may be two of them. Also
- * if the tensor has one class and no `threshold`, a pixel without a score above -Infinity, or a value that is no class
- * id
+ * @throws TensorError if the shape is none of [1,C,h,w], [1,h,w,C], [C,h,w] and [h,w,C], or fits two of them. Also if
+ * one class has no `threshold`, if all scores of a pixel are -Infinity or NaN, or if a value is not a class id
  * @throws RangeError for more labels than classes, and for a frame or `inputSize` that does not fit the map
  * @example
  * import { classMap } from "boxwright";
@@ -96,7 +95,7 @@ export function classMap(tensor: TensorInput, options: ClassMapOptions = {}): Cl
 }
 
 /**
- * Returns a name for each class. If one name is missing and class 0 is stated to be the background, the names begin at
+ * Returns a name for each class. If one name is missing and class 0 is stated as the background, the names begin at
  * class 1. Without that statement, nothing shows which class lacks a name.
  */
 function namesFor(labels: readonly string[], classes: number, background: boolean): readonly string[] {
@@ -166,7 +165,7 @@ function readSingle(
   }
   const count = classes ?? most + 1;
   const map = idsFor(count, width * height);
-  // Keep 255: it is a class id if there are more than 255 classes, else it means "no class".
+  // Keep 255. It is a class id if there are more than 255 classes, else it means "no class".
   for (let i = 0; i < values.length; i++) map[i] = values[i];
   return { width, height, classes: count, data: map };
 }

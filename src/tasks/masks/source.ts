@@ -94,7 +94,7 @@ export function writeValues(
     space.engine.product(space.job);
     return;
   }
-  // Calculate the values in the decoder's memory, as many rows at a time as the scratch holds. Copy them to the space.
+  // Compute the values in the decoder's memory, as many rows at a time as the scratch holds. Copy them to the space.
   const { engine, i32, f32, at, free, freeEnd } = place;
   const values = align(free + 4 * M.MASK_JOB_WORDS);
   const logits = align(values + 4 * coefficients.length);
@@ -147,7 +147,7 @@ function writeJob(
 ): void {
   const w = job >> 2;
   const { scale } = prototypes;
-  // Multiply the scale of the prototypes into the coefficients: once per coefficient, not once per pixel.
+  // Multiply the scale of the prototypes into the coefficients, which are fewer than the pixels.
   for (let i = 0; i < coefficients.length; i++) f32[(at >> 2) + i] = coefficients[i] * Math.fround(scale);
   i32[w + M.M_TYPE] = PROTOTYPE_TYPES[prototypes.type].code;
   i32[w + M.M_PROTOTYPES] = window.first;

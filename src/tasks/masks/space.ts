@@ -18,7 +18,7 @@ export interface Needs {
   readonly map: number;
 }
 
-/** Bytes of a strip. Masks are made in strips, so that a strip is still in the L1 cache when it is copied out. */
+/** Bytes of a strip. Masks are made in strips that still are in the L1 cache when they are copied out. */
 export const STRIP_BYTES = 1 << 15;
 /** Address of the job (core/masks-abi.ts), which comes first in a space. */
 const JOB = 16;
@@ -47,7 +47,7 @@ export class MaskSpace {
   readonly at: Places;
   readonly columns: Table;
   readonly rows: Table;
-  /** `place` of the prototypes that are in the space now. */
+  /** `place` of the prototypes that are in the space. */
   held: object | null = null;
   readonly #room: Needs;
   /** Bytes of one array of each resize table: of the columns, of the rows. A table consists of four arrays. */
@@ -59,7 +59,7 @@ export class MaskSpace {
   constructor(wanted: EngineName | "auto", room: Needs) {
     this.#room = room;
     const [width, height] = room.size;
-    // Four bytes for each pixel, in whole vectors of 16 bytes.
+    // Returns the bytes for pixels of four bytes each, in whole vectors of 16 bytes.
     const bytesFor = (pixels: number): number => Math.ceil(pixels / 4) * 16;
     this.#arrayBytes = [bytesFor(width), bytesFor(height)];
     let end = JOB + 4 * M.MASK_JOB_WORDS;
@@ -75,7 +75,7 @@ export class MaskSpace {
       rows: take(4 * this.#arrayBytes[1]),
       // Two rows of f32. Each has room for a vector past its end.
       scratch: take(2 * (this.#arrayBytes[0] + SLACK)),
-      // A strip has at least one row, so a strip may exceed STRIP_BYTES. A mask at prototype size is one strip.
+      // A strip has at least one row, so it may exceed STRIP_BYTES. A mask at prototype size is one strip.
       strip: take(Math.max(STRIP_BYTES + width, room.cells)),
       map: take(2 * room.map),
       prototypes: take(room.prototypes),

@@ -14,7 +14,7 @@ export interface ValueMap {
   /** Width in pixels: the width of the frame, or of the map if there is no frame. */
   readonly width: number;
   readonly height: number;
-  /** Value of each pixel, row by row, in the network's own unit. NaN where the network saw no part of the image. */
+  /** Value of each pixel, row by row, in the network's own unit. NaN outside the network input. */
   readonly data: Float32Array;
   /** Smallest finite value; NaN if there is none. */
   readonly min: number;
@@ -25,9 +25,9 @@ export interface ValueMap {
 const OPTIONS = /* @__PURE__ */ namesOnly("inputSize", "frame");
 
 /**
- * Returns a map of numbers over the image: it undoes the letterbox exactly, and resizes bilinearly with half-pixel
- * centres. Padding of a letterbox never mixes with the image by more than the cell that both share.
- * @throws TensorError for a tensor that is no map of one channel, RangeError for invalid options
+ * Returns a map of numbers over the image: undoes the letterbox exactly, and resizes bilinearly with half-pixel
+ * centres. Padding affects only the image's pixels in cells that contain both.
+ * @throws TensorError for a tensor that is not a map of one channel, RangeError for invalid options
  * @example
  * import { valueMap } from "boxwright";
  *

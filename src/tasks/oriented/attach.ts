@@ -14,7 +14,7 @@ import { cornersInto, fitInto, regulariseInto, rotateCentreInto, turnAngleBack }
 import { ORIENTED_NMS, type OrientedPlan, type OrientedTask, orientedHeadOf } from "./plan.ts";
 import { ORIENTED_ROWS } from "./rows.ts";
 
-/** Radians by which an angle may exceed its range without a note: f16 and quantised angles are rounded. */
+/** Radians by which an angle may exceed its range without a note, since f16 and quantised angles are rounded. */
 const SLACK = 1e-3;
 
 /** Attaches the task of a plan. */
@@ -44,7 +44,7 @@ export function attachOriented(work: TaskMemory, task: OrientedTask): AfterImage
   return (image, block, frame) => maker.make(image, block >> 2, frame);
 }
 
-// Return b for +0 and -0 too, as the C port does. Math.min and Math.max order the two zeros.
+// Return b for +0 and -0 too, as the C port does. Math.min and Math.max would order the two zeros.
 const lesser = (a: number, b: number): number => (a < b ? a : b);
 const greater = (a: number, b: number): number => (a > b ? a : b);
 
@@ -53,7 +53,7 @@ interface HeadCells {
   /** Source index of the head's first cell. */
   readonly first: number;
   readonly extra: Column;
-  /** Step from one angle to the next, in words, if angles are f32. 0 for other types: `readChannels` reads those. */
+  /** Step from one angle to the next in words, if angles are f32. 0 for other types, which `readChannels` reads. */
   readonly step: number;
   /** Word address of the first angle of the current image. */
   start: number;
@@ -131,8 +131,8 @@ class OrientedMaker {
   /**
    * Reads the candidates into `#boxes`, best first. Returns the count of candidates with a finite angle.
    *
-   * This loop and the first loop of `#readAngles` call no function: V8 would load the addresses of all arrays again
-   * after each call, which took twice as long.
+   * This loop and the first loop of `#readAngles` contain no calls. After each call, V8 would load the addresses of all
+   * arrays again, which took twice as long.
    */
   #read(image: number, plan: number): number {
     const { i32, f32 } = this.#work.memory;
@@ -181,7 +181,7 @@ class OrientedMaker {
     const boxes = this.#boxes;
     const order = this.#order;
     let i = 0;
-    // Copy the angles directly in the usual case: f32 in radians, in range, of a single head.
+    // Copy the angles directly in the usual case: one head with f32 radians in range.
     const { step, start } = this.#heads[0];
     if (heads.length === 1 && step > 0 && this.#task.angle === "radians") {
       const lowest = this.#minAngle;
@@ -202,7 +202,7 @@ class OrientedMaker {
       order[count++] = order[i];
     }
     if (count < ordered && !this.#hasToldLost) {
-      // Add this note once. A decoder drops repeated notes by their text, but this text contains a count.
+      // Add this note once. The decoder drops notes with equal text, but this text contains a count.
       this.#hasToldLost = true;
       this.#work.note(
         `${ordered - count} boxes have an angle that is NaN or infinite, and are dropped: has the network overflowed?`,
@@ -251,7 +251,7 @@ class OrientedMaker {
   #noteRange(angle: number): void {
     const { range } = this.#task;
     const told = "an angle in radians lies outside";
-    // Add this note once. A decoder drops repeated notes by their text, but this text contains an angle.
+    // Add this note once. The decoder drops notes with equal text, but this text contains an angle.
     if (this.#hasToldRange) return;
     this.#hasToldRange = true;
     this.#work.note(
@@ -281,9 +281,9 @@ class OrientedMaker {
   }
 
   /**
-   * Writes the rows of the detections, in the coordinates of the frame. V8 must inline every call in these loops, for
-   * the reason given at `#read`.
-   * @param kept indices among the candidates; null: the first ones
+   * Writes the rows of the detections, in the coordinates of the frame. V8 must inline every call in these loops (see
+   * `#read`).
+   * @param kept indices of the kept candidates; null: the first `count`
    */
   #write(detections: Detections, count: number, kept: Int32Array | null, plan: number, frame?: Frame): void {
     const { i32, f32 } = this.#work.memory;
@@ -337,8 +337,7 @@ class OrientedMaker {
 
   /**
    * Maps the corners from the network's input to a stretched frame, 0..1. Stretching turns a rectangle into a
-   * parallelogram. This function fits the smallest rectangle around the parallelogram, and takes the angle of that
-   * rectangle.
+   * parallelogram, so fits the smallest rectangle around the parallelogram, and takes its angle.
    */
   #unstretch({ width, height }: Frame, count: number): void {
     const at = this.#corners;

@@ -110,8 +110,8 @@ export function rotateCentreInto(
 const ordered = /* @__PURE__ */ new Float64Array(8);
 
 /**
- * Changes the angle of a box in an upright picture to the angle in the picture before rotation. Puts the corners into
- * the order in which `cornersInto` would write them there. `turnBack` turns the corners themselves.
+ * Converts the angle of a box in an upright picture to the picture before rotation. Reorders the corners as
+ * `cornersInto` writes them for that angle. `turnBack` turns the corners themselves.
  * @param isRegular the angle is in [0, pi/2), and stays there: width and height change places
  * @param range the angle stays in this range of half a turn, if there is one
  */
@@ -127,7 +127,7 @@ export function turnAngleBack(
   let shift = isRegular ? rotation : 0;
   if (!isRegular) {
     let angle = box[at + 4] - rotation * QUARTER;
-    // An angle that differs by half a turn is the same box. The corners then begin at the opposite corner.
+    // An angle plus half a turn is the same box. The corners then begin at the opposite corner.
     for (; range && angle < range[0]; angle += Math.PI) shift += 2;
     box[at + 4] = angle;
   }
@@ -192,10 +192,10 @@ export function cornersOf(box: OrientedBox): [x: number, y: number][] {
   return [0, 2, 4, 6].map((k) => [to[k], to[k + 1]]);
 }
 
-/** A turn in a box without height is only rounding if it is below this fraction of the longest edge's square. */
+/** A turn in a box without height is rounding if it is below this fraction of the longest edge's square. */
 const LEAST_TURN = 1e-4;
 
-/** Returns four corners in an order around the box. Exchanges two corners of a path that crosses itself, like "Z". */
+/** Returns four corners in order around the box. Exchanges two corners of a path that crosses itself, like "Z". */
 function inOrder(corners: readonly number[]): readonly number[] {
   const [a, b, c, d] = [0, 2, 4, 6].map((k) => [corners[k], corners[k + 1]]);
   const all = [a, b, c, d];
@@ -210,9 +210,9 @@ function inOrder(corners: readonly number[]): readonly number[] {
 }
 
 /**
- * Returns the smallest rectangle around the four corners of a rectangle that a stretch turned into a parallelogram. If
- * the corners still form a rectangle, returns that rectangle. If the corners are not in the order of `cornersOf`, width
- * and height of the result may be exchanged.
+ * Returns the smallest rectangle around four corners, which a stretch may have turned from a rectangle into a
+ * parallelogram. Corners that still form a rectangle give that rectangle. For corners in another order than `cornersOf`
+ * has, width and height of the result may be exchanged.
  * @example
  * import { cornersOf, fitCorners } from "boxwright";
  *

@@ -25,7 +25,7 @@ export interface OrientedPlan extends TaskPlan {
   readonly angle: AngleForm;
   /** Range of the network's angles in radians. An angle outside gets a note. `null`: up to two turns are allowed. */
   readonly range: readonly [number, number] | null;
-  /** True: angles of detections are converted to [0, pi/2). False: detections have the network's angles. */
+  /** True: angles of detections are converted to [0, pi/2). False: detections keep the network's angles. */
   readonly regular: boolean;
   readonly suppression: OrientedNms;
   /** True: an overlap equal to the threshold also suppresses. */

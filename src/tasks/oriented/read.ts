@@ -51,7 +51,7 @@ function interpretBoxes(query: HeadQuery, specs: Specs): Interpretation[] {
 function planOf(query: Query, interpretation: Interpretation): OrientedPlan {
   const { task, traits, rules } = query;
   const { heads } = interpretation;
-  // Some exporters write the angles of all feature maps as one tensor. They differ in how far they decode the angles.
+  // Some exporters write the angles of all feature maps as one tensor. They differ in the form of the angles.
   const hasJoinedAngles =
     heads.length > 1 &&
     heads.every(({ extra, box }) => extra?.tensor === heads[0].extra?.tensor && extra?.tensor !== box.tensor);

@@ -34,7 +34,7 @@ const isPoint = (p: Partial<Point> | null): boolean =>
 
 /**
  * Adds the angles and corners in the records of a packet to the detections made from these records.
- * @param task task of the packet; decides for a frame without detections, in which no record shows the task
+ * @param task task of the packet, needed if a frame has no detections whose fields show the task
  * @throws RangeError if some records lack an angle or corners
  */
 export function readOrientedRows(

@@ -15,7 +15,7 @@ import { readOrientedRows } from "./rows.ts";
 export const oriented: NetworkTask<"oriented"> = {
   task: "oriented",
   read: readOriented,
-  // Turn off suppression and clamping in the kernel: both work on upright boxes. attach.ts suppresses oriented boxes.
+  // Turn off suppression and clamping in the kernel, which treat boxes as upright. attach.ts suppresses oriented boxes.
   rules: { suppress: "none", clamp: "none" },
   attach: attachPlan,
   readRows: readOrientedRows,

@@ -1,4 +1,4 @@
-/** Makes detections of the cells of FOMO that are above the threshold, for decoders made from configs or plan files. */
+/** Groups FOMO's cells above the threshold into detections, for decoders made from configs or plan files. */
 import * as A from "../../core/abi.ts";
 import type { Rules } from "../../core/rules.ts";
 import { setLength } from "../../decode/detections.ts";

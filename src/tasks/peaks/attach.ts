@@ -22,7 +22,7 @@ export function attachPeaks(work: TaskWork): AfterImageOfTask {
         POSE_ROWS,
       );
   const maker = new PeakMaker(work, task);
-  // A block is a byte address, but `make` takes a word address.
+  // `block` is a byte address, while `make` takes a word address.
   return (image, block) => maker.make(image, block >> 2);
 }
 
@@ -34,7 +34,7 @@ class Candidates {
   /** Rows in the kernel's columns. */
   row = new Int32Array(0);
   cell = new Int32Array(0);
-  /** Raw scores, by which candidates are sorted: two sigmoids may be rounded to the same f32. */
+  /** Raw scores. Candidates are sorted by them, since two sigmoids may be rounded to the same f32. */
   raw = new Float64Array(0);
   count = 0;
 

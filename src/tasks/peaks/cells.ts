@@ -34,7 +34,7 @@ export interface CellBox {
 /** Largest number of cubes for the rule "edge-impulse": each cell is compared with every cube of its class. */
 export const MOST_CUBES = 4096;
 
-/** Returns the boxes around the cells. A box comes before those that were begun later. */
+/** Returns the boxes around the cells, in the order in which they were begun. */
 export const groupCells = (cells: Cells, groups: CellGroups): CellBox[] =>
   groups === "edge-impulse" ? cubesOf(cells) : enclosingBoxes(cells);
 
@@ -61,9 +61,9 @@ function takeUp(cube: CellBox, x: number, y: number, width: number, height: numb
 }
 
 /**
- * The cubes of each class that later parts may touch, in the order in which the cubes began. A part is a cell, or a
- * cube of the first pass. Parts come row by row, so no later part touches a cube that ends two rows or more above the
- * current row. Comparing with all cubes takes seconds if 30,000 cells do not touch.
+ * The cubes of each class that later parts may touch, in the order in which they began. A part is a cell, or a cube of
+ * the first pass. Parts come row by row, so no later part touches a cube that ends two rows or more above the current
+ * row. Comparison with all cubes takes seconds for 30,000 cells that do not touch.
  */
 class OpenCubes {
   readonly #byClass = new Map<number, CellBox[]>();

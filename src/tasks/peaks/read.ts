@@ -26,11 +26,11 @@ export function readPeaks(query: HeadQuery, specs: Specs): readonly Interpretati
     const views = specs.flatMap((spec, index) => viewsIn(spec, index, order));
     return FORMS[form].read(query, views).filter((one) => isOfInput(query, one));
   });
-  // Refuse a map that is as wide as it has channels: both orders fit, so the order must be stated.
+  // Refuse a map that is as wide as it has channels. Both storage orders fit, so the order must be stated.
   return interpretations.length > 0 ? interpretations : refuseMaps(query, specs, form);
 }
 
-/** Returns the family's facts about maps. A config may combine this task with a family that has no such facts. */
+/** Returns the family's facts about maps. The config may name a family that has none for this task. */
 const factsOf = ({ traits, family }: HeadQuery): NonNullable<FamilyTraits["peaks"]> =>
   traits.peaks ??
   refuseFor(
@@ -108,7 +108,7 @@ const cells: Form = {
           name: "cell-classes",
           title: "background and classes of each cell",
           usual: query.traits.raw,
-          // These box channels are not used: the task makes boxes from the positions of cells.
+          // Columns that are not used: the task makes boxes from the positions of cells.
           fields: (match, logits) => ({
             classes: view.channels - 1,
             score: beside(match.score, 1),
@@ -176,7 +176,7 @@ const centres: Form = {
       fields: ({ box }) => ({
         classes: hm.channels,
         boxChannels: [0, 0, 0, box.channel],
-        // The task adds the offset, which is in a separate tensor.
+        // Ignore the offset in the kernel. The task adds it from a separate tensor.
         xyScale: 0,
         xyBias: reg ? 0 : 0.5,
         size: unitOf(query, wh, 4),

@@ -16,7 +16,7 @@ import { readPeaks } from "./read.ts";
 export const peaks: NetworkTask<"peaks"> = {
   task: "peaks",
   read: readPeaks,
-  // The kernel finds candidates. The task then keeps peaks, groups cells, suppresses and clamps.
+  // The kernel only finds candidates. The task keeps peaks, groups cells, suppresses and clamps.
   rules: { suppress: "none", clamp: "none" },
   attach: attachPeaks,
 };

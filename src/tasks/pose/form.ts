@@ -13,7 +13,7 @@ export type Formed = PointReading & {
 };
 
 export interface Form {
-  /** Returns every reading of the tensors in this form. */
+  /** Returns every interpretation of the tensors in this form. */
   readonly read: (query: HeadQuery, specs: Specs, shape: PointShape) => readonly Formed[];
   /** Returns the shapes of the form for an error. */
   readonly expected: (query: HeadQuery, shape: PointShape) => string;

@@ -1,6 +1,6 @@
 /**
  * Reads tensor forms that only pose and face networks have. A form is one way to distribute boxes, scores and points
- * over tensors. `read.ts` reads the other networks, whose boxes have the layout of a detector without points.
+ * over tensors. `read.ts` handles the other networks, whose boxes have the layout of a detector without points.
  */
 import { interpret } from "../../heads/interpret.ts";
 import type { PointShape } from "../../core/keypoints.ts";
@@ -98,10 +98,11 @@ function faceMaps(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
     { ...withClassCount(query), traits },
     specs.map((spec) => ({ ...spec, extra: points })),
   );
-  // Drop readings without a class channel (rule "objectness"): this network has a class channel even for one class.
+  // Drop interpretations without a class channel (rule "objectness"): this network has a class channel even for one
+  // class.
   const whole = interpretations.filter(({ heads: [{ rule }] }) => rule !== "objectness");
   return whole.map(({ heads, ...reading }) => ({
-    // Correct the points: `interpret` took the channels after the objectness, which are the points, for classes.
+    // Correct the points: `interpret` read the channels after the objectness as classes.
     interpretation: {
       ...reading,
       heads: heads.map((head) => ({
@@ -142,7 +143,7 @@ function levelsOf(
             .filter(({ cells, layout }) => cells === grid.cells * anchors && layout === "rows")
             .map((view) => ({ ...view, index, spec })),
         ),
-        // Prefer tensors whose last dimension is the channel count: one row of 4 is as large as four rows of 1.
+        // Prefer tensors whose last dimension is the channel count: one row of 4 values has the size of four rows of 1.
         ({ spec: { dims } }) => dims[dims.length - 1] === channels,
       );
     const scoreViews = viewsOf(1).filter(({ batch }, _, all) => batch === all[0].batch);
@@ -176,7 +177,7 @@ const anchorRows: Form = {
     `[1,2,h,w] + [1,8,h,w] + [1,${2 * volumeOf(shape)},h,w]`,
 };
 
-/** Reads SCRFD with `anchors` rows per cell, and `points` channels of points; `null`: no points. */
+/** Reads SCRFD with `anchors` rows per cell, and `points` channels of points; `null` if it has none. */
 function anchorLevels(
   query: HeadQuery,
   specs: Specs,
@@ -302,7 +303,7 @@ const onePose: Form = {
     const hasPose = ({ dims }: TensorSpec): boolean =>
       dims.slice(-2).join() === `${count},${values}` && volume(dims) === dims[0] * points;
     return readPoses(query, specs, shape, {
-      // A head needs a box and a score. Both point at the first keypoint until points.ts replaces them (`fillOne`).
+      // A head needs a box and a score. Use the first keypoint for both, until points.ts replaces them (`fillOne`).
       channels: points,
       at: { box: 0, score: 2 },
       fields: { kind: "centre", boxChannels: [1, 0, 2, 2] },

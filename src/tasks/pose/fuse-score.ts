@@ -6,8 +6,8 @@ import { KEYPOINT_WIDTH } from "./rows.ts";
 const TRACE_ALPHA = 0.2;
 
 /**
- * Returns the score that `predict()` of rf-detr gives: sigmoid(ln score - 0.2 ln t). t is the mean trace of the
- * covariances of the points, weighted by the points' confidences.
+ * Returns the score of rf-detr's `predict()`: sigmoid(ln score - 0.2 ln t). t is the mean trace of the covariances of
+ * the points, weighted by the points' confidences.
  * @param raw channels of all points of the row
  * @param count points of the row
  * @param keypoints x, y and confidence of the points of all rows

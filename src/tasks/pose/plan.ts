@@ -6,7 +6,7 @@ import type { Head, TaskPlan } from "../../heads/head.ts";
 import type { Plan } from "../../plan/plan.ts";
 
 /**
- * How channels become x and y of the network's input.
+ * Conversion of channels to x and y of the network's input.
  * - `decoded`: the network decoded the points. The field `normalised` states the unit
  * - `grid`: x = (factor * raw + column + offset) cells, or, with `byAnchor`, raw * anchor width + column cells
  * - `prior`: x = centre of the prior + raw * variance * width of the prior
@@ -26,7 +26,7 @@ export interface PointReading {
   readonly alone?: boolean;
   /** True if the score is the square root of objectness x class score. The kernel calculates only the product. */
   readonly root?: boolean;
-  /** True if points that are read as decoded may be raw: one tensor holds all points, but the boxes are maps. */
+  /** True if one tensor holds all points as if decoded, but the boxes are maps. The points may then be raw. */
   readonly mayBeRaw?: boolean;
   /** Set if a query has points for each class. Absent if a row has one set of points. */
   readonly slots?: PointSlots;

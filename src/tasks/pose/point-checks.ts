@@ -9,26 +9,28 @@ import { KEYPOINT_WIDTH as WIDTH } from "./rows.ts";
 /** Amount by which confidences may leave 0..1: one step of a quantised tensor. */
 const SLACK = 0.02;
 
-/** Smallest count of points for a conclusion. Fewer points may all lie in the corner of the input by chance. */
+/** Smallest count of points for a conclusion, since fewer may all lie in the input's corner by chance. */
 const FEW = 4;
-/** Points in 0..1 lie within this many pixels of the corner if they are taken for pixels. */
+/**
+ * Coordinate in pixels up to which points count as lying in the corner. Points in 0..1 do if they are read as pixels.
+ */
 const CORNER = 2;
-/** Only a box outside the corner reaches this coordinate, in pixels. */
+/** Coordinate in pixels that only a box outside the corner reaches. */
 const BEYOND = 16;
-/** Most points in 0..1 must really be pixels if their coordinates are above this value. */
+/** Coordinate above which most points read as 0..1 must really be pixels. */
 const AWAY = 2;
-/** A single normalised coordinate above this value is in pixels, or invented by the network. */
+/** Coordinate above which a single point read as 0..1 is in pixels, or wrong. */
 const FAR = 16;
 
-/** Smallest fraction of decoded points that lie in or near their box. Hardly any raw point does. */
+/** Smallest fraction of decoded points in or near their box. Hardly any raw point lies there. */
 const IN_BOXES = 0.2;
 /** Largest distance of a raw point from its cell, in strides. */
 const MOST_STRIDES = 64;
 
 /**
  * Checks that points are decoded, and not raw offsets from their cell in strides. The shape of the tensor cannot show
- * this. Judges only frames with a negative coordinate, since raw points include negative ones. `checkUnit` judges the
- * other frames.
+ * this. Checks only frames with a negative coordinate, since some raw points are negative. `checkUnit` checks the other
+ * frames.
  * @throws TensorError if few points lie in their box, or outside of it by at most its width and height
  */
 function checkInBoxes(
@@ -71,9 +73,9 @@ function checkInBoxes(
 }
 
 /**
- * Checks that decoded points have the unit 0..1 of the input, before they are clamped. The unit of boxes is checked
- * elsewhere: in some exports, boxes and points have different units.
- * @returns true if there were enough points to tell
+ * Checks that decoded points have the unit 0..1 of the input, before they are clamped. Other code checks the unit of
+ * boxes, which differs from that of points in some exports.
+ * @returns true if there were enough points for a conclusion
  * @throws TensorError if most points lie many images away, or all lie in the corner and a box does not
  */
 export function checkUnit(work: TaskMemory, plan: PointTask, detections: Detections, block: number): boolean {
@@ -129,7 +131,7 @@ export function checkUnit(work: TaskMemory, plan: PointTask, detections: Detecti
   return true;
 }
 
-/** Sigmoids of 0 and 1. If all confidences lie between these values, a sigmoid was applied to probabilities. */
+/** Sigmoids of 0 and 1. If all confidences lie between them, a sigmoid was applied to probabilities. */
 const SIGMOID_OF_0 = 0.5;
 const SIGMOID_OF_1 = 0.731059;
 
@@ -149,7 +151,7 @@ export function noteStrangePoints(work: TaskMemory, plan: PointTask, detections:
     if (confidence < least) least = confidence;
     if (confidence > most) most = confidence;
   }
-  // State no count: each count would make a new note.
+  // State no count: another count would make a new note.
   if (lost > 0) work.note("keypoints are NaN or infinite, and are given as they are");
   if (plan.values === 3 && !plan.logits && (most > 1 + SLACK || least < -SLACK))
     refuseFor(

@@ -42,9 +42,9 @@ export function readPose(query: HeadQuery, specs: Specs): readonly Interpretatio
 }
 
 /**
- * Returns the query for the boxes alone. Removes the role of the keypoints: `interpret` prefers readings that use every
- * named tensor, but no reading of boxes uses the keypoints. Adds the variances of POINT_FACTS and the priors that they
- * need.
+ * Returns the query for the boxes alone. Removes the role of the keypoints: `interpret` prefers interpretations that
+ * use every named tensor, but boxes do not use the keypoints. Adds the variances of POINT_FACTS, and the priors that
+ * they need.
  */
 function withoutPoints(query: HeadQuery): HeadQuery {
   const roles = Object.entries({ ...query.roles, keypoints: undefined }).filter(([, names]) => names);
@@ -57,7 +57,7 @@ function withoutPoints(query: HeadQuery): HeadQuery {
     variances: variances ?? facts.variances,
     priors: priors ?? (inputSize && traits.buildPriors ? traits.buildPriors(inputSize) : null),
     priorFormat: priors ? query.priorFormat : (traits.priorFormat ?? null),
-    // Do not count the background: the only class of these networks has class id 0.
+    // Do not count the background: the only class of these networks has the id 0.
     countBackground: false,
   };
 }
@@ -96,7 +96,7 @@ function readAny(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
 
 /**
  * Returns the interpretation with the rule for its points. Points in feature maps, or after boxes in feature maps, are
- * raw. Points in rows or planes are decoded. Exporters of NN Archives decode x and y but not the confidence.
+ * raw. Points in rows or planes are decoded. Exporters of NN Archives decode x and y, but not the confidence.
  */
 function formedOf(
   query: HeadQuery,
@@ -167,7 +167,7 @@ function planOf(query: HeadQuery, formed: Formed, specs: Specs): PosePlan {
     ...(alone && { alone }),
     ...(root && { root }),
     ...(slots && { slots }),
-    // TypeScript calculates the boxes, scores or points of these networks, and plan files cannot store that.
+    // Plan files do not support these networks: only code in TypeScript computes their boxes, scores or points.
     ...((alone || root || slots) && { notInFiles: true as const }),
     name: "pose",
     about: `pose: ${count} keypoints of ${each}, ${how}`,
@@ -183,13 +183,13 @@ function planOf(query: HeadQuery, formed: Formed, specs: Specs): PosePlan {
   };
 }
 
-/** Largest count of readings that an error lists. */
+/** Largest count of possible keypoint counts that an error lists. */
 const MOST = 6;
 
 /** Largest keypoint count of published networks. */
 const MOST_POINTS = 200;
 
-/** Throws a TensorError because the keypoint count is not stated. Lists the counts that the channels allow. */
+/** Throws a TensorError that asks for the keypoint count. Lists the counts that the channels allow. */
 function refuseShapeless(query: HeadQuery, specs: Specs): never {
   const words = specs.flatMap((spec) => readingsOf(query, spec));
   const few = [...new Set(words)].slice(0, MOST);
@@ -218,7 +218,7 @@ function readingsOf(query: HeadQuery, spec: TensorSpec): string[] {
   ];
 }
 
-/** Throws a TensorError because no tensor fits the stated keypoints. Lists the expected shapes. */
+/** Throws a TensorError since no tensor fits the stated keypoints. Lists the expected shapes. */
 function refuseAll(query: HeadQuery, specs: Specs, [count, values]: PointShape, form: string | null): never {
   const points = count * values;
   const { classes, traits } = query;

@@ -75,7 +75,7 @@ export function orderOf(
   return Int32Array.from(rows).sort((a, b) => scores[b] - scores[a] || a - b);
 }
 
-/** Returns the size of the area that two boxes share. */
+/** Returns the shared area of two boxes. */
 function sharedArea({ corners: b, offset }: Candidates, i: number, j: number): number {
   const width = Math.min(b[i + 2], b[j + 2]) - Math.max(b[i], b[j]) + offset;
   if (!(width > 0)) return 0;

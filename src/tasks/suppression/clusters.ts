@@ -17,7 +17,7 @@ export class Clusters {
   readonly #classIds: Int32Array;
   /** For each cluster: first and last column and row of the cells whose lists contain it. */
   readonly #reach: Int32Array;
-  /** Clusters that no cell lists, because they reach into too many cells. */
+  /** Clusters that no cell lists, since they extend into too many cells. */
   readonly #wide: number[] = [];
   readonly #isWide: Uint8Array;
   /** For each cluster, the number of the last search that compared it. */
@@ -39,7 +39,7 @@ export class Clusters {
   #largest = 0;
 
   /**
-   * @param boxes corners of all boxes that will come, side by side. Means never lie outside of them.
+   * @param boxes corners of all boxes to come. Mean boxes never lie outside them.
    * @param threshold IoU above which `find` finds a cluster
    */
   constructor(boxes: Float64Array, threshold: number) {
@@ -165,7 +165,7 @@ export class Clusters {
     reach.set(this.#cells);
   }
 
-  /** Finds the cells that the covered part of a box reaches into. Returns the count of these cells. */
+  /** Finds the cells into which the covered part of a box extends. Returns their count. */
   #cellsOf(corners: ArrayLike<number>, at: number): number {
     const cells = this.#cells;
     const cut = (1 - this.#share) / 2;
@@ -186,10 +186,10 @@ interface Axis {
 }
 
 /**
- * Returns the fraction of the sides that a box's cells must cover around the centre, so that two boxes with an IoU
- * above the threshold t have a cell in common. Along an axis, both boxes together span at most the shorter side / t,
- * and they share at least t of that span. So the centres are at most (1 - t) / 2t of the shorter side apart. The
- * hundredth is for rounding.
+ * Returns the fraction of a box's sides that its cells must cover around the centre. With it, two boxes with an IoU
+ * above the threshold t always share a cell. Along an axis, both boxes together span at most the shorter side / t, and
+ * share at least t of that span. So the centres are at most (1 - t) / 2t of the shorter side apart. The added hundredth
+ * is for rounding.
  */
 const shareOf = (threshold: number): number => Math.min(1, (1 - threshold) / (2 * threshold) + 0.01);
 

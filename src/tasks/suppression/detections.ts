@@ -29,11 +29,11 @@ const AVERAGES = ["weighted", "merge", "nmw"];
 /**
  * Suppresses the detections of a decoder by a named method. Oriented boxes keep their angles and corners, but overlaps
  * are measured on the upright boxes around them. To measure the oriented boxes, use `nmsOriented` or the decoder's
- * option `orientedSuppression`. Each row keeps its mask. If the method moves the box, the new box crops the mask.
+ * option `orientedSuppression`. Each row keeps its mask, which is cropped by the new box if the method moves the box.
  *
  * Decode without suppression, `rules: { suppress: "none" }`, with `maxDetections` as large as the number of candidates.
- * @returns new detections in memory of their own, which the next `decode` does not overwrite. Scores and boxes are
- * those of the method. "weighted" moves keypoints as it moves boxes; every other method leaves the keypoints of the row
+ * @returns new detections that the next `decode` does not overwrite, with the scores and boxes of the method.
+ * "weighted" averages keypoints like boxes; other methods keep the keypoints of the row
  * @throws RangeError as `suppress` does, for "diou" and `pixelOffset` without `size`, and for a method that averages
  * boxes if they are oriented
  * @example

@@ -26,9 +26,9 @@ export interface FuseOptions {
   /** Boxes with a lower score are ignored. The score is compared before it is multiplied by the weight. Default 0. */
   readonly scoreThreshold?: number;
   /**
-   * Score of a fused box. "average": the sum of the weighted scores divided by the sum of the models' weights. If there
-   * are more boxes than models, the sum is multiplied by models / boxes. "max": the largest weighted score divided by
-   * the largest weight. Default "average".
+   * Score of a fused box. "average": sum of the weighted scores divided by the sum of the models' weights, times models
+   * / boxes if there are more boxes than models. "max": largest weighted score divided by the largest weight. Default
+   * "average".
    */
   readonly score?: "average" | "max";
   /** Largest number of fused boxes. Default: all. */
@@ -173,7 +173,7 @@ function checkModels(models: readonly ModelBoxes[], scoreThreshold: number): voi
         "class ids of all models or of none",
         RangeError,
       );
-    // Treat a model's boxes as normalised if no coordinate is above 1, while another model has one above
+    // A model's boxes count as normalised if no coordinate is above 1 while another model has one above
     // MOST_NORMALISED.
     if (
       largestCoordinate(boxes) <= 1 &&
@@ -207,7 +207,7 @@ function largestCoordinate(boxes: ArrayLike<number>): number {
  * Fuses the boxes of several models by weighted boxes fusion, as the package ensemble-boxes does. If two models have
  * equal weights, a box that only one of them found keeps half of its score.
  * @param models boxes of each model, all in the same unit
- * @throws RangeError for lengths that do not fit, for unknown options, and for models that differ in unit or class ids
+ * @throws RangeError for wrong lengths, for unknown options, and for models that differ in unit or class ids
  * @example
  * import { fuse } from "boxwright";
  *

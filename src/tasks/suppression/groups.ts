@@ -29,7 +29,7 @@ export function groupByBest(
   return groups;
 }
 
-/** When two boxes match: a measure of overlap, and the smallest overlap of a match. */
+/** Rule for the match of two boxes: a measure of overlap, and its smallest value. */
 export interface MatchRule {
   readonly metric: "iou" | "ios";
   readonly threshold: number;
@@ -43,7 +43,10 @@ export const overlapBy = (c: Candidates, metric: MatchRule["metric"], a: number,
 const neighboursFor = (c: Candidates, { threshold }: MatchRule): Neighbours =>
   new Neighbours(c, threshold <= 0);
 
-/** Groups the rows. The best row takes every free row that matches it. Then the next free row does the same. */
+/**
+ * Groups the rows. The best row takes every free row that matches it. Then the next free row takes its matches, and so
+ * on.
+ */
 export const groupGreedily = (c: Candidates, rule: MatchRule, max: number): number[][] =>
   groupByBest(
     c,

@@ -12,8 +12,8 @@ export interface MatrixKernel {
 
 /**
  * Matrix suppression of SOLOv2. A score is multiplied by the smallest value of decay(a) / decay(b) over all better
- * boxes. a is the IoU with the better box. b is the largest IoU of the better box with boxes that are better still.
- * Drops only boxes whose lowered score does not pass.
+ * boxes. a is the IoU with the better box. b is the largest IoU of that box with boxes that are better still. Only
+ * boxes whose lowered score fails the threshold are dropped.
  */
 export function keepByMatrix(
   c: Candidates,
@@ -56,7 +56,7 @@ function ranksByClass({ order, classIds }: Candidates): number[][] {
 
 /** Count of boxes whose neighbours are counted, to decide between grid and loop. */
 const SAMPLE = 256;
-/** A loop over all pairs compares this many pairs in the time in which a grid finds one neighbour. */
+/** Count of pairs that a loop over all pairs compares while a grid finds one neighbour. */
 const QUICKER = 4;
 
 /** True if comparing all boxes of a class takes less time than finding the neighbours of each box. */
@@ -128,9 +128,9 @@ const LEAST_SIGMA = 1 / 600;
 const ROUNDING = 1e-12;
 
 /**
- * Calculates the factors of matrix suppression, best box first. An exponential for each pair would take most of the
- * time, so most pairs are skipped. A pair can lower the factor only if its IoU (Gaussian: the square of its IoU) is at
- * least `slope` x reach of the better box + `least`.
+ * Computes the factors of matrix suppression, best box first. An exponential per pair would take most of the time, so
+ * most pairs are skipped. A pair can lower the factor only if its IoU is at least `slope` x reach of the better box +
+ * `least`. For the Gaussian, this holds for the square of the IoU.
  */
 class MatrixFactors {
   /** Number that multiplies the score of each box, indexed by rank. */
@@ -174,7 +174,7 @@ class MatrixFactors {
     const reach = this.reaches[better];
     const square = iou * iou;
     if (!((this.isSquared ? square : iou) >= this.slope * reach + this.least)) return;
-    // Skip a better box whose own decay is 0: the quotient would be undefined. Its score becomes 0 anyway.
+    // Skip a better box whose own decay is 0: the quotient is undefined. The current score becomes 0 anyway.
     if (!(this.#decays[better] > 0)) return;
     this.#factor = Math.min(this.#factor, this.#kernel.decay(iou) / this.#decays[better]);
     this.#limit(reach - square);

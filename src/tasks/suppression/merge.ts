@@ -60,7 +60,7 @@ export function mergeIntoKept(c: Candidates, threshold: number, max: number): Ou
   return outcomeOfGroups(c, groups, (rows) => meanBox(c, rows, (row) => c.scores[row]));
 }
 
-/** Up to this count, groups are compared one by one. A grid finds fewer for 8,400 boxes of 100 objects. */
+/** Largest count of groups that are compared one by one. For 8,400 boxes of 100 objects, a grid finds fewer groups. */
 const FEW_GROUPS = 256;
 
 /** Averages groups with weights score x IoU (NMW). Each box is in the group whose first box it overlaps most. */
@@ -70,7 +70,7 @@ export function mergeNmw(c: Candidates, threshold: number, max: number): Outcome
     c.order.map((_, rank) => rank),
   );
   const groups: number[][] = [];
-  /** For each rank, the group that its row has begun. */
+  /** The group that the row of each rank began. */
   const begunBy: (number[] | undefined)[] = [];
   c.order.forEach((row, rank) => {
     let best: number[] | null = null;
@@ -87,8 +87,8 @@ export function mergeNmw(c: Candidates, threshold: number, max: number): Outcome
       for (let k = 0; k < count; k++) {
         const group = begunBy[ranks[k]];
         if (group === undefined || !(overlaps[k] >= largest)) continue;
-        // If overlaps are equal, take the better box, which has the lower rank. An overlap equal to the threshold does
-        // not count.
+        // If overlaps are equal, take the better box, which has the lower rank. Ignore an overlap that only equals the
+        // threshold.
         if (overlaps[k] === largest && (bestRank < 0 || ranks[k] > bestRank)) continue;
         [best, largest, bestRank] = [group, overlaps[k], ranks[k]];
       }

@@ -1,8 +1,8 @@
-/** Lists the rows that a row may suppress or join: rows whose boxes overlap its box. */
+/** Lists the rows that a row may suppress or merge with: rows whose boxes overlap its box. */
 import { BoxGrid } from "../../core/box-grid.ts";
 import type { Candidates } from "./candidates.ts";
 
-/** With fewer rows, compare all of them: a grid takes longer. */
+/** Count of rows below which all are compared, since a grid takes longer. */
 const FEW = 64;
 
 /** Finds the neighbours of rows. A rank is a row's position in the order of scores. */

@@ -57,7 +57,7 @@ export class OrientedKeeper {
       this.#before = new Int32Array(n);
     }
     overlaps.read(boxes, n, iouThreshold);
-    // Use no grid if an overlap of 0 suppresses: boxes far apart then suppress each other too.
+    // Use no grid if an overlap of 0 suppresses: distant boxes then suppress each other too.
     this.#layGrid(boxes, iouThreshold === 0 && orEqual ? 0 : n);
     const { radii } = overlaps;
     const { kept } = this;
@@ -76,7 +76,7 @@ export class OrientedKeeper {
       const column = cellAt(x, lastColumn);
       const row = cellAt(y, lastRow);
       const cellOfBox = row * CELLS + column;
-      // Search the box's own cell first, where a box that suppresses it is most likely.
+      // Search the box's own cell first, which most likely contains a suppressing box.
       let stays = !overlaps.anyPasses(newest[cellOfBox], before, i, classIds, orEqual);
       if (stays) {
         // Search all cells that may contain the centre of a box that overlaps this box.
@@ -133,8 +133,7 @@ export class OrientedKeeper {
 }
 
 /**
- * Returns the index of the cell that contains a coordinate, clamped to 0..last. The coordinate is in cell widths. A
- * larger coordinate must never give a smaller index: `keep` searches all cells from that of x - reach to that of x +
- * reach.
+ * Returns the index of the cell of a coordinate, clamped to 0..last. The coordinate is in cell widths. A larger
+ * coordinate must never give a smaller index: `keep` searches all cells from that of x - reach to that of x + reach.
  */
 const cellAt = (x: number, last: number): number => (x > 0 ? (x < last ? x | 0 : last) : 0);

@@ -50,9 +50,8 @@ export class ProbIou implements Overlaps {
   read(boxes: ArrayLike<number>, n: number, threshold: number): void {
     this.#threshold = threshold;
     this.#limit = -log(1 + LITTLE - (1 - threshold) * (1 - threshold));
-    // A ProbIoU above t needs a Bhattacharyya distance below -ln(1 - (1 - t)^2). The distance d between the centres
-    // makes the Bhattacharyya distance at least d^2 / (4 v). v is the sum of the largest variances. Use 4.04 instead of
-    // 4: one percent for rounding.
+    // A ProbIoU above t needs a Bhattacharyya distance below -ln(1 - (1 - t)^2). Centres at the distance d make it at
+    // least d^2 / (4 v), where v is the sum of the largest variances. The code uses 4.04 in place of 4, for rounding.
     const rest = 1 - Math.max(threshold, 1e-6);
     const most = -log(1 - rest * rest + LITTLE);
     this.#farRatio = threshold > 0 ? 4.04 * most + LITTLE : Infinity;
@@ -108,7 +107,7 @@ export class ProbIou implements Overlaps {
     if (!this.#measure(a, b)) return orEqual ? threshold <= 0 : threshold < 0;
     const centreTerm = this.#centreTerm;
     const shapeRatio = this.#shapeRatio;
-    // Decide most pairs without a logarithm, by 0 <= ln(s) <= s - 1. Keep 1e-9 distance from the limit for rounding.
+    // Decide most pairs without a logarithm, by 0 <= ln(s) <= s - 1. Leave a margin of 1e-9 for rounding.
     if (shapeRatio >= 1) {
       if (centreTerm > this.#limit + 1e-9) return false;
       if (centreTerm + (shapeRatio - 1) / 2 < this.#limit - 1e-9) return true;
@@ -150,9 +149,9 @@ export class PolygonIou implements Overlaps {
   #boxes = new Float64Array(0);
   #threshold = 0;
   /**
-   * The polygon before a clip, and the polygon after it: x, y of each corner. A clip normally adds at most one corner.
-   * If sides of both boxes lie on one line, rounding puts corners on either side of it, and every second corner may
-   * become two: four corners become 6, 9, 13 and 19. 64 leaves room.
+   * The polygon before and after a clip: x, y of each corner. A clip normally adds at most one corner. If sides of both
+   * boxes lie on one line, rounding puts corners on either side of the line, and every second corner may become two:
+   * four corners become 6, 9, 13 and 19. 64 is more than enough.
    */
   #polygon = new Float64Array(2 * 64);
   #clipped = new Float64Array(2 * 64);
@@ -207,7 +206,7 @@ export class PolygonIou implements Overlaps {
     const areas = all[i + 12] + all[j + 12];
     // Use a quick upper bound of the shared area: the area shared by the two upright boxes, and the smaller box.
     const most = Math.min(width * height, all[i + 12], all[j + 12]) * (1 + LITTLE);
-    // Skip boxes without area: they have no sides to clip by.
+    // Skip boxes without area: they have no sides to clip with.
     if (most === 0 || most < this.#threshold * (areas - most)) return 0;
     const both = this.#sharedArea(i, j);
     const union = areas - both;
@@ -241,7 +240,7 @@ export class PolygonIou implements Overlaps {
       p = q;
       q = swap;
     }
-    // Measure from a corner of the polygon. Far from 0, rounding would distort the products.
+    // Measure from a corner of the polygon: far from 0, rounding would distort the products.
     const x = p[0];
     const y = p[1];
     let twice = 0;

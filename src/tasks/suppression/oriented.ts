@@ -41,7 +41,7 @@ const RULES: OptionRules = {
 /**
  * Returns the overlap of two oriented boxes: centre x, centre y, width, height, angle in radians. Polygon IoU is exact.
  * ProbIoU compares Gaussians: equal boxes have 0.99955, and boxes that only touch have more than 0.
- * @throws RangeError for what is no box, and for an angle that is a whole number beyond two turns: it is in degrees
+ * @throws RangeError for invalid boxes, and for whole-numbered angles beyond two turns, which are in degrees
  * @example
  * import { orientedIou } from "boxwright";
  *
@@ -101,13 +101,13 @@ function checkBoxes(boxes: ArrayLike<number>, iou: "probiou" | "polygon"): void 
 }
 
 /**
- * Suppresses oriented boxes. By default as Ultralytics does: ProbIoU, and a suppressed box suppresses too.
- * `{ iou: "polygon", method: "hard" }` is OpenCV's NMSBoxesRotated.
+ * Suppresses oriented boxes. The default is Ultralytics' rule: ProbIoU, and a suppressed box suppresses too. `{ iou:
+ * "polygon", method: "hard" }` is OpenCV's NMSBoxesRotated.
  * @param boxes rows of centre x, centre y, width, height, angle in radians, in a unit in which both axes count alike
  * @param scores one for each box. A box is left out if its score is NaN or one of its values is not finite
  * @returns indices of the kept boxes in order of score, ties by index
- * @throws RangeError for lengths that do not fit, for unknown options or values, for negative sizes, for angles in
- * degrees, and for boxes in 0..1 with ProbIoU
+ * @throws RangeError for wrong lengths, for unknown options or values, for negative sizes, for angles in degrees, and
+ * for boxes in 0..1 with ProbIoU
  * @example
  * import { nmsOriented } from "boxwright";
  *

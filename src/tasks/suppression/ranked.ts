@@ -1,4 +1,4 @@
-/** The candidates as columns by rank. Long loops over the columns are quick if most boxes overlap. */
+/** The candidates as columns by rank. Long loops over columns are fast if most boxes overlap. */
 import type { Candidates } from "./candidates.ts";
 
 export class RankedBoxes {
@@ -56,7 +56,7 @@ export class RankedBoxes {
   }
 }
 
-/** If a grid finds more than this fraction of all ranks, comparing all of them is quicker. */
+/** Fraction of all ranks found by a grid above which comparing all of them is faster. */
 const CROWDED = 0.2;
 /** Count of boxes after which that fraction is checked. */
 const SAMPLE = 256;

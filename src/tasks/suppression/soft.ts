@@ -33,7 +33,7 @@ export function keepSoftly(
 ): Outcome {
   const { order } = c;
   const scores = Float64Array.from(order, (row) => c.scores[row]);
-  // Scores only fall. So a score that no longer passes, or is 0, need not be exact.
+  // Scores only fall, so a score that fails the threshold or is 0 need not be exact.
   const isOpen = (score: number): boolean => score !== 0 && passes(score);
   const near = new Strips(
     c,
@@ -48,8 +48,8 @@ export function keepSoftly(
     const score = scores[rank];
     if (!passes(score)) break;
     if (score === 0) {
-      // All remaining scores are 0 and cannot change, as for boxes on one spot after a few hundred rounds. Order them
-      // by row.
+      // All remaining scores are 0 and cannot change, for instance after some hundred rounds over boxes at the same
+      // place. Order them by row.
       const rest = remaining
         .ranks()
         .map((other) => order[other])

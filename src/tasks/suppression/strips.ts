@@ -201,7 +201,7 @@ function axisOf({ corners: b, order }: Candidates, ranks: Int32Array, side: 0 | 
 /** Returns the first and the last cell of the boxes that may share an area with a box from `low` to `high`. */
 function cellsWithin(axis: Axis, low: number, high: number, offset: number): [first: number, last: number] {
   const far = axis.reach + offset;
-  // This is larger than the sum of all rounding errors.
+  // A margin above the sum of all rounding errors.
   const slack = 16 * Number.EPSILON * (Math.max(Math.abs(low), Math.abs(high)) + far);
   return [cellAt(axis, low - far - slack), cellAt(axis, high + offset + slack)];
 }

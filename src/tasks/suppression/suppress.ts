@@ -17,7 +17,7 @@ export interface Suppressed {
   /** Four values per box, in the format of the input: merged boxes of methods that merge, else the boxes. */
   readonly boxes: Float32Array;
   /**
-   * Rows from which each box was made. Its own row comes first. Null for methods that do not merge. To merge keypoints,
+   * Rows from which each box was made, its own row first. Null for methods that do not merge. To merge keypoints,
    * average those of these rows, weighted by score.
    */
   readonly members: readonly (readonly number[])[] | null;
@@ -76,7 +76,7 @@ export function outcomeOf(c: Candidates, o: Settings): Outcome {
     case "soft-gaussian":
       return keepSoftly(c, gaussianDecay(sigma), isLeft, max);
     case "soft-tensorflow":
-      // TensorFlow drops a score that equals the threshold. Without a threshold, drop scores that fell to 0.
+      // Like TensorFlow, drop a score that equals the threshold. Without a threshold, drop scores that fell to 0.
       return keepSoftly(c, tensorflowDecay(sigma, iou), (score) => score > Math.max(scoreThreshold, 0), max);
     case "matrix":
       return keepByMatrix(c, matrixKernel(o), isLeft, max);
@@ -92,11 +92,11 @@ export function outcomeOf(c: Candidates, o: Settings): Outcome {
 /**
  * Suppresses boxes by a named method. Overlaps are computed in doubles; `nms` is the faster one for `method: "hard"`,
  * by the kernel in f32.
- * @param boxes four values a box, in any unit; "diou" needs one in which both axes count alike
+ * @param boxes four values a box, in any unit; "diou" needs the same unit on both axes
  * @param scores one for each box. A box is left out if its score is NaN or one of its values is not finite
- * @returns rows, scores and boxes of what is left, best first, ties by row
- * @throws RangeError for lengths that do not fit, for unknown options, for options of another method, and for negative
- * scores if the method multiplies them
+ * @returns rows, scores and boxes of the kept boxes, best first, ties by row
+ * @throws RangeError for wrong lengths, for unknown options, for options of another method, and for negative scores if
+ * the method multiplies them
  * @example
  * import { suppress } from "boxwright";
  *

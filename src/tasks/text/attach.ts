@@ -25,7 +25,7 @@ export function attachText(work: TaskWork): AfterImageOfTask {
   return (image, block) => maker.make(image, block >> 2);
 }
 
-/** Largest allowed fraction of text pixels. Networks mark the cores of lines, with gaps between them. */
+/** Largest allowed fraction of text pixels. Networks mark the cores of lines, with gaps between the lines. */
 const MOST_TEXT = 0.9;
 
 /** Makes the boxes of one plan. */
@@ -101,8 +101,8 @@ class TextMaker {
         if (at > bounds[axis + 2]) bounds[axis + 2] = at;
       }
       detections.boxes.set(bounds, row * 4);
-      // Calculate the angle of the upper side in pixels of the upright picture. A frame with a rotation has the same
-      // angle, because `regular` returns angles modulo a quarter turn.
+      // Compute the angle of the upper side in pixels of the upright picture. A frame with a rotation has the same
+      // angle, since `regular` returns angles modulo a quarter turn.
       angles[row] = regular(
         angleOfVector(
           (corners[to + 2] - corners[to]) * frameWidth,

@@ -32,7 +32,7 @@ export const MOST_BORDERS = 1000;
 /** Pixels by which depthai's rule shrinks a rectangle before it takes the mean. */
 const SHRINK = 2;
 
-/** OpenCV stores edges as fixed-point numbers: one pixel is this many units. */
+/** One pixel in the fixed-point numbers that OpenCV uses for edges. */
 const ONE = 1 << 16;
 
 /** Count of values of a box: score, then x and y of the four corners in order around the box. */
@@ -115,7 +115,7 @@ export class TextReader {
       to = y * (width + 1);
       for (let x = 0; x < width; x++, at++) {
         const p = map[at];
-        // NaN is no text, and counts as 0 in sums.
+        // NaN is not text, and counts as 0 in the sums.
         sum += p === p ? p : 0;
         sums[++to] = sum;
         if (!(p > maskThreshold)) {
@@ -190,7 +190,7 @@ export class TextReader {
     fromUpperLeft(corners);
     const inwards = [1, 1, -1, 1, -1, -1, 1, -1];
     for (let k = 0; k < 8; k++) corners[k] = Math.trunc(corners[k] + SHRINK * inwards[k]);
-    // The source adds 1e-5 to the count, so that an empty rectangle does not divide by 0.
+    // Add 1e-5 to the count, as the source does, so that an empty rectangle does not divide by 0.
     return this.#meanOf(1e-5);
   }
 

@@ -75,7 +75,7 @@ export class BorderFollower {
   #followOne(first: number, side: number): void {
     const { marks } = this;
     const steps = this.#steps;
-    // Turn clockwise from the clear neighbour to the first set neighbour: the last pixel of the border.
+    // Turn clockwise from the clear neighbour to the first set one, which is the border's last pixel.
     let turn = 1;
     while (turn < 8 && marks[first + steps[(side + turn) & 7]] === 0) turn++;
     if (turn === 8) {

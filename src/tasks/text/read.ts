@@ -55,7 +55,7 @@ function interpretationOf(query: HeadQuery, specs: Specs, map: TextMap): Interpr
       name: "text-map",
       title: "probability that a pixel belongs to a text",
       usual: null,
-      // A head needs a box and a score. Use the first pixel for both: the task makes all boxes.
+      // A head needs a box and a score. Use the first pixel for both, since the task makes all boxes.
       fields: () => ({ kind: "centre", boxChannels: [0, 0, 0, 0], unit: [1, 1] }),
       matches: [
         {

@@ -24,8 +24,8 @@ export class HullScratch {
 
 /**
  * Writes the convex hull of a border's pixels to `scratch.hull`, by Andrew's monotone chain. Only the first and the
- * last pixel of a row can be corners, and a border has pixels in every row that it crosses. So nothing needs sorting.
- * Returns the count of corners. Leaves out points on an edge.
+ * last pixel of a row can be corners, so nothing needs sorting. Returns the count of corners. Leaves out points on an
+ * edge.
  * @param points x and y of each pixel
  */
 export function hullInto(points: Int32Array, from: number, to: number, scratch: HullScratch): number {
@@ -76,8 +76,8 @@ export function hullInto(points: Int32Array, from: number, to: number, scratch: 
 
 /**
  * Writes the smallest rectangle around a hull to `to`: x and y of the centre, length along the edge, length across, and
- * the unit vector of the edge. Uses rotating calipers: the three most distant corners only move forward when the edge
- * does, so the time grows with the count of corners. If areas are equal, keeps the first edge.
+ * the unit vector of the edge. Uses rotating calipers: from edge to edge, the three most distant corners only move
+ * forward, so the time grows with the count of corners. If areas are equal, the first edge wins.
  */
 export function rectangleInto(hull: Float64Array, count: number, to: Float64Array): void {
   if (count < 3) {

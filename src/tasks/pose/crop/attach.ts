@@ -118,7 +118,7 @@ function fillRow(
     box[3] = Math.max(box[3], y);
   }
   if (isLost) work.note("keypoints are NaN or infinite, and are given as they are");
-  // Report no object if no point has a position.
+  // Report no object if no point is valid.
   if (box[0] === Infinity) return;
   if (z) detections.depths?.set(z.subarray(0, count));
   if (presences) detections.presences?.set(presences.subarray(0, count));

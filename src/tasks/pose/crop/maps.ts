@@ -11,7 +11,7 @@ export function indexOfMost(values: Float64Array, count: number): number {
       most = values[i];
       at = i;
     }
-  // Return the index of -Infinity if there is no larger value: the row is masked.
+  // Return the index of -Infinity if no value is larger: the row is masked.
   return at < 0 && values.indexOf(-Infinity) >= 0 ? values.indexOf(-Infinity) : at;
 }
 

@@ -21,7 +21,7 @@ export interface Points {
   classId: number;
 }
 
-/** Fills in the points of an image. */
+/** Writes the points of an image. */
 type Compute = (image: number, points: Points) => void;
 
 /** Returns the function that computes the points of a network. */
@@ -58,7 +58,7 @@ function computeSimcc(work: TaskWork, { tensors, count, bins }: SimccPlan): Comp
       }
       const least = Math.min(most[0], most[1]);
       xy[k * WIDTH + 2] = least;
-      // mmpose places such a point one bin before the first bin.
+      // Place the point one bin before the first, as mmpose does.
       if (!(least > 0)) for (let axis = 0; axis < 2; axis++) xy[k * WIDTH + axis] = -1 / bins[axis];
     }
     if (isLost) work.note(LOST);
@@ -162,7 +162,7 @@ function checkUnit(
 
 /** Count of cells on each side of a point's cell that are used to refine the point. */
 const HEAT_REACH = 3;
-/** A point is refined only if a cell around it has at least this probability. */
+/** Smallest probability of a neighbouring cell with which a point is refined. */
 const HEAT_LEAST = 0.5;
 
 /** Computes MediaPipe's landmarks: TensorsToLandmarksCalculator, RefineLandmarksFromHeatmapCalculator. */
@@ -201,7 +201,7 @@ function computeLandmarks(work: TaskWork, plan: LandmarkPlan): Compute {
   };
 }
 
-/** Amount by which a probability may leave 0..1. Mainly quantised tensors are rounded. */
+/** Amount by which a probability may leave 0..1 by rounding, mostly in quantised tensors. */
 const SLACK = 0.02;
 
 /** Returns a value that must be a probability, else throws. NaN stays: it fails the threshold later. */
@@ -217,7 +217,7 @@ function probabilityOf(_work: TaskWork, value: number, what: string, about: stri
   return clampToUnit(value);
 }
 
-/** Throws if the points in metres are really points in pixels: both tensors have the same shape in some networks. */
+/** Throws if the points in metres are really points in pixels. Both tensors have the same shape in some networks. */
 function checkMetres(
   _work: TaskWork,
   raw: Float64Array,

@@ -137,7 +137,9 @@ function emptyHead(tensor: number, classes: number): HeadDraft {
   };
 }
 
-/** Returns the stated refinement of points, or the usual one. Throws if the network cannot have the stated one. */
+/**
+ * Returns the stated refinement of points, or the usual one. Throws if the stated one is impossible for the network.
+ */
 function refinementOf(
   { query: { task, family }, refuseFor }: Question,
   usual: Refinement,
@@ -174,7 +176,7 @@ function readSimcc(question: Question): CropReading {
       return fits ? [[i, j] as const] : [];
     }),
   );
-  // For a square input, both shapes are equal. Use names then, else the order x, y.
+  // For a square input, both shapes are equal. Then use names, or else the order x, y.
   const named = pairs.filter(([i, j]) => AXIS_X.test(specs[i].name) && AXIS_Y.test(specs[j].name));
   const inOrder = pairs.filter(([i, j]) => i < j);
   const [pair] = named.length > 0 ? named : inOrder.length > 0 ? inOrder : pairs;
@@ -404,8 +406,8 @@ function presenceAndSide(
     .slice(0, most)
     .map((word) => singles.filter((i) => word.test(specs[i].name)));
   if (named.every((found) => found.length === 1) && new Set(named.flat()).size === most) return named.flat();
-  // In MediaPipe's newer face networks, the presence has as many dims as the points, [1,1,1,1]. A score for the tongue
-  // has [1,1].
+  // In MediaPipe's newer face networks, the presence has as many dims as the points, [1,1,1,1]. The score for the
+  // tongue has [1,1].
   const alike = singles.filter((i) => specs[i].dims.length === specs[pointsAt].dims.length);
   if (singles.length > most && alike.length === most) return alike;
   const points = specs[pointsAt].name;
