@@ -182,9 +182,9 @@ export const TYPE_I32 = 5;
 
 // ---- Scratch -----------------------------------------------------------------------------------------------
 /**
- * Count of cells in a block of the scan; twice as many if an element has 1 or 2 bytes. The scratch of a block then
- * stays in the first-level cache. With vectors, a block of planes is as long as the scratch allows (`planeBlock`):
- * memory is read fastest in long runs along each plane.
+ * Count of cells in a block of the scan; twice as many if an element has 1 or 2 bytes. A block's scratch then stays in
+ * the first-level cache. With vectors, a block of planes fills the scratch (`planeBlock`), since memory is read fastest
+ * in long runs along a plane.
  */
 export const BLOCK = 512;
 /**
@@ -213,7 +213,7 @@ export const SCAN_BYTES = 3 * COLUMN_BYTES + GROUP_ROWS_BYTES;
 export const SCAN_COLUMN_BYTES = 3 * COLUMN_BYTES + PLAIN_ROWS_BYTES;
 /** Bytes of the scratch that the kernel without vectors needs. */
 export const SCAN_SCALAR_BYTES = 3 * COLUMN_BYTES;
-/** First address that a layout hands out. Address 0 stays unused, since address 0 means "none". */
+/** First address that a layout uses. Address 0 means "none". */
 export const FIRST_ADDRESS = 64;
 /** Lists of up to this many candidates are sorted by insertion. */
 export const SORT_SMALL = 24;
@@ -222,7 +222,7 @@ export const ONE_WAVE = 3072;
 /** The first wave has at least this many candidates, or an eighth of all. A sample of scores finds its end. */
 export const FIRST_WAVE = 1024;
 export const SORT_SAMPLE = 512;
-/** The sort has up to 2^BUCKET_BITS buckets. With more than BUCKET_CROWD in one, a radix sort is faster. */
+/** The sort has up to 2^BUCKET_BITS buckets. If one holds more than BUCKET_CROWD candidates, a radix sort is faster. */
 export const BUCKET_BITS = 11;
 export const BUCKET_CROWD = 32;
 /**

@@ -1,4 +1,4 @@
-/** Facts about the parsers in NN Archives: the family that one reads, or advice if no decoder does. */
+/** Facts about the parsers in NN Archives: the family of each parser's networks, or advice if no decoder reads them. */
 import type { Family, ScoreOption } from "./family.ts";
 import type { Rules } from "./rules.ts";
 
@@ -22,7 +22,7 @@ export interface ParserTraits {
   readonly outputs?: readonly ["boxes", "scores", "masks"];
   /** Metadata key of the parser. The value is false if the scores are logits. Other parsers use this key for masks. */
   readonly softmaxKey?: "is_softmax";
-  /** How the parser refines a point of a heat map. Absent: as the family's authors do. */
+  /** Refinement of a heat map's points. Absent: that of the family's authors. */
   readonly keypointRefinement?: "none";
 }
 
@@ -89,7 +89,7 @@ export const PARSERS: readonly ParserTraits[] = [
   },
 ];
 
-/** Advice for networks of parsers that no decoder reads, by the parsers' names in lower case. */
+/** Advice about parsers whose networks no decoder reads, by the parsers' names in lower case. */
 export const OTHER_PARSERS: { readonly [parser: string]: string } = {
   segmentationparser:
     "call classMap(tensor, { ...mapOptions(archive).options, frame }), which gives the class of each pixel; archive is " +

@@ -1,11 +1,14 @@
 /** Finds the boxes that a box may overlap, so that not every pair must be compared. */
 
-/** The grid has this number * sqrt(count of boxes) cells along each axis, so that a cell holds few boxes. */
+/** Cells along each axis, as a multiple of sqrt(count of boxes). A cell then holds few boxes. */
 const CELLS_PER_ROOT = 2;
-/** Largest total length of all lists, per box. Else a few boxes over the whole picture would fill every cell. */
+/**
+ * Largest total length of all lists, per box. Without a limit, a few boxes over the whole picture would fill every
+ * cell.
+ */
 const MOST_ENTRIES = 16;
 
-/** A grid over boxes. Each cell lists the boxes that reach into it. `fill` reuses the arrays. */
+/** A grid over boxes. Each cell lists the boxes that extend into it. `fill` reuses the arrays. */
 export class BoxGrid {
   /** Places of the boxes that the last search found. Only the first `count` are valid. */
   places = new Int32Array(0);
@@ -27,7 +30,7 @@ export class BoxGrid {
   /**
    * Fills the grid with boxes: corners x1, y1, x2, y2. The grid reads this array until the next call.
    * @param rows row of the box at each place; null: the place itself
-   * @param offset added to widths and heights of an intersection, so boxes that are so far apart are found too
+   * @param offset added to widths and heights of an intersection, so that boxes at that distance are found too
    */
   fill(boxes: Float64Array, rows: Int32Array | null, length: number, offset: number): void {
     this.boxes = boxes;
@@ -146,7 +149,7 @@ export class BoxGrid {
     this.forEachCell((cell, place) => (members[--starts[cell]] = place));
   }
 
-  /** Calls `callback` for each pair of a box and a cell that the box reaches into. */
+  /** Calls `callback` for each pair of a box and a cell into which the box extends. */
   private forEachCell(callback: (cell: number, place: number) => void): void {
     const { x, y, boxes, rows } = this;
     for (let place = 0; place < this.length; place++) {

@@ -14,7 +14,7 @@ interface Cells {
 
 /** Returns the prior boxes of some feature maps as rows cx cy w h, cell by cell. */
 function boxesOf(maps: readonly Cells[]): Float32Array {
-  // Count the boxes first: a list that grows to EfficientDet's 196,416 numbers would take milliseconds.
+  // Count the boxes first: growing a list to EfficientDet's 196,416 numbers would take milliseconds.
   const out = new Float32Array(4 * maps.reduce((sum, { w, h, sizes }) => sum + w * h * sizes.length, 0));
   let at = 0;
   for (const { w, h, centreX, centreY, sizes } of maps)
@@ -29,7 +29,10 @@ function boxesOf(maps: readonly Cells[]): Float32Array {
   return out;
 }
 
-/** Returns the priors of feature maps as rows cx cy w h. Cells divide the input evenly: 240 pixels at 64 are 4 x 60. */
+/**
+ * Returns the priors of feature maps as rows cx cy w h. Cells divide the input evenly: with stride 64, 240 pixels
+ * become 4 cells of 60 pixels.
+ */
 export const grid = (
   inputSize: readonly [number, number],
   layers: readonly Layer[],
@@ -103,7 +106,7 @@ const YUNET_2022: Squares = [
   [64, [128, 192, 256]],
 ];
 
-/** Returns the priors of YuNet of 2022. A map has only cells wholly in the input: 96 pixels have one of 64. */
+/** Returns the priors of YuNet of 2022. A map has only complete cells: 96 pixels have one cell of 64. */
 export const yunetPriors = (inputSize: readonly [number, number]): Float32Array =>
   squares(inputSize, YUNET_2022, Math.floor);
 
@@ -134,7 +137,8 @@ export function efficientdet(
 ): Float32Array {
   const layers = Array.from({ length: levels }, (_, level): Layer => {
     const stride = 8 << level;
-    // Cells divide the input evenly, whatever the nominal stride is: 320 pixels have 3 cells of 106.7.
+    // Cells divide the input evenly, whatever the nominal stride is: with stride 128, 320 pixels become 3 cells of
+    // 106.7.
     const [w, h] = inputSize.map((n) => Math.ceil(n / stride));
     const sizes = [0, 1, 2].flatMap((octave) =>
       aspectRatios.map((ratio): [number, number] => {

@@ -13,7 +13,10 @@ export const COCO_CLASSES = 80;
 export const cocoIds = (): number[] =>
   Array.from({ length: COCO_LAST }, (_, i) => i + 1).filter((id) => !COCO_UNUSED.includes(id));
 
-/** True if these labels are COCO's: compares count, first and last name. Spellings of others differ ("aeroplane"). */
+/**
+ * True if these labels are COCO's: compares count, first and last name. Other data sets spell names differently
+ * ("aeroplane").
+ */
 export const areCoco = (labels: readonly string[] | null, count: number): boolean =>
   labels?.length === count &&
   labels[0].toLowerCase() === "person" &&

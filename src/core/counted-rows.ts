@@ -1,4 +1,6 @@
-/** Cuts the columns of a decoder's memory to the last frame's detections. Later rows are of earlier frames. */
+/**
+ * Cuts the columns of a decoder's memory to the last frame's detections. Later rows are left over from earlier frames.
+ */
 
 /** Detections of a decoder. `length` is the count of the last frame's detections. */
 interface Counted {

@@ -16,7 +16,7 @@ export interface Crop {
   readonly angle?: number;
 }
 
-/** A line that decides a crop's angle: two points (a keypoint, or the mean of several), and its direction. */
+/** A line that gives the angle of a crop: two points (a keypoint, or the mean of several), and its direction. */
 export interface Line {
   readonly from: readonly number[];
   readonly to: readonly number[];
@@ -30,7 +30,7 @@ export interface CropRule {
   readonly scale: number;
   /** How the shorter side grows: to the aspect ratio of the network's "input", or to the longer side ("square"). */
   readonly sides: "input" | "square";
-  /** Line that decides the angle of the crop. The crop is upright if `line` is absent, or if there are no points. */
+  /** Line that gives the angle of the crop. If `line` is absent, or if there are no points, the crop is upright. */
   readonly line?: Line;
   /** Moves the centre downwards along the crop's own axis. Unit: heights of the box before `scale`. */
   readonly shift?: number;
@@ -186,7 +186,7 @@ export function checkCrop(crop: Crop, where: string): void {
     if (complaint) refuse(`${where}.${name}`, ...complaint, RangeError);
   }
   const { cx, cy, width, height, angle = 0 } = crop;
-  // Refuse a crop inside the first pixel: the caller has most likely passed fractions of the image.
+  // Refuse a crop inside the first pixel: it is most likely in fractions of the image.
   if (cx >= 0 && cy >= 0 && cx <= 1 && cy <= 1 && width <= 1 && height <= 1)
     refuse(
       where,

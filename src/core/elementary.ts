@@ -41,8 +41,8 @@ const F17 = 1 / 355687428096000;
 
 /** Writes cosine and sine of an angle, errors below 2e-16, to an array: V8 may allocate a double that is returned. */
 export function writeCosSin(angle: number, to: Float64Array): void {
-  // Reduce a large angle modulo the double nearest to 2 pi. The error does not matter: an f32 of that size is exact
-  // only to 1/64 rad.
+  // Reduce a large angle modulo the double nearest to 2 pi. The error is negligible: an f32 of that size is exact only
+  // to 1/64 rad.
   const x = angle > -LARGE_ANGLE && angle < LARGE_ANGLE ? angle : angle % (2 * Math.PI);
   const quarters = x * QUARTERS_PER_RADIAN + ROUND - ROUND;
   const r = x - quarters * HALF_PI_HIGH - quarters * HALF_PI_LOW;

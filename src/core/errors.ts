@@ -54,7 +54,7 @@ export interface OptionHint {
 /** A hint, or the name of its option if the error knows no value. */
 export type Hint = OptionHint | OptionHint["option"];
 
-/** One thing that is wrong in a config: the place, and a sentence that says what was found and what was expected. */
+/** One fault of a config: the path, and a sentence that says what was found and what was expected. */
 export interface ConfigProblem {
   /** Path inside the JSON, for instance `NN_specific_metadata.anchors`; empty for the whole document. */
   readonly path: string;
@@ -101,10 +101,10 @@ export class TensorError extends Error {
 /** Returns the sentence that all messages have: "got ..., expected ...". */
 export const mismatch = (got: string, expected: string): string => `got ${got}, expected ${expected}`;
 
-/** Errors that `refuse` has thrown. Any other RangeError is a bug of the JavaScript engine or of this package. */
+/** Errors thrown by `refuse`. Any other RangeError is a bug of the JavaScript engine or of this package. */
 const refused = new WeakSet<Error>();
 
-/** True if the package threw the error on purpose, with a message for people. */
+/** True if the package itself threw the error, with a message for people. */
 export const isRefusal = (e: unknown): boolean =>
   e instanceof ConfigError || e instanceof TensorError || (e instanceof Error && refused.has(e));
 

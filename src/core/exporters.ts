@@ -31,7 +31,7 @@ const ANY: readonly Strides[] = [
   [16, 32],
 ];
 
-/** A file whose single output has rows of box channels and one score per class, per cell or detection. */
+/** Form of a file with one output: rows of box channels and one score per class, for each cell or detection. */
 export interface RowsForm {
   readonly exporter: Exporter;
   /** Family of the file, unless its description names another family with the same head. */
@@ -50,7 +50,7 @@ export interface RowsForm {
   readonly word?: RegExp;
   /** Operator that the graph contains only if the network decodes its boxes. */
   readonly decoder?: string;
-  /** True if the decoder must be given the strides. */
+  /** True if the config of a decoder must contain the strides. */
   readonly statesStrides?: true;
 }
 
@@ -86,7 +86,7 @@ export const ROWS_FORMS: readonly RowsForm[] = [
   },
 ];
 
-/** A file without metadata. The names of its outputs show that one family's exporter wrote it. */
+/** Form of a file without metadata. The names of its outputs show that one family's exporter wrote it. */
 export interface NamesForm {
   readonly exporter: Exporter;
   readonly family: Family;
@@ -96,9 +96,9 @@ export interface NamesForm {
   readonly inputs?: readonly string[];
   /** Task that these outputs show. Absent: the family's task, or boxes only. */
   readonly task?: "segment";
-  /** True if a decoder must be given the class count. */
+  /** True if the class count must come from the caller. */
   readonly needsClasses?: true;
-  /** True if the file may have no further outputs: with further outputs, it is another network. */
+  /** True if the file has no further outputs. With more outputs, it is another network. */
   readonly isWhole?: true;
   /** Name of the output that holds a small square mask for each box. */
   readonly boxMasks?: string;
@@ -150,12 +150,12 @@ export const NAMES_FORMS: readonly NamesForm[] = [
   { exporter: "paddle", family: "dbnet", outputs: { "sigmoid_0.tmp_0": null } },
 ];
 
-/** A file with a metadata key. The value is JSON that describes the network. */
+/** Form of a file with a metadata key. The value is JSON that describes the network. */
 export interface MetadataForm {
   readonly exporter: Exporter;
   readonly family: Family;
   readonly key: string;
-  /** Task of each name in the file. All tasks output boxes. Nothing reads what some tasks output besides. */
+  /** Task of each name in the file. All tasks output boxes. Other outputs of some tasks are not read. */
   readonly tasks: { readonly [name: string]: Task };
 }
 
@@ -176,7 +176,7 @@ export const METADATA_FORMS: readonly MetadataForm[] = [
   },
 ];
 
-/** A file with two tensors per feature map. Their names end with the stride. */
+/** Form of a file with two tensors per feature map. Their names end with the stride. */
 export interface PairsForm {
   readonly exporter: Exporter;
   readonly family: Family;
@@ -197,7 +197,7 @@ export const PAIRS_FORMS: readonly PairsForm[] = [
   },
 ];
 
-/** A file with a custom operator that outputs finished detections. */
+/** Form of a file with a custom operator that outputs finished detections. */
 export interface OperatorForm {
   readonly exporter: Exporter;
   readonly family: Family;

@@ -1,5 +1,5 @@
 /**
- * The families of detection networks. Each family is one row of `TRAITS`: the form of its tensors, the way to calculate
+ * The families of detection networks. Each family is one row of `TRAITS`: the form of its tensors, the computation of
  * its boxes, the names that mean the family, and its title. No other file compares with a family's name. The files in
  * `families/` hold the rows, one file per kind of network.
  *

@@ -1,4 +1,4 @@
-/** Finds the family that a name in a file, or a typed name, means. Settles the family of a config. */
+/** Finds the family that a name means, in a file or typed by a user. Determines the family of a config. */
 import { FAMILIES, TRAITS, titleOf } from "./families.ts";
 import type { Family } from "./family.ts";
 import { KINDS, type NetworkKind } from "./parsers.ts";
@@ -64,7 +64,7 @@ export function familyTyped(name: string): Family | null {
   if (TRAITS.yolox.word?.test(letters)) return "yolox";
   // Releases 2, 3, 4 have the same distance head. "yolov6nr3" has the letter for the size before the release.
   if (version === "6") return /yolo[-_]?v?6[nsml]?r[02-9]/.test(letters) ? "yolov6" : "yolov6r1";
-  // First compare the versions that hold more than digits: a name with "8-odd" does not mean version "8".
+  // Compare first with the versions that hold more than digits: a name with "8-odd" does not mean version "8".
   const byLongVersion = (family: Family): boolean => {
     const { version: own = "" } = TRAITS[family];
     return /\D/.test(own) && rest.startsWith(own);
@@ -80,7 +80,7 @@ export const namesHead = (output: string): boolean => /_yolo/i.test(output);
 export interface FamilyEvidence {
   /** Family that an option or a model file states. */
   readonly family?: Family | null;
-  /** Exporter of the model file that states the family. Absent: an option states it. */
+  /** Exporter of the model file that states the family. Absent if an option states it. */
   readonly familyExporter?: string;
   readonly kind?: NetworkKind | null;
   readonly subtype: string | null;
@@ -127,8 +127,8 @@ export function settleFamily(evidence: FamilyEvidence): { family: Family; why: F
     [kind && KINDS[kind].family, "file", kind ? KINDS[kind].nnFamily : null],
     // A "-u" subtype with anchors means the classic head: "-u" exports have no anchors.
     [subtypeWord === "yolov5-u" && anchors ? "yolov5" : null, "subtype with anchors", subtype],
-    // The exporter marks YOLOX as YOLOv6 r1, but only YOLOX multiplies scores by objectness. So the model's name
-    // decides here.
+    // The exporter marks YOLOX as YOLOv6 r1, but only YOLOX multiplies scores by objectness. So the model's name is
+    // stronger evidence here.
     [sharesSubtype(familyOfSubtype(subtypeWord), model) ? model : null, "model name", modelName],
     [familyOfSubtype(subtypeWord), "subtype", subtype],
     ...outputNames.map(
@@ -140,8 +140,7 @@ export function settleFamily(evidence: FamilyEvidence): { family: Family; why: F
       "model name",
       modelName,
     ],
-    // Only tools.luxonis.com writes a model.xml. Its networks with anchors are YOLOv5 and v7, which have the same
-    // decoding.
+    // Only tools.luxonis.com writes a model.xml. Its networks with anchors are YOLOv5 and v7, which are decoded alike.
     [anchors && /\.xml$/i.test(modelName ?? "") ? "yolov5" : null, "exporter", modelName],
     [anchors === false ? "yolov8" : null, "no anchors", null],
     ["yolov3", "default", null],

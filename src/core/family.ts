@@ -124,12 +124,15 @@ export type ExportName =
   | "finished-rows"
   | "class-scores";
 
-/** Everything that is known about a family. "Usual" in a comment says what it means if the field is absent. */
+/** The facts about a family. "Usual" in a comment describes families without the field. */
 export interface FamilyTraits {
   readonly head: HeadRule;
   /** Forms of the output tensors, the most usual first. */
   readonly exports: readonly ExportName[];
-  /** Default form of the scores in raw maps, offsets or queries. Decoded boxes come with probabilities. */
+  /**
+   * Form of the scores in raw maps, offsets or queries, if the config does not state it. Decoded boxes come with
+   * probabilities.
+   */
   readonly raw: ScoreForm;
   /** Form of the scores in an NN Archive that states none. Usual: "probabilities", as exporters apply the sigmoid. */
   readonly archived?: "logits";
@@ -158,11 +161,13 @@ export interface FamilyTraits {
   readonly bins?: number;
   /** Count of channels after the class scores that nothing reads. Usual: 0. */
   readonly ignored?: number;
-  /** True: networks with this bin count always belong to this family, and store maps as rows. */
+  /** True: every network with this bin count belongs to this family, and stores maps as rows. */
   readonly ownBins?: true;
   /** Source of the class count. "in shapes": shapes or a class id column. Usual: the config. */
   readonly classes?: "in shapes" | 1;
-  /** Name of the class, if all published networks have the same one. It becomes the label if there are none. */
+  /**
+   * Name of the class, if all published networks have the same single class. It becomes the label if there are none.
+   */
   readonly className?: "face" | "palm" | "person" | "text";
   /** Score column of the background. Lists with one entry per class may include it. Usual: no such column. */
   readonly background?: "first" | "last";
@@ -171,9 +176,9 @@ export interface FamilyTraits {
   /** True: class ids do not count the background, so id 0 is the first real class. */
   readonly idsLeaveOutBackground?: true;
   /**
-   * How queries become detections, for networks with a separate tensor of scores. "pairs": takes the best pairs of
-   * query and class, as many as there are queries, so a query may give several detections. Usual: takes the best class
-   * of each query. The rule `multiLabel` of the option `rules` overrides this field.
+   * How queries become detections, in networks with a separate tensor of scores. "pairs": the best pairs of query and
+   * class, as many as there are queries, so that a query may give several detections. Usual: the best class of each
+   * query. The rule `multiLabel` overrides this field.
    */
   readonly select?: "pairs";
   /** True: every score column of a network with queries is a class. Usual: one column may be the background. */
@@ -192,11 +197,11 @@ export interface FamilyTraits {
   readonly finishedIn?: "photo";
   /** Order of the box edges in a list that the network finished. */
   readonly finishedFormat?: "xyxy" | "yxyx";
-  /** True: finished lists in separate tensors always have a count. Rows beyond it hold old memory. */
+  /** True: finished lists in separate tensors always have a count. Rows beyond it are left over from earlier frames. */
   readonly hasCount?: true;
   /** True: EfficientNMS writes score - 1 in FP16 engines, so scores may be too small by 1. */
   readonly mayLackOne?: true;
-  /** True: published programs do not clamp the boxes from the operator that finishes the list. Usual: they do. */
+  /** True: published programs do not clamp the boxes of the operator that finishes the list. Usual: they clamp. */
   readonly unclamped?: true;
   /** Possible column orders in rows of finished lists. Usual: none. */
   readonly finishedRows?: readonly RowOrderName[];

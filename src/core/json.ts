@@ -5,7 +5,7 @@ import { show } from "./tensor.ts";
 export const isRecord = (v: unknown): v is Record<string, unknown> =>
   typeof v === "object" && v !== null && !Array.isArray(v);
 
-/** Replaces a value that JSON cannot write: NaN would become null, and a bigint would throw. */
+/** Replaces a value that JSON cannot write. NaN would become null, and a bigint would throw. */
 function mark(this: unknown, _: string, value: unknown): unknown {
   // Omit a key whose value is undefined, but mark a hole in a list.
   const isHole = value === undefined && Array.isArray(this);
@@ -14,7 +14,9 @@ function mark(this: unknown, _: string, value: unknown): unknown {
 }
 const MARKED = /"\\u0001([^"]*)"/g;
 
-/** Returns a value from a file as JSON for an error, at most a line long. `show` prints no contents of objects. */
+/**
+ * Returns a value from a file as JSON for an error, at most one line long. `show` leaves out the contents of objects.
+ */
 export function showJson(value: unknown): string {
   if (value === undefined) return "nothing";
   let text: string | undefined;

@@ -87,7 +87,7 @@ export const COCO17_EDGES: Edges = /* @__PURE__ */ deepFreeze([
   [4, 6],
 ]);
 
-/** Five points of a face, in order. "Left" is the left of the picture; OpenCV uses the person's own left. */
+/** Five points of a face, in order. "Left" is the left side of the picture; OpenCV uses the person's own left. */
 export const FACE5_NAMES = /* @__PURE__ */ Object.freeze([
   "eye on the left",
   "eye on the right",

@@ -63,7 +63,7 @@ export function nearestName(name: string, names: readonly string[]): string | un
   return names.find((known) => isNearly(plain, plainName(known))) ?? namedElsewhere(plain, names);
 }
 
-/** If there are this many names or more, an error with a suggestion does not list all of them. */
+/** Count of names from which an error with a suggestion does not list all of them. */
 const MANY = 12;
 
 /** Returns what an error about an unknown name expects: `one of a, b, c; did you mean b?`, then `more`. */

@@ -7,7 +7,7 @@ const fround = Math.fround;
 /** Exponent of the last power in the table. e^130 is below 2^188, and e^-150 is above 2^-217. */
 export const LAST_POWER = 220;
 
-/** 2^k at index k + LAST_POWER, made by doubling, which is exact: an engine's pow may not be. */
+/** 2^k at index k + LAST_POWER. Made by doubling, which is exact, while an engine's pow may not be. */
 export const POWERS_OF_TWO = /* @__PURE__ */ (() => {
   const powers = new Float64Array(2 * LAST_POWER + 1);
   for (let k = 0, two = 1; k <= LAST_POWER; k++, two *= 2) {
@@ -57,7 +57,7 @@ export function halfToFloat(bits: number): number {
 export function fractionToHalf(x: number): number {
   if (x < 2 ** -14) return Math.round(x * 2 ** 24);
   const exponent = Math.floor(Math.log2(x));
-  // A mantissa that is rounded up to 2 carries over into the exponent.
+  // A mantissa that is rounded up to 2 carries into the exponent.
   return ((exponent + 15) << 10) + Math.round((x / 2 ** exponent - 1) * 1024);
 }
 
@@ -69,7 +69,8 @@ export const dequantise = (raw: number, scale: number, zero: number): number =>
 export function dequantiseChannels(data: TensorData, { dims, channels }: TensorSpec, to: Float32Array): void {
   const { type, scale, zeroPoint, axis } = channels as Channels;
   const { array, bytes } = ELEMENTS[type];
-  // Convert to the element type first: the array may have another class with the same bits, such as i8 in a Uint8Array.
+  // Convert to the element type first. The array may be of another class with the same bits, such as i8 in a
+  // Uint8Array.
   const raw =
     ArrayBuffer.isView(data) && bytes < 4
       ? new (array as unknown as typeof Int8Array)(data as Int8Array)

@@ -35,7 +35,7 @@ export const NUMBER: Rule<number> = ["a number", isNumber];
 export const POSITIVE: Rule<number> = ["a number above 0", (x) => isNumber(x) && x > 0 && x < Infinity];
 /** Rule: a finite number of at least 0. */
 export const FROM_ZERO: Rule<number> = ["a number from 0 up", (x) => isNumber(x) && x >= 0 && x < Infinity];
-/** Rule: pixels added to the sides of boxes. A larger value would leave no precision for boxes. */
+/** Rule: pixels added to the sides of boxes. With larger values, boxes would lose their precision. */
 export const PIXEL_OFFSET: Rule<number> = [
   "a number from 0 to 1000",
   (x) => isNumber(x) && x >= 0 && x <= 1000,
@@ -65,19 +65,21 @@ export const namesOnly = (...names: readonly string[]): OptionRules =>
 /** The two parts of an error: what was found, and what was expected. */
 export type Complaint = readonly [got: string, expected: string];
 
-/** Returns what is wrong with a name. Returns null if nothing is wrong. */
+/** Returns the problem of a name as [got, expected]. Returns null if there is none. */
 export const nameComplaint = (name: string, names: readonly string[], more = ""): Complaint | null =>
   names.includes(name) ? null : ["an unknown name", namesFor(name, names, more)];
 
-/** Returns what is wrong with a value. Returns null if nothing is wrong. */
+/** Returns the problem of a value as [got, expected]. Returns null if there is none. */
 export const valueComplaint = (value: unknown, rule: Rule): Complaint | null =>
   rule[1](value) ? null : [show(value), rule[0] + slip(value, rule)];
 
-/** Returns the end of an error that writes a percentage as a fraction. Empty if the value cannot be a percentage. */
+/**
+ * Returns advice for an error: the percentage as a fraction. Returns an empty text if the value cannot be a percentage.
+ */
 export const percentText = (value: number): string =>
   value >= 5 && value <= 100 ? `; ${value} percent is ${value / 100}` : "";
 
-/** Returns a guess at the value that the caller meant, for an error. Empty if no guess is likely. */
+/** Returns a guess at the intended value, for an error. Returns an empty text if no guess is likely. */
 function slip(value: unknown, rule: Rule): string {
   const passes = rule[1];
   // Recognise a rule for fractions: it accepts 0.5 and 1, and refuses 2.
@@ -113,9 +115,9 @@ export interface CheckedAs {
 }
 
 /**
- * Checks the names and the values in an object. Returns a copy without values that are `undefined` or `null`. Inherited
- * names count too, because `Object.create` may have made the object.
- * @throws RangeError, or the kind that is named, about the first name without a rule or value against its rule
+ * Checks the names and the values in an object. Returns a copy without values that are `undefined` or `null`. Checks
+ * inherited names too, since `Object.create` may have made the object.
+ * @throws RangeError, or an error of the given class, about the first unknown name or wrong value
  */
 export function checkOptions<T extends object>(
   given: T,

@@ -9,7 +9,7 @@ export interface OtherName {
   readonly family: Family;
   /** Options that the network needs besides the family, as source text for a message. */
   readonly options?: string;
-  /** Why the family fits the network: the predicate of a sentence that begins with `name`. */
+  /** Reason why the family fits: the predicate of a sentence whose subject is `name`. */
   readonly why: string;
 }
 

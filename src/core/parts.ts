@@ -5,7 +5,7 @@ import { CORE } from "./tasks.ts";
 const lineFor = (value: string): string =>
   `import { ${value} } from "${CORE.from}", and ${CORE.name}, { ${value} })`;
 
-/** Returns the end of a short error: the value `explain`, which has the long text, was not passed. */
+/** Returns the end of a short error: it says to pass the value `explain`, which has the long text. */
 export const explainToSay = (what: string): string => `to be told ${what}, ${lineFor("explain")}`;
 
 /** Throws a ConfigError: `what` needs the value. The message has the line of source code that passes the value. */

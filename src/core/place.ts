@@ -19,7 +19,7 @@ export interface Place {
  * - A crop is that of `cv2.dnn.blobFromImage`, which scales by the exact factor, an f32. Its size may be a fraction of
  *   a pixel off the whole pixels that OpenCV makes. The smaller half of what stands over is cut off at the left and at
  *   the top.
- * - A margin makes a letterboxed image smaller by so many pixels. The input keeps its size.
+ * - A margin makes a letterboxed image smaller by that many pixels. The input keeps its size.
  *
  *     |<- left ->|<------- width ------->|<- rest ->|
  *     |<----------------- input ------------------->|
@@ -42,7 +42,7 @@ export function placeOf(
     };
   }
   const scale = Math.min((inputWidth - margin) / width, (inputHeight - margin) / height);
-  // Keep at least one pixel: a 1000:1 image rounds to 0.
+  // Keep at least one pixel, since a 1000:1 image rounds to 0.
   const place = {
     width: Math.max(1, roundToEven(width * scale)),
     height: Math.max(1, roundToEven(height * scale)),

@@ -60,7 +60,7 @@ export interface LandmarkFacts {
   readonly presence: "sigmoid" | "logits";
   /** Names of two classes. The second one-value tensor is the probability of the second class. */
   readonly sides?: readonly [string, string];
-  /** True: the network also outputs points in metres and heat maps. */
+  /** Facts about the points of a family. "Usual" in a comment describes families without the field. */
   readonly world?: true;
   readonly heat?: true;
 }

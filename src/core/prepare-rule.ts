@@ -1,6 +1,6 @@
 /** How a network expects its picture: the rule that `prepare` follows. */
 /**
- * How the picture is brought to the input size.
+ * How the picture is resized to the input size.
  * - `letterbox`: both sides are scaled by the same factor, the picture is centred, and the rest is padded
  * - `letterbox-topleft`: the same, but the picture is in the upper left corner
  * - `stretch`: each side is scaled by its own factor
@@ -13,9 +13,9 @@ export type PrepareResize = "letterbox" | "letterbox-topleft" | "stretch" | "cro
  * - `bilinear`: `cv2.resize` with INTER_LINEAR
  * - `area`: `cv2.resize` with INTER_AREA
  * - `nearest`: `cv2.resize` with INTER_NEAREST
- * - `pillow`: `Image.resize` of Pillow with BILINEAR, which smooths when it makes pictures smaller
+ * - `pillow`: `Image.resize` of Pillow with BILINEAR, which averages when it makes pictures smaller
  * - `cubic`: `cv2.resize` with INTER_CUBIC, a = -0.75. OpenCV adds rows in another order, so about three bytes in a
- *   million differ by 1
+ * million differ by 1
  */
 export type Resample = "bilinear" | "area" | "nearest" | "pillow" | "cubic";
 
@@ -65,5 +65,5 @@ export interface PrepareRule {
   readonly zeroPoint?: number;
 }
 
-/** Those fields of a rule that one source states. */
+/** The fields of a rule that one source states. */
 export type PartialRule = Partial<PrepareRule>;

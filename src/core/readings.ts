@@ -1,4 +1,7 @@
-/** Readings: the ways in which output tensors can hold detections, and the facts about each. */
+/**
+ * A reading is one way in which output tensors can hold detections. This table lists all readings and the facts about
+ * each.
+ */
 
 /** Name of a reading. The option `reading` accepts these names if the shapes allow several readings. */
 export type ReadingName =
@@ -39,7 +42,7 @@ export interface ReadingTraits {
   readonly priors?: true;
   /** True: raw rows of a network with one or two classes may have the same shape. */
   readonly looksRaw?: true;
-  /** True: the network has finished the scores and the list. Options cannot change the form of the scores. */
+  /** True: the network itself made the final scores and the list. Options cannot change the form of the scores. */
   readonly finished?: true;
   /** True: the network outputs each object once. Nothing is suppressed unless the config names the rule. */
   readonly suppressed?: true;
@@ -50,13 +53,13 @@ export interface ReadingTraits {
   /** True: class id 0 is always the first class, never a background. */
   readonly bareClassIds?: true;
   /**
-   * Set if there is a score for each cell, even if the cell found nothing. "map": neighbours in the tensor are
-   * neighbours in the picture. Absent: the tensors list only what the network found.
+   * Set if each cell has a score, even without an object. "map": neighbours in the tensor are neighbours in the
+   * picture. Absent: the tensors list only found objects.
    */
   readonly cells?: "map" | "list";
 }
 
-/** Rows that the network finished. Their class ids do not count a background. */
+/** Rows of a list that the network finished. Class ids do not count a background. */
 const FINISHED: ReadingTraits = { finished: true, suppressed: true, bareClassIds: true };
 
 export const READINGS: { readonly [R in ReadingName]: ReadingTraits } = {

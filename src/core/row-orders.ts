@@ -1,4 +1,4 @@
-/** Orders of columns in finished rows. There is one row for each detection, and the rows are not suppressed again. */
+/** Orders of columns in finished rows: one row for each detection that the network has decoded and suppressed. */
 import type { ReadingName } from "./readings.ts";
 
 /** The position of each column. */
@@ -52,5 +52,5 @@ export function columnsText(name: RowOrderName, format: string): string {
   return columns.join(" ");
 }
 
-/** Buffers of HailoRT. They hold rows "y1 x1 y2 x2 score", either sorted by class, or each with its class. */
+/** Buffers of HailoRT with rows "y1 x1 y2 x2 score". The rows are sorted by class, or each contains its class. */
 export type PackedForm = "hailo";

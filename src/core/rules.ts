@@ -11,9 +11,12 @@
 import { deepFreeze } from "./freeze.ts";
 import type { ReadingName } from "./readings.ts";
 
-/** The rules on which published decoders disagree. Each rule is a field. */
+/** The rules on which published decoders disagree. */
 export interface Rules {
-  /** Score with objectness. "product": objectness x class score. "class": objectness only meets the threshold. */
+  /**
+   * Score of a cell with objectness. "product": objectness x class score. "class": the class score, if objectness
+   * passes the threshold.
+   */
   readonly score: "product" | "class";
   /** When a score passes. ">": if it is above the confidence threshold. ">=": also if it equals the threshold. */
   readonly gate: ">" | ">=";
@@ -34,7 +37,7 @@ export interface Rules {
   readonly maxCandidates: number;
   /** Largest number of detections in an image. */
   readonly maxDetections: number;
-  /** True: class ids of SSD scores count the background column, and so do labels. False: neither does. */
+  /** True: class ids of SSD scores and labels count the background column. False: neither does. */
   readonly countBackground: boolean;
 }
 

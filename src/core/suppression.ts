@@ -21,8 +21,8 @@ export type SuppressBoxFormat = "xyxy" | "yxyx" | "cxcywh" | "xywh";
 /** Options that every method has. */
 export interface CommonSuppressOptions {
   /**
-   * Boxes with this score or a lower one are ignored. Methods that lower scores also drop a box whose score falls below
-   * this value ("soft-tensorflow": to this value or below). Default: no threshold.
+   * Boxes with this score or a lower one are ignored. Methods that lower scores also drop boxes whose lowered score is
+   * below this value ("soft-tensorflow": equal to it, or below). Default: no threshold.
    */
   readonly scoreThreshold?: number;
   /** Largest number of boxes that are returned. Default: all. */
@@ -72,7 +72,7 @@ export interface SoftGaussianOptions extends CommonSuppressOptions {
 
 /**
  * Soft suppression of TensorFlow and TensorFlow.js: the score is multiplied by exp(-IoU^2 / (2 sigma)), or by 0 if the
- * IoU is above the threshold. A sigma of 0.5 here means the same as 1 in `soft-gaussian`.
+ * IoU is above the threshold. A sigma of 0.5 here equals 1 in `soft-gaussian`.
  */
 export interface SoftTensorflowOptions extends CommonSuppressOptions {
   readonly method: "soft-tensorflow";
@@ -159,7 +159,7 @@ const IOU: OptionRules = { iouThreshold: UNIT };
 const SIGMA: OptionRules = { sigma: POSITIVE };
 const HARD = { ...IOU, iouGate: IOU_GATE };
 
-/** Rules of each method's own options, and its defaults if not an IoU of 0.45 and a sigma of 0.5. */
+/** Rules of each method's own options, and its defaults if they differ from an IoU of 0.45 and a sigma of 0.5. */
 const METHODS: Readonly<
   Record<SuppressMethod, { readonly rules: OptionRules; readonly iou?: number; sigma?: number }>
 > = {
@@ -213,8 +213,9 @@ export function settingsOf(given: SuppressOptions, common = RULES): Settings {
 }
 
 /**
- * Throws a RangeError if the threshold is above 1 but the scores are fractions in 0..1: no score could pass. Logits,
- * bytes and percentages are not such fractions: some are negative or above 1, or all are whole numbers.
+ * Throws a RangeError if the threshold is above 1 but the scores are in 0..1, so that no score could pass. Scores do
+ * not count as fractions if some are negative or above 1, or if all are whole numbers: they are logits, bytes or
+ * percentages.
  */
 export function checkScoreThreshold(threshold: number, scores: ArrayLike<number>): void {
   if (!(threshold > 1 && threshold < Infinity)) return;
@@ -263,14 +264,14 @@ export function checkLengths(
 }
 
 /**
- * Throws a RangeError if in most boxes the second corner lies before the first: the boxes then hold sizes. Also throws
- * if most sizes are negative. A few such boxes are accepted: corners may come in either order, as in the ONNX operator
- * NonMaxSuppression.
+ * Throws a RangeError if most boxes have the second corner before the first, since they then hold sizes. Also throws if
+ * most sizes are negative. A few such boxes are accepted: the ONNX operator NonMaxSuppression allows corners in either
+ * order.
  */
 export function checkCorners(boxes: ArrayLike<number>, format: SuppressBoxFormat): void {
   const areSizes = format === "xywh" || format === "cxcywh";
   const count = boxes.length / 4;
-  // Ignore an infinite coordinate: it shows nothing about the format.
+  // Ignore an infinite coordinate, which is no evidence of the format.
   const isNegative = (size: number): boolean => size < 0 && size > -Infinity;
   let turned = 0;
   for (let i = 0; i < boxes.length; i += 4)

@@ -14,10 +14,10 @@ export const TASKS: { readonly [T in TaskName]: string } = {
   text: "text",
 };
 
-/** Tasks that only readers know, with the name that users see: peaks of maps become boxes. */
+/** Tasks that exist only inside boxwright, with the name that users see. "peaks" finds boxes, so users see "detect". */
 export const GIVEN_BY: { readonly [T in TaskName]?: TaskName } = { peaks: "detect" };
 
-/** Names of the values in the option `tasks`: readers of networks, and further abilities of a decoder. */
+/** Names of the values in the option `tasks`: readers of networks, and other abilities of a decoder. */
 export type TaskValueName = Exclude<TaskName, "detect"> | "suppression" | "prepare";
 
 const exportOf = (task: TaskValueName): string =>
@@ -43,5 +43,5 @@ export function neededTask<N extends TaskValueName, T extends { readonly task: s
   ]);
 }
 
-/** The entry whose functions accept values, and the function to call. */
+/** The entry whose functions take tasks as values, and the function to call. */
 export const CORE = { from: "boxwright/core", name: "createDecoder(config" } as const;

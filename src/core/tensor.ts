@@ -49,9 +49,9 @@ interface Element {
   /** Sortable key of the largest element. */
   readonly high: number;
   /**
-   * Names that a caller may write for this type, such as "float32" or the class "Float32Array". Some are names of wider
-   * types (f64, 64-bit integers): the decoder narrows their values when it copies them into its memory. Readers of
-   * tensor files know the same names, and keep the wider values.
+   * Names of this type for callers, such as "float32" or the class "Float32Array". Some are names of wider types (f64,
+   * 64-bit integers), whose values the decoder narrows when it copies them. Readers of tensor files know the same
+   * names, and keep the wider values.
    */
   readonly names: string;
 }
@@ -61,7 +61,7 @@ export const ELEMENTS: { readonly [T in ElementType]: Element } = {
     code: TYPE_F32,
     bytes: 4,
     array: Float32Array,
-    // From the lowest finite value to the largest. -Infinity, which masked logits may have, passes no threshold.
+    // From the lowest finite value to the largest. Masked logits may be -Infinity, which passes no threshold.
     low: -0x7f800000,
     high: 0x7f7fffff,
     names: "f32 fp32 float float32 f64 fp64 float64 double",
@@ -90,7 +90,7 @@ export const ELEMENTS: { readonly [T in ElementType]: Element } = {
     bytes: 4,
     array: Int32Array,
     low: -2147483648,
-    // One less than the largest i32, so that the next larger key ("nothing passes") still fits an i32.
+    // One less than the largest i32, so that the next key, which means "nothing passes", still fits an i32.
     high: 2147483646,
     names: "i32 int int32 i64 int64 bigint64 u32 uint32 u64 uint64 biguint64",
   },
@@ -121,8 +121,8 @@ export interface TensorSpecInput {
   /** Element type. Default: the type of the data, where a Uint16Array means f16. Without data: f32. */
   readonly type?: TypeName | RefusedTypeName;
   /**
-   * Scale of quantised data: real = (raw - zeroPoint) * scale. A list has one scale for each index of `axis`. Such a
-   * tensor is converted to f32 when it is copied, and its slot is f32.
+   * Scale of quantised data: real = (raw - zeroPoint) * scale. A list has one scale for each index of `axis`; the
+   * tensor is then converted to f32 when it is copied, and its slot is f32.
    */
   readonly scale?: number | readonly number[];
   readonly zeroPoint?: number | readonly number[];
@@ -161,7 +161,7 @@ export interface TensorSpec {
   readonly dims: readonly number[];
   /** Type of the slot: f32 if the data have scales per channel. */
   readonly type: ElementType;
-  /** Scale; null: integers without a scale. Class ids and counts need no scale; boxes and scores do. */
+  /** Scale. null: integers without a scale, which only class ids and counts may be. */
   readonly scale: number | null;
   readonly zeroPoint: number;
   readonly order: string | null;
@@ -221,12 +221,12 @@ function typeOfData(data: TensorData): ElementType | null {
 
 export function volume(dims: readonly number[]): number {
   let n = 1;
-  // Use a plain loop: every frame passes here, and `for of` over a frozen array makes garbage in V8.
+  // Use a plain loop, since every frame runs this: `for of` over a frozen array makes garbage in V8.
   for (let i = 0; i < dims.length; i++) n *= dims[i];
   return n;
 }
 
-/** Returns a given scale, or null. Runtimes state 0 for a tensor that is not quantised. */
+/** Returns the given scale. Returns null for 0, which runtimes state for a tensor that is not quantised. */
 export const scaleOf = <S>(given: S | null | undefined): S | null =>
   given === undefined || given === 0 ? null : given;
 
@@ -243,9 +243,9 @@ export const SPEC_NAMES: readonly string[] = [
 ];
 
 /**
- * Throws for a field name that looks misspelt, and for another runtime's name of scale, zero point or type: its value
- * would be lost. Other names are ignored, because tensors of runtimes have further fields. Null and undefined values
- * are ignored too.
+ * Throws for a field name that looks misspelt, and for another runtime's name of scale, zero point or type, whose value
+ * would be lost. Ignores other names, since tensors of runtimes have more fields, and names whose value is null or
+ * undefined.
  */
 function checkNamesOf(where: string, t: object): void {
   for (const [name, value] of Object.entries(t)) {
@@ -314,7 +314,7 @@ function checkData(
 }
 
 /**
- * Checks a tensor and returns its specification, which has no data. Of the data, reads only the class and the length.
+ * Checks a tensor and returns its specification, which has no data. Reads only the class and the length of the data.
  * `before` holds the facts that were known before the data came. In plain JavaScript, null means the same as undefined.
  * @throws TensorError naming the tensor
  */
@@ -345,7 +345,8 @@ export function specOf(
   const hint = stated === null && before?.type ? elementType(before.type) : null;
   const type = data === undefined ? (givenType ?? "f32") : checkData(where, data, dims, givenType, hint);
   const float = isFloat({ type });
-  // Keep floats for which a list of scales was given beforehand: they are already real values from a slot or a runtime.
+  // Keep floats for which a list of scales was stated in advance: they are already real values from a slot or a
+  // runtime.
   const earlier = float && Array.isArray(before?.scale) ? undefined : before;
   const scale = scaleOf(t.scale) ?? scaleOf(earlier?.scale);
   const zeroPoint = t.zeroPoint ?? earlier?.zeroPoint ?? 0;
@@ -408,7 +409,8 @@ export function show(x: unknown, depth = 0): string {
   if (typeof x === "bigint") return `${x}n`;
   if (depth > 3) return "...";
   if (ArrayBuffer.isView(x)) {
-    // Read element by element: an array whose buffer went to another thread cannot be sliced. A DataView has no length.
+    // Read element by element. An array whose buffer went to another thread cannot be sliced, and a DataView has no
+    // length.
     const { length = 0 } = x as Uint8Array;
     return `${kindOf(x)} ${show(Array.from({ length: Math.min(9, length) }, (_, i) => (x as Uint8Array)[i]))}`;
   }

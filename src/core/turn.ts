@@ -1,14 +1,14 @@
-/** Quarter turns of pictures, and of positions in pictures. Phones deliver frames that lie on their side. */
+/** Quarter turns of pictures, and of positions in pictures. Phones may deliver frames that are not upright. */
 import { show } from "./tensor.ts";
 
 /**
- * Count of clockwise quarter turns that bring a picture upright: 1 is 90 degrees, as in CameraX's and ML Kit's
+ * Count of clockwise quarter turns that turn a picture upright. 1 is 90 degrees, as in CameraX's and ML Kit's
  * `rotationDegrees`, WebCodecs' `VideoFrame.rotation` and EXIF's orientation 6. 2 is orientation 3, and 3 is
  * orientation 8.
  */
 export type QuarterTurns = 0 | 1 | 2 | 3;
 
-/** Returns what is wrong with a rotation, as [got, expected]. Returns null if nothing is wrong. */
+/** Returns the problem of a rotation as [got, expected]. Returns null if there is none. */
 export function rotationProblem(rotation: unknown): readonly [got: string, expected: string] | null {
   if (rotation === undefined || [0, 1, 2, 3].includes(rotation as number)) return null;
   const turns = typeof rotation === "number" && rotation % 90 === 0 ? (rotation / 90) & 3 : null;
@@ -79,7 +79,7 @@ export function turnRows<T extends Pixels>(
   const last = turns === 0 ? 0 : turns === 1 ? height - 1 : width * height - (turns === 2 ? 1 : height);
   const across = turns === 0 ? 1 : turns === 2 ? -1 : turns === 1 ? turnedWidth : -turnedWidth;
   const down = turns === 0 ? turnedWidth : turns === 2 ? -turnedWidth : turns === 1 ? -1 : 1;
-  // A few rows fit the cache, so read each column at once and write it as one run.
+  // Read each column at once and write it as one run: a few rows fit the cache.
   for (let x = 0, start = last + first * down; x < width; x++, start += across)
     for (let y = 0, at = x, out = start; y < rows; y++, at += stride, out += down) to[out] = from[at];
 }

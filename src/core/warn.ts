@@ -29,7 +29,7 @@ function nodeEnv(): string | undefined {
 export function isDevelopment(around: Surroundings = globalThis as Surroundings, env = nodeEnv()): boolean {
   const { hostname } = around.location ?? {};
   if (hostname !== undefined) return LOCAL.test(hostname) || env === "development";
-  // Edge workers have a process like Node's, but are production.
+  // Edge workers have a process like Node's, but run in production.
   const isEdge = /cloudflare/i.test(around.navigator?.userAgent ?? "");
   return env !== "production" && !isEdge && around.process?.versions?.node !== undefined;
 }
@@ -46,7 +46,7 @@ function warnOnce(note: string): void {
   );
 }
 
-/** Receives notes if the caller passes no `onNote`. Reads the environment only when there is a note. */
+/** Receives notes if the caller passes no `onNote`. Reads the environment only when a note comes. */
 export const warnInDevelopment = (note: string): void => {
   if (isDevelopment()) warnOnce(note);
 };

@@ -34,12 +34,12 @@ interface AnchorPart extends AnchorMap {
 export function anchorMaps(query: CountedQuery, specs: Specs): Interpretation[] {
   const sets = query.anchorSets ?? [];
   const fits = fitted(sets, specs, candidates(query, specs));
-  // Give up if an anchor set fits no map: outputs are missing, and their boxes would be missing too.
+  // Give up if an anchor set fits no map: an output is missing, and its boxes would be lost.
   if (!sets.every(({ side }) => side === null || fits.some(({ view }) => view.w === side))) return [];
   return levels(specs, fits, ({ anchors }) => anchors).map((matches) => readMaps(query, matches));
 }
 
-/** True if a tensor lists the anchors within each cell. Such maps hold x and y before the sigmoid. */
+/** True if a tensor lists the anchors inside each cell. Such maps hold x and y without a sigmoid. */
 const hasAnchorsInside = ({ view }: TensorMatch): boolean => view.layout === "NhwAK";
 
 /** Returns every tensor whose channels can hold anchors, each with a task's channels after its own. */
@@ -120,7 +120,7 @@ function readMaps(query: CountedQuery, matches: readonly FittedMap[]): Interpret
   });
 }
 
-/** Returns a part for each anchor of a map. `rank`: index of the map, largest map first. */
+/** Returns a part for each anchor of a map. `rank` is the index of the map, largest first. */
 function partsOf({ scaleXY, traits }: CountedQuery, map: FittedMap, rank: number): AnchorPart[] {
   const usual = traits.squareSize ? 2 : 1;
   const xyScale = typeof scaleXY === "object" && scaleXY !== null ? scaleXY[rank] : (scaleXY ?? usual);
@@ -137,7 +137,10 @@ function partsOf({ scaleXY, traits }: CountedQuery, map: FittedMap, rank: number
   });
 }
 
-/** Returns the fields that an anchor adds to a head. `size`: input size of anchors in pixels. `null`: in cells. */
+/**
+ * Returns the fields that an anchor adds to a head. `size` is the input size for anchors in pixels, `null` for anchors
+ * in cells.
+ */
 const anchorFields =
   (query: CountedQuery, size: readonly [number, number] | null): HeadFields<AnchorPart> =>
   (part, logits) => {

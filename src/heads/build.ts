@@ -14,7 +14,7 @@ const ONES = [1, 1] as const;
 /** Function that returns the fields that a reading adds to a head. `logits`: true if scores are raw. */
 export type HeadFields<M = TensorMatch> = (match: M, logits: boolean) => Partial<HeadDraft>;
 
-/** One way to read some matches: everything that a head needs besides its match. */
+/** An interpretation before it is built: its matches, and everything else that their heads need. */
 export interface Reading<M extends TensorMatch = TensorMatch> {
   readonly name: ReadingName;
   /** Description of the contents of the tensors, for people. */
@@ -26,10 +26,10 @@ export interface Reading<M extends TensorMatch = TensorMatch> {
   readonly matches: readonly TensorMatch[];
   /** Parts of the matches if one match makes several heads, such as anchors, or maps in one tensor of rows. */
   readonly parts?: readonly M[];
-  /** Indices of further tensors that the reading uses. */
+  /** Indices of more tensors that the reading uses. */
   readonly alsoUses?: readonly number[];
   readonly notes?: readonly string[];
-  /** Class count if the query states none. */
+  /** Class count for a query without one. */
   readonly classes?: number;
   readonly inputSize?: readonly [number, number] | null;
   readonly pairs?: boolean;
@@ -87,7 +87,7 @@ function buildHead(
   const { box, view } = match;
   const scoreFn = logits ? "sigmoid" : "none";
   const enters = query.traits.objectness;
-  // Since its pull request 1911, depthai-core takes the class score alone for YOLOv6 r1.
+  // Ignore objectness: since its pull request 1911, depthai-core uses only the class score for YOLOv6 r1.
   const objectness = enters === "gate" && query.ruleSet === "depthai" ? null : match.objectness;
   const product = objectness !== null && query.product && enters !== "gate";
   const side = box.channel * (own.bins || 1);
@@ -176,5 +176,5 @@ export const softmax = (logits: boolean | undefined, offset: number, count: numb
 /** Returns the column for a tensor that holds only one value per row. */
 export const columnOf = (tensor: number): Column => ({ tensor, offset: 0, channel: 1, cell: 1 });
 
-/** Returns the tensors with the dims of tensor `at` removed, so that no reader uses that tensor. */
+/** Returns the tensors without the dims of tensor `at`, so that no reader uses that tensor. */
 export const without = (specs: Specs, at: number): Specs => blankExcept(specs, (_, i) => i !== at);

@@ -40,14 +40,14 @@ export interface ChannelView {
   /** Width and height of a feature map in cells; 0 for rows. */
   readonly w: number;
   readonly h: number;
-  /** Count of the head's maps that have the same size but smaller strides. */
+  /** Count of maps of the head that have the same size and smaller strides. */
   readonly earlier?: number;
 }
 
 /** Function that returns every layout of `k` channels in a tensor. */
 export type Views = (s: TensorSpec, k: number) => ChannelView[];
 
-/** Returns no layout. For a part that the network does not have. */
+/** Returns no layout: the network lacks this part. */
 export const none: Views = () => [];
 
 /** Returns the layouts as a feature map: [N,K,h,w], [N,h,w,K], each also without a batch. */
@@ -84,7 +84,7 @@ export const fiveDims: Views = ({ dims, order }, k) => {
 /** Returns the layouts as rows [N,R,K] and planes [N,K,R], also without a batch, and with dimensions of 1 anywhere. */
 export const rows: Views = ({ dims, order }, k) => {
   let orderWord = order?.toLowerCase();
-  // A storage order of maps also holds for their cells in rows.
+  // Treat a storage order of maps as that of their cells in rows.
   if (dims.length === 4 && orderWord === "nchw") orderWord = "planes";
   if (dims.length === 4 && orderWord === "nhwc") orderWord = "rows";
   const views: ChannelView[] = [];
@@ -93,7 +93,7 @@ export const rows: Views = ({ dims, order }, k) => {
     // Dimensions of 1 may stand for a single row or for a single channel.
     const [a, b] =
       long.length > 2 ? [] : long.length > 1 ? long : k === 1 ? [...long, 1, 1] : [1, ...long, 1];
-    // A single cell, or a single channel, is the same in both orders.
+    // For a single cell or channel, both orders are equal.
     if (b === k && (orderWord !== "planes" || a === 1 || k === 1))
       views.push({ batch, cells: a, channel: 1, cell: k, layout: "rows", w: 0, h: 0 });
     if (a === k && k !== 1 && b !== 1 && orderWord !== "rows")

@@ -1,4 +1,4 @@
-/** Finds the output that holds the count of valid rows in a finished list: by role, else by name, else by position. */
+/** Finds the output with the count of valid rows in a finished list: by role, else by name, else by position. */
 import { refuseFor } from "../core/errors.ts";
 import { list, type TensorSpec, volume } from "../core/tensor.ts";
 import type { Specs } from "./head.ts";
@@ -9,7 +9,7 @@ const COUNT_NAME = /num|count|valid|total|^n$/i;
 /** Matches names that mean another part of a list. */
 const PART_NAME = /score|conf|prob|class|label|id/i;
 
-/** Returns a name without the number at its end. Names of a series differ only in that number. */
+/** Returns a name without the number at its end. Names of a series share the rest. */
 export const stemOf = (name: string): string => name.replace(/[-_:. ]?\d*$/, "");
 
 /** Returns the index of the tensor of counts, -1 for none. Throws for several, or if lists always have one. */
@@ -44,7 +44,7 @@ export function countAmong(query: HeadQuery, specs: Specs, classIds: number): nu
   return specs.indexOf(candidates[0]);
 }
 
-/** True if only its position shows what a tensor is: its name belongs to a series or shows nothing. */
+/** True if only its position can identify a tensor: its name belongs to a series or means nothing. */
 const mayBeCount = (spec: TensorSpec, specs: Specs): boolean =>
   specs.some((s) => s !== spec && stemOf(s.name) === stemOf(spec.name)) ||
   !specs.some((s) => s !== spec && (BOX_NAME.test(s.name) || PART_NAME.test(s.name)));

@@ -14,13 +14,16 @@ export interface DistanceMap {
 /** A typical distance in strides. In trained networks the median lies between a third and three times this value. */
 const TYPICAL = 2;
 
-/** Smallest gap for a decision: between the values and the middle of both units, in powers of two. */
+/** Smallest distance of the values from the middle between both units for a decision, in powers of two. */
 const CLEAR = 1;
 
-/** Smallest gap for a decision without doubt. With this gap, the median is at most 1.4 times a typical distance. */
+/** Smallest such distance for a decision without doubt. The median is then at most 1.4 times a typical distance. */
 const CERTAIN = 1.5;
 
-/** Returns the unit that the values show, and whether a doubt is left. `null`: unknown, or between both units. */
+/**
+ * Returns the unit that the values show, and whether a doubt remains. `null`: no unit, or the values lie between both
+ * units.
+ */
 export function unitByValues(
   { valuesOf }: HeadQuery,
   maps: readonly DistanceMap[],
@@ -31,7 +34,7 @@ export function unitByValues(
     const values = valuesOf(box.tensor);
     const middle = values && medianOf(values);
     if (!middle) continue;
-    // Compare with the middle of TYPICAL strides and as many strides in pixels, on a logarithmic scale.
+    // Compare with the middle between TYPICAL strides and TYPICAL pixels, on a logarithmic scale.
     sum += Math.log2(middle / (TYPICAL * Math.sqrt(stride)));
     told++;
   }
@@ -40,7 +43,7 @@ export function unitByValues(
   return { unit: sum > 0 ? "pixels" : "strides", isCertain: gap >= CERTAIN };
 }
 
-/** Largest number of values to sort. The median of so many samples decides as well as the median of all values. */
+/** Largest count of values to sort. The median of that many samples is as reliable as that of all values. */
 const MOST = 4095;
 
 /** Returns the median of the absolute values above zero, from samples of a large map; 0 if there are none. */

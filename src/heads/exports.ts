@@ -60,7 +60,7 @@ const asksPriors = ({ variances }: HeadQuery): Hint[] => [
   ...(variances ? [] : (["variances", "scales"] as const)),
 ];
 
-/** Returns the shapes of finished rows, with each order of columns that the family has. */
+/** Returns the shapes of finished rows in each column order of the family. */
 function finishedShapes({ traits, boxFormat }: HeadQuery): string {
   if (traits.packed)
     return "a buffer of HailoRT: f32 [1,C (1+5 max)] by class, u8 [1,2+22 max] by score, or f32 [1,C,5,max]";
@@ -74,7 +74,7 @@ function finishedShapes({ traits, boxFormat }: HeadQuery): string {
     .join("; ");
 }
 
-/** Returns the shapes of boxes and scores of a network with queries. One score column may be no class. */
+/** Returns the shapes of boxes and scores of a network with queries. One score column may not be a class. */
 function queryShapes({ classes, labels, traits }: CountedQuery, shapes: string): string {
   const [all, oneMore] = shapes.split("; ");
   if (traits.everyColumn) return all;
@@ -102,7 +102,7 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
   "point-maps": { counted: true, read: pointMaps },
   "point-rows": {
     counted: true,
-    // With a stated box format, the network decoded the boxes.
+    // If a box format is stated, the network decoded the boxes.
     read: (query, specs) => (query.boxFormat ? objectnessRows : pointRows)(query, specs),
     expected: (query, shapes) => `${shapes}, ${withInput(query)}`,
     asks: asksInput,
@@ -207,7 +207,7 @@ const wholeUpTo = (most: number, counts: readonly number[]): number[] =>
 const allWaysOf = (traits: FamilyTraits): readonly Way[] =>
   traits.exports.flatMap((name) => waysOf(name, traits));
 
-/** Returns the class counts, up to `most`, that explain some dimension in the family's exports. */
+/** Returns the class counts, up to `most`, with which a dimension fits one of the family's exports. */
 export const classCounts = (traits: FamilyTraits, dimensions: readonly number[], most: number): number[] =>
   wholeUpTo(
     most,
@@ -223,11 +223,11 @@ export const addedCounts = (
 ): number[] =>
   wholeUpTo(
     most,
-    // A part in its own tensor fills all channels of that tensor.
+    // If a part has its own tensor, it fills all channels of that tensor.
     dimensions.flatMap((d) => [...allWaysOf(traits).flatMap((way) => addedIn(way, d, traits, classes)), d]),
   );
 
-/** True if a reading finds something. Readers may also throw. */
+/** True if a function returns at least one result. Functions that throw return none. */
 export function finds(read: () => readonly unknown[]): boolean {
   try {
     return read().length > 0;

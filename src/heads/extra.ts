@@ -56,7 +56,7 @@ function columnAfterHead(
   return mine.reduce((last, end) => (end.offset > last.offset ? end : last));
 }
 
-/** Returns the interpretation with `extra` in each head: the channels after its own in the tensor of boxes. */
+/** Returns the interpretation with `extra` in each head: the channels after the head's own in the tensor of boxes. */
 const withExtra = (query: HeadQuery, interpretation: Interpretation): Interpretation => ({
   ...interpretation,
   heads: interpretation.heads.map((head) => ({ ...head, extra: columnAfterHead(head, query) })),
@@ -66,24 +66,25 @@ const withExtra = (query: HeadQuery, interpretation: Interpretation): Interpreta
 const MAP_ORDERS = ["nchw", "nhwc"] as const;
 
 /**
- * Reads the tensors with all maps as NCHW, with all maps as NHWC, and with any mixture. Returns the readings that use
- * the most tensors. Mixed readings count only if they use more tensors than the others. A map that is as wide as it has
- * channels fits both orders, but a network has one order for all its maps. Tensors with a stated order keep that order.
- * @param read returns the readings of the tensors it is given
+ * Reads the tensors with all maps as NCHW, with all maps as NHWC, and in mixed orders. Returns the readings that use
+ * the most tensors. Mixed orders are returned only if they use more tensors. This is needed since a map that is as wide
+ * as it has channels fits both orders, although a network has one order for all its maps. Tensors with a stated order
+ * keep that order.
+ * @param read returns the readings of the given tensors
  */
 export function readInOneOrder<R extends Pick<Interpretation, "uses" | "heads">>(
   specs: Specs,
   read: (specs: Specs) => readonly R[],
 ): readonly R[] {
   const isOpen = ({ dims, order }: Specs[number]): boolean => dims.length >= 3 && order === null;
-  // [1,R,K] is rows or planes, so it has no order of maps.
+  // [1,R,K] is rows or planes, which have no order of maps.
   const isOpenMap = (spec: Specs[number]): boolean =>
     isOpen(spec) && (spec.dims.length > 3 || spec.dims[0] !== 1);
   if (!specs.some(isOpenMap)) return distinct(mostUsed(read(specs)));
   const inOrder = (order: (typeof MAP_ORDERS)[number]): readonly R[] =>
     read(specs.map((spec) => (isOpen(spec) ? { ...spec, order } : spec)));
   const ordered = mostUsed(MAP_ORDERS.flatMap(inOrder));
-  // Return these readings: they use all tensors, and no mixture can use more.
+  // Return these readings: they use all tensors, so mixed orders cannot use more.
   if (countOfUses(ordered) >= specs.length) return distinct(ordered);
   const mixed = mostUsed(read(specs));
   return distinct(countOfUses(mixed) > countOfUses(ordered) ? mixed : ordered);
@@ -128,7 +129,7 @@ export interface AddedPart {
   readonly names: readonly string[] | null;
   /** Returns the readings of the boxes. Default: `interpret`. */
   readonly readBoxes?: (specs: Specs) => readonly Interpretation[];
-  /** The tensors in the form in which the part is read, in the same order. Default: the same tensors. */
+  /** The tensors in the form for reading the part, in the same order. Default: unchanged. */
   readonly seen?: Specs;
 }
 
@@ -143,7 +144,7 @@ export function readAdded(query: HeadQuery, specs: Specs, part: AddedPart): read
     ? []
     : readBoxes(specs.map((spec) => ({ ...spec, extra: channels }))).map((one) => withExtra(query, one));
   const join = (boxes: Specs, holds: readonly boolean[]): readonly Interpretation[] =>
-    // Read the boxes only if tensors are left for boxes.
+    // Read boxes only if some tensors are not the part's.
     holds.some((held, i) => held && boxes.some(({ dims }, k) => k !== i && dims.length > 0))
       ? readBoxes(boxes).flatMap((one) => joinExtra(one, seen, channels, (i) => holds[i]) ?? [])
       : [];
@@ -156,12 +157,12 @@ export function readAdded(query: HeadQuery, specs: Specs, part: AddedPart): read
     ),
   );
   const most = Math.max(...tries.map(countOfMost));
-  // The part may share a kind of tensor with the boxes: scores of one class beside angles. Hide nothing if fewer
-  // tensors are then left over.
+  // The part may look like a tensor of boxes, as angles beside scores of one class do. If so, hide nothing if fewer
+  // tensors then stay unused.
   const isWhole = most >= specs.filter(({ dims }) => dims.length > 0).length;
   const open = isWhole ? [] : join(specs, names ? kinds[0] : specs.map(() => true));
-  // Keep every kind of tensors that uses the most tensors. If boxes and the part have equally many channels, only the
-  // caller can decide.
+  // Keep every kind of tensors with the largest count of used tensors. If boxes and the part have the same channel
+  // count, only the caller can decide.
   const beside =
     countOfMost(open) > most ? open : tries.filter((one) => most > 0 && countOfMost(one) === most).flat();
   const full = fullest([...fused, ...beside]);
@@ -174,9 +175,9 @@ const countOfMost = (all: readonly Pick<Interpretation, "uses">[]): number =>
 
 /**
  * Returns the tensors that may hold a part, one list for each kind: planes, interleaved maps, rows, and all tensors.
- * The caller tries each kind and takes the one that leaves the fewest tensors unused. This is needed because a map as
- * wide as a part has channels looks like that part: [1,64,10,10] beside points [1,10,10,10]. Most networks store their
- * parts in one kind of tensor, so several of the lists are equal.
+ * The caller tries each kind and takes the one with the fewest unused tensors. A map as wide as the part has channels
+ * would else look like the part: [1,64,10,10] beside points [1,10,10,10]. Most networks store their parts in one kind
+ * of tensor, so several lists are equal.
  */
 function kindsOf(query: HeadQuery, specs: Specs, channels: number): (readonly boolean[])[] {
   const grids = gridsOf(query);

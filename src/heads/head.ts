@@ -1,4 +1,7 @@
-/** Types of heads. An interpretation is a reading of all tensors. A head is a map or an anchor of it. */
+/**
+ * Types of heads and interpretations. An interpretation says how all tensors are read. A head is one map of it, or one
+ * anchor of a map.
+ */
 import type { ScoreForm } from "../core/family.ts";
 import type { ReadingName } from "../core/readings.ts";
 import type { TaskName } from "../core/tasks.ts";
@@ -74,13 +77,13 @@ export interface Head {
   /** Count of cells in a row of the map; 1 for rows without a map. */
   readonly gridWidth: number;
   readonly xyFn: Fn;
-  /** For `grid`: factor on f(x) and f(y). For `distance`: factor that turns distances into cells. */
+  /** For `grid`: factor on f(x) and f(y). For `distance`: factor that converts distances to cells. */
   readonly xyScale: number;
   readonly xyBias: number;
   readonly whFn: Fn;
   /** For `grid`: factors on f(w) and f(h). They are the normalised size of the anchor. */
   readonly size: readonly [number, number];
-  /** Factors that turn box channels into normalised coordinates. */
+  /** Factors that convert box channels to normalised coordinates. */
   readonly unit: readonly [number, number];
   /** For `prior`: rows of f32 cx cy w h, normalised. */
   readonly priors: Float32Array | null;
@@ -88,7 +91,7 @@ export interface Head {
   readonly variances: readonly [number, number, number, number];
 }
 
-/** A head before its plan is made. `unit` is `null` if boxes are in pixels and nobody stated the input size. */
+/** A head before its plan is made. `unit` is `null` if boxes are in pixels of an input of unknown size. */
 export interface HeadDraft extends Omit<Head, "unit"> {
   readonly unit: Head["unit"] | null;
 }
@@ -111,7 +114,10 @@ export interface Interpretation {
   readonly notes: readonly string[];
   /** [width, height] of the network input in pixels. Inferred from the shapes if the config states none. */
   readonly inputSize: readonly [number, number] | null;
-  /** True: each class of a cell may give a detection, at most as many as cells. Absent: the rules decide. */
+  /**
+   * True: each class of a cell may give a detection, but there are at most as many detections as cells. Absent: the
+   * rule `multiLabel` applies.
+   */
   readonly pairs?: true;
   /** Boxes are in pixels of the photo, not of the network input. */
   readonly inPhoto?: true;
@@ -119,22 +125,22 @@ export interface Interpretation {
   readonly listIds?: readonly number[];
   /** Index of a tensor whose values decide between this interpretation and another one. Absent: the shapes decide. */
   readonly awaits?: number;
-  /** What a task reads besides boxes. Absent if only boxes are read. */
+  /** The part of a task. Absent if only boxes are read. */
   readonly task?: TaskPlan;
 }
 
-/** What a task reads besides boxes, as plain data. Each task adds fields. */
+/** The part of a plan that a task reads, as plain data. Each task adds fields. */
 export interface TaskPlan {
   readonly name: TaskName;
   /** Text for people: the task and how it is read. */
   readonly about: string;
   /** Indices of tensors that no head reads: among the outputs in an interpretation, the plan's tensors in a plan. */
   readonly tensors: readonly number[];
-  /** Those of `tensors` that are maps or rows of bins, so that neighbouring values resemble each other. */
+  /** The tensors among `tensors` that are maps or rows of bins, in which neighbouring values are similar. */
   readonly maps?: readonly HeadTensor[];
   /** True: plan files cannot store this task, so the compiler refuses the network. */
   readonly notInFiles?: true;
-  /** Largest number of detections that the network can give for an image. Absent: the config limits it. */
+  /** Largest count of detections that the network can give for an image. Absent: the config limits it. */
   readonly mostRows?: number;
   /** Class names, if every network of the family has the same ones. */
   readonly labels?: readonly string[];
@@ -147,7 +153,7 @@ export interface TaskPlan {
 }
 
 /**
- * The output tensors and all that is known about them before any data. `extra`: count of the channels for a task after
- * those of boxes and scores.
+ * The output tensors, and the facts about them without data. `extra`: count of a task's channels after those of boxes
+ * and scores.
  */
 export type Specs = readonly (TensorSpec & { readonly extra?: number })[];

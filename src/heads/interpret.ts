@@ -40,23 +40,23 @@ function settleEndToEnd(query: HeadQuery, all: readonly Interpretation[]): reado
   const rest = all.filter((r) => !isList(r));
   if (!list || rest.length === 0 || !query.inputSize) return all;
   const raw = rest.filter((r) => mapsOfRows(query, r) > (query.strides ? 0 : 2));
-  // Keep both readings if the input has as many cells as exporters list detections, such as 120x118.
+  // Keep both readings if the input has exactly as many cells as the usual list has rows, such as 120x118.
   if (raw.length > 0) return cellsOf(list.heads) === USUAL_LIST ? all : raw;
-  // Prefer the list if only one or two maps fit: 300 detections equal 20 x 15 cells by chance.
+  // Prefer the list if the rows fit only one or two maps: 300 detections equal 20 x 15 cells by chance.
   if (rest.some((r) => mapsOfRows(query, r) > 0)) return query.traits.endToEnd ? [list] : all;
-  // Keep both readings if the caller states a format with centres. Exports with NMS inside write corners.
+  // Keep both readings if the stated format has centres, since exports with NMS inside write corners.
   if (query.boxFormat?.startsWith("c")) return all;
   return all.every(({ heads }) => cellsOf(heads) === cellsOf(list.heads)) ? all.filter(isList) : all;
 }
 
-/** Returns the count of input maps whose cells add up to the cells of an interpretation; 0 if no maps do. */
+/** Returns the count of input maps whose cells add up to the cells of an interpretation. Returns 0 if no maps do. */
 const mapsOfRows = (query: HeadQuery, { heads }: Interpretation): number =>
   gridsOfRows(query, cellsOf(heads))?.length ?? 0;
 
 /**
  * Drops maps that the input does not have, and rows that are a map of the input. A shape may fit both: [N,K,1,w] is a
- * map one cell high or planes, [N,R,K] is rows with a batch or a map without one. Rows that fill three maps are kept
- * beside the map: [1,20,84] at 64x64 is 16 classes in planes, or 17 bins of 20 cells.
+ * map one cell high or planes, [N,R,K] is rows with a batch or a map without one. Rows that fit three maps are kept
+ * beside a map: [1,20,84] at 64x64 is 16 classes in planes, or 17 bins of 20 cells.
  */
 function settleMaps(query: HeadQuery, all: readonly Interpretation[]): readonly Interpretation[] {
   const grids = gridsOf(query);
@@ -66,8 +66,8 @@ function settleMaps(query: HeadQuery, all: readonly Interpretation[]): readonly 
   const ours = all.filter((r) => isMaps(r) && r.heads.every(isGrid));
   const isMapToo = ({ uses }: Interpretation): boolean =>
     ours.some((map) => uses.every((i) => map.uses.includes(i)));
-  // True if a tensor is a map that exporters add beside boxes and scores. Its shape may be that of rows: [1,1,8,12] is
-  // 8 channels of 12 cells.
+  // True if the tensor is a map that exporters add to boxes and scores. It may look like rows: [1,1,8,12] is 8 channels
+  // of 12 cells.
   const isBesides = ({ tensors }: Interpretation): boolean =>
     ours.length > 0 &&
     tensors.flat().every(({ dims }) => dims.length === 4 && grids.some((g) => isMapOf(dims, g)));

@@ -1,4 +1,4 @@
-/** Reads feature maps without anchors, and rows that hold the cells of such maps. The boxes are not decoded yet. */
+/** Reads feature maps without anchors, and rows with the cells of such maps. The boxes are undecoded. */
 import type { ScoreForm } from "../core/family.ts";
 import { buildInterpretation, type Reading, unitOf } from "./build.ts";
 import { maps, none, rows } from "./channels.ts";
@@ -51,7 +51,7 @@ export function pointRows(query: CountedQuery, specs: Specs): Interpretation[] {
     slices(query, match).map((parts) =>
       buildInterpretation(query, {
         name: "point-rows",
-        // Give no advice if the config states the reading.
+        // Give no advice about `boxFormat` if the config states the reading.
         title: query.reading === null ? UNDECODED : "undecoded boxes, objectness, classes",
         usual: query.traits.raw,
         fields: (part) => ({ whFn: "exp", size: unitOf(query, part) }),
@@ -73,7 +73,7 @@ const BINS = [0, 16, 8, 17, 32];
 export function distanceMaps(query: CountedQuery, specs: Specs): Interpretation[] {
   const { classes, traits } = query;
   const { raw } = traits;
-  // Networks that exporters changed to plain distances contain the sigmoid. Networks with raw distributions do not.
+  // The sigmoid is part of networks that exporters changed to plain distances, but not of those with raw distributions.
   const exported = matchParts(query, wholeHeads(query, specs), maps, BOX_OBJECTNESS_CLASSES);
   return [
     ...levels(specs, exported).flatMap((matches) => distances(query, 0, "probabilities", matches)),
@@ -106,7 +106,7 @@ export function distanceMaps(query: CountedQuery, specs: Specs): Interpretation[
   ];
 }
 
-/** Returns the interpretation of maps of distances. Returns one for each unit if nothing shows the unit. */
+/** Returns the interpretations of maps of distances: one, or one for each unit if nothing decides the unit. */
 function distances(
   query: CountedQuery,
   bins: number,
@@ -132,7 +132,7 @@ function distances(
         xyBias: fromCorner ? 0 : 0.5,
         ...(unit === "pixels" && {
           xyScale: 1 / strideOf(query, part),
-          // No stride is known without an input size.
+          // Strides are unknown without an input size.
           ...(query.inputSize === null && { unit: null }),
         }),
       }),

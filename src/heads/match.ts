@@ -49,7 +49,9 @@ export function matchOne(specs: Specs, views: Views, channels: ChannelPlan): Ten
 /** Returns the indices of the tensors that a match uses. */
 export const usesOf = ({ tensors }: TensorMatch): number[] => tensors.map(({ index }) => index);
 
-/** Returns the storage orders of a match as one word, to compare with other matches. */
+/**
+ * Returns the tensors without the dims of those that are not kept, so that no reader uses them. Indices stay the same.
+ */
 const layoutsOf = ({ tensors }: TensorMatch): string => tensors.map(({ layout }) => layout).join();
 
 /** True if the tensor may have the role: `roles` does not give the role to another tensor. */
@@ -62,11 +64,11 @@ export function mayPlay({ roles }: Pick<HeadQuery, "roles">, role: keyof Roles, 
 export const blankExcept = (specs: Specs, keep: (s: TensorSpec, i: number) => boolean): TensorSpec[] =>
   specs.map((s, i) => (keep(s, i) ? s : { ...s, dims: [] }));
 
-/** Returns the tensors with the dims of those removed that may not have the role. */
+/** Returns the tensors without the dims of those that may not have the role. */
 export const playersOf = (query: HeadQuery, specs: Specs, role: keyof Roles): Specs =>
   query.roles?.[role] === undefined ? specs : blankExcept(specs, (s) => mayPlay(query, role, s.name));
 
-/** Joins each match with every further tensor that has as many cells and `k` channels. */
+/** Joins each match with every other tensor that has as many cells and `k` channels. */
 export function join(
   query: HeadQuery,
   specs: Specs,
@@ -115,7 +117,7 @@ export function pairs(
   scores: number,
 ): readonly TensorMatch[] {
   const matches = matchOne(playersOf(query, specs, "boxes"), views, { count: boxes, boxes: 0 });
-  // If there are as many box channels as classes, both orders of a pair fit. Names decide then.
+  // If there are as many box channels as classes, both orders of a pair fit. Then names decide.
   return preferred(
     join(query, specs, matches, "scores", views, scores),
     ({ tensors: [first, second] }) => BOX_NAME.test(first.name) && !BOX_NAME.test(second.name),
@@ -141,8 +143,7 @@ export const byLayout = <M extends TensorMatch>(matches: readonly M[]): M[][] =>
 
 /**
  * Returns every choice of one match per map, from the largest map to the smallest. Prefers matches of one storage
- * order. Two tensors that fit the same map give two choices. `mapOf` identifies the map of a match, by default by its
- * size.
+ * order. Two tensors that fit the same map give two choices. `mapOf` identifies a match's map, by default by its size.
  */
 export function levels<M extends TensorMatch>(
   specs: Specs,
@@ -168,8 +169,8 @@ export function levels<M extends TensorMatch>(
 
 /**
  * Returns two choices of matches, largest map first. No two matches of a choice share a tensor. The first choice takes
- * the matches in order, the second choice in reverse. The choices differ only if two tensors fit the same two roles:
- * objectness and the scores of one class, or boxes and equally many classes.
+ * the matches in order, the second in reverse. They differ only if two tensors fit the same two roles: objectness and
+ * the scores of one class, or boxes and equally many classes.
  */
 export function disjoint(matches: readonly TensorMatch[]): TensorMatch[][] {
   const all = largestFirst(matches);
@@ -230,7 +231,7 @@ export const preferOneOrder = (matches: readonly TensorMatch[]): readonly Tensor
 const isOfOneOrder = ({ tensors: [{ layout }, ...others] }: TensorMatch): boolean =>
   others.every((other) => other.layout === layout);
 
-/** Treats rows as the input's map with equally many cells. Returns only matches for which there is such a map. */
+/** Treats rows as the map of the input with the same cell count. Returns only matches for which there is such a map. */
 export const asMaps = (query: HeadQuery, matches: readonly TensorMatch[]): TensorMatch[] =>
   matches.flatMap((match) => {
     const map = gridsOf(query).find(({ cells }) => cells === match.view.cells);

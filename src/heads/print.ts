@@ -1,4 +1,4 @@
-/** Texts about heads and about reasons. Errors, `describe` and the command line all use these texts. */
+/** Describes heads and reasons. Errors, `describe` and the command line all use these texts. */
 import type { FamilyReason } from "../core/family-names.ts";
 import type { Family } from "../core/family.ts";
 import { shape } from "../core/tensor.ts";
@@ -38,7 +38,7 @@ export function familyReason({ kind, value }: FamilyReason): string {
   }
 }
 
-/** What settled the form of the scores. */
+/** Reason for the form of the scores. */
 export type ScoresReason =
   | { readonly kind: "option" }
   /** Default of the family's reading. */

@@ -1,7 +1,7 @@
 /**
- * Prior boxes (anchors, default boxes) of standard SSD networks whose export leaves the priors out. All functions
- * return f32 rows, normalised to the network input. The rows have the order of the network's outputs: layer by layer,
- * row by row, cell by cell, box by box.
+ * Builds prior boxes (anchors, default boxes) of standard SSD networks whose exports leave them out. All functions
+ * return f32 rows, normalised to the network input. Rows have the order of the network's outputs: layer by layer, row
+ * by row, cell by cell, box by box.
  */
 import {
   type EfficientdetLayout,
@@ -25,7 +25,7 @@ export interface SsdAnchorOptions {
   readonly maxScale: number;
   /** Width / height of the boxes of a cell, without the extra box between two scales. Default: 1, 2, 1/2, 3, 1/3. */
   readonly aspectRatios?: readonly number[];
-  /** Width / height of the extra box between this scale and the next; 0: no such box. Default: 1. */
+  /** Width / height of the extra box between this scale and the next. 0: no extra box. Default: 1. */
   readonly interpolatedRatio?: number;
   /** True: the first layer has only three boxes: scale 0.1 at ratio 1, and the layer's scale at ratios 2 and 1/2. */
   readonly reduceLowest?: boolean;
@@ -38,7 +38,7 @@ export interface SsdAnchorOptions {
 /** Scale of the square box of a reduced first layer. */
 const LOWEST_SCALE = 0.1;
 
-/** Throws a RangeError if the value is no list of positive numbers, `count` of them if given. */
+/** Throws a RangeError unless the value is a list of positive numbers, `count` of them if given. */
 function checkPositive(name: string, given: unknown, count?: number): void {
   // Array.from fills the holes of an array. Without it, every() would skip them.
   const all: unknown[] = Array.isArray(given) ? Array.from(given) : [];
@@ -73,7 +73,7 @@ function checkCount(name: string, boxes: number): void {
 const cellsOf = ([width, height]: readonly [number, number], stride: number): number =>
   Math.ceil(width / stride) * Math.ceil(height / stride);
 
-/** Throws a RangeError if the centre inside a cell is no number of cells. */
+/** Throws a RangeError unless the value is a position inside a cell. */
 function checkOffset(offset: unknown): void {
   if (offset !== undefined && !Number.isFinite(offset))
     refuse("offset", offset, "a number of cells, 0.5 for the middle of one");

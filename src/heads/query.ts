@@ -1,4 +1,4 @@
-/** The query: the fields of a config that readers of shapes need, with the family settled. */
+/** The query is a config with a known family: the fields that readers of shapes need. */
 import type { Config, OutputSpec } from "../config/types.ts";
 import type { Rules } from "../core/rules.ts";
 import { refuse } from "../core/errors.ts";
@@ -60,8 +60,8 @@ export function outputsOf(
 export const namesOf = (roles: Config["roles"]): string[] => Object.values(roles ?? {}).flat() as string[];
 
 /**
- * Settles the family of a config by the options, the file and the names of the outputs, and gives the reason. Decoder,
- * detector, preparation and crops all call this function, so that they agree.
+ * Returns the family of a config and the reason, by the options, the file and the names of the outputs. Decoder,
+ * detector, preparation and crops all call this function, so that all use the same family.
  * @param outputs the outputs of the network. Default: the outputs that the config states
  */
 export function familyOf(
@@ -83,7 +83,7 @@ export function familyOf(
 /** Names that Hugging Face's exporter gives to the outputs of networks with queries: class scores and boxes. */
 const QUERY_NAMES = [/^(pred_)?logits$/, /^pred_boxes$/];
 
-/** Returns the query of a config whose family and rules are settled. */
+/** Returns the query of a config with known family and rules. */
 export function queryOf(
   config: Config,
   family: Family,

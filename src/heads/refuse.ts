@@ -1,4 +1,4 @@
-/** Errors about tensors that fit no reading, or several readings. */
+/** Throws errors about tensors that fit no interpretation, or several. */
 import { areCoco, COCO_CLASSES, COCO_LAST } from "../core/coco.ts";
 import { type Hint, refuseFor, TensorError } from "../core/errors.ts";
 import { representativeOf, suggestedFamilies, TRAITS } from "../core/families.ts";
@@ -66,7 +66,7 @@ export function settlingOptions(
   };
 }
 
-/** Throws a TensorError that describes the family's tensors, and says which options would fit the given tensors. */
+/** Throws a TensorError that describes the family's tensors, and the options with which the given tensors would fit. */
 export function refuseAll(query: HeadQuery, why: FamilyReason, specs: readonly TensorSpec[]): never {
   const { classes, reading, family } = query;
   const batches = new Set(specs.filter(({ dims }) => dims.length > 2).map(({ dims }) => dims[0]));
@@ -103,7 +103,7 @@ export function refuseAll(query: HeadQuery, why: FamilyReason, specs: readonly T
   );
 }
 
-/** Returns the shapes of the family's exports, and the options that are needed to know the shapes. */
+/** Returns the shapes of the family's exports, and the options on which they depend. */
 function expectedShapes(query: HeadQuery): { words: string; hints: readonly Hint[] } {
   if (!isCounted(query) && query.traits.classes === undefined)
     return {
@@ -135,7 +135,7 @@ function otherFamily(stated: HeadQuery, specs: Specs): Family | null {
     const traits = TRAITS[family];
     return (
       representativeOf(family) !== representativeOf(query.family) &&
-      // Without a stated class count, tensors with any class count would fit.
+      // Without a stated class count, tensors would fit with any class count.
       (stated.classes !== null || has(channelsBesideClasses(traits) + USUAL_CLASSES)) &&
       // Networks with anchors have several rows per cell.
       !(traits.head === "anchor" && specs.some(({ dims }) => isRowPerCell(query, dims))) &&
@@ -164,7 +164,7 @@ interface SplitChannels {
   readonly isFinished: boolean;
 }
 
-/** Splits the channels of rows or planes into boxes, the stated classes, and others. Returns `null` for maps. */
+/** Splits the channels of rows or planes into boxes, the stated classes, and the rest. Returns `null` for maps. */
 export function splitChannels(
   { traits, inputSize, strides }: HeadQuery,
   { dims }: Pick<TensorSpec, "dims">,
@@ -184,7 +184,7 @@ function extraChannels(query: HeadQuery, specs: Specs): SplitChannels | null {
   const { classes, traits } = query;
   if (classes === null || (traits.head !== "distance" && traits.head !== "anchor")) return null;
   const all = specs.flatMap((spec) => splitChannels(query, spec, classes) ?? []);
-  // Look for the channel count of an angle, of mask coefficients, or of keypoints with two or three values.
+  // Look for a channel count that is an angle, mask coefficients, or keypoints with two or three values.
   const mayBeTask = ({ extra }: SplitChannels): boolean =>
     extra === 1 || extra >= FEWEST_COEFFICIENTS || (extra > 0 && extra % 3 === 0);
   return all.find(mayBeTask) ?? null;
@@ -213,7 +213,7 @@ function adviceOnCoco(query: HeadQuery, specs: Specs): string[] {
   return reads(COCO_LAST) ? ['labels: labelsOf("coco91").slice(1) names these: COCO\'s own ids, 1..90'] : [];
 }
 
-/** Largest number of class counts that an error suggests. More guesses would not help. */
+/** Largest count of class counts that an error suggests. More would not help. */
 const MOST_GUESSES = 3;
 
 /** Returns advice about the class counts with which the tensors would fit. Empty if there are none or too many. */

@@ -83,7 +83,9 @@ export const endToEnd = (query: HeadQuery, specs: Specs): Interpretation[] =>
     matchOne(specs, rows, { count: 6, boxes: 0, scores: 4 }).filter(isRows),
   );
 
-/** Reads DETR (softmax, the last class is "nothing") and RT-DETR (sigmoid): cx cy w h in 0..1, a row per query. */
+/**
+ * Reads DETR (softmax, where the last class is "nothing") and RT-DETR (sigmoid): cx cy w h in 0..1, one row per query.
+ */
 export function queries(query: CountedQuery, specs: Specs): Interpretation[] {
   const { classes, traits, background } = query;
   const fields = decodedBoxes(query);
@@ -113,7 +115,7 @@ export function queries(query: CountedQuery, specs: Specs): Interpretation[] {
   ];
 }
 
-/** Reads Ultralytics' RT-DETR: rows [N,Q,4+C] of cx cy w h and probabilities; not if roles name two tensors. */
+/** Reads Ultralytics' RT-DETR: rows [N,Q,4+C] of cx cy w h and probabilities. Skipped if roles name two tensors. */
 export const queryRows = (query: CountedQuery, specs: Specs): Interpretation[] =>
   query.roles?.boxes && query.roles.scores
     ? []
@@ -152,8 +154,8 @@ interface ClassColumns {
 }
 
 /**
- * Returns the ways in which a network like RF-DETR can store its classes. Networks that users trained further have a
- * last column that was never trained. COCO's own weights have 91 columns: the index of a column is COCO's id, up to 90.
+ * Returns the possible class columns of a network like RF-DETR. Networks after fine-tuning have a last column that was
+ * never trained. COCO's own weights have 91 columns, indexed by COCO's ids, up to 90.
  */
 function classColumns({ classes, labels, background, traits }: CountedQuery): readonly ClassColumns[] {
   const whole = { width: classes, first: 0, count: classes };
@@ -164,7 +166,7 @@ function classColumns({ classes, labels, background, traits }: CountedQuery): re
       .map((width) => ({ width, first: background === 0 ? 1 : 0, count: width - 1 }));
   const ids = COCO_LAST + 1;
   if (areCoco(labels, COCO_LAST)) return [whole, { width: ids, first: 1, count: COCO_LAST }];
-  // Without labels, nothing tells COCO's 90 ids from 90 classes and a last column for no class.
+  // Without labels, COCO's 90 ids look like 90 classes and a last column for no class.
   if (classes === COCO_LAST && labels === null) return [whole];
   return [
     whole,
@@ -230,7 +232,7 @@ export function postprocess(asked: HeadQuery, specs: Specs): Interpretation[] {
   const matches = pairs(mine, without(specs, classIds), rows, 4, 1).filter(isRows);
   if (matches.length === 0) return [];
   const counter = countAmong(mine, specs, classIds);
-  // Require a count, or a family with finished lists. Else nothing shows that boxes were suppressed.
+  // Require a count, or a family with finished lists. Nothing else shows that boxes were suppressed.
   if (counter < 0 && query.traits.finishedFormat === undefined) return [];
   const count: Column | null = counter < 0 ? null : { ...columnOf(counter), channel: 0, cell: 0 };
   return matches.map((match) =>
@@ -249,17 +251,20 @@ export function postprocess(asked: HeadQuery, specs: Specs): Interpretation[] {
   );
 }
 
-/** True if a family has only finished lists. Rows of priors would also have boxes and scores in separate tensors. */
+/**
+ * True if a family has only finished lists. For others, rows of priors may have boxes and scores in separate tensors
+ * too.
+ */
 export const hasOnlyFinishedRows = ({ head }: FamilyTraits): boolean => head === "plain" || head === "prior";
 
-/** True if the rows may be cells, for a family with undecoded exports: boxes, classes, perhaps objectness. */
+/** True if the rows may be cells of a family with undecoded exports: boxes, classes, perhaps objectness. */
 export const mayBeCells = (width: number, classes: number | null): boolean =>
   [4, 5].includes(width - (classes ?? 0));
 
 /** Reads rows of finished lists in each order that the family has. Converted rows have a tensor of counts. */
 export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
   const query = finishedQuery(asked);
-  // "cycxhw" is the order of the family's raw offsets from priors, so it does not describe this list.
+  // "cycxhw" is the order of the family's raw offsets from priors, not of this list.
   const boxFormat = query.boxFormat === "cycxhw" ? null : query.boxFormat;
   const format = boxFormat ?? query.traits.finishedFormat ?? "xyxy";
   const counter = specs.findIndex(({ countsRows }) => countsRows);
@@ -277,8 +282,8 @@ export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
   return names.flatMap((name) => {
     const order = rowOrder(name);
     const { classId } = order;
-    // Lists of one class may lack class ids if the family has no other order of columns. Five columns of all cells are
-    // more likely raw.
+    // Lists of one class may lack class ids if the family has no other column order. Five columns of all cells are more
+    // likely raw.
     const isBare = classId === null && classIds < 0;
     if (isBare && (query.classes !== 1 || names[0] !== name)) return [];
     return each(
@@ -304,7 +309,7 @@ export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
       }).filter(
         (match) =>
           isRows(match) &&
-          // Ignore a tensor of class ids that has as many elements as a row has columns: it looks like one row.
+          // Ignore a tensor of class ids that has as many elements as a row has columns, since it looks like one row.
           (classId !== null || match.tensors[0].index !== classIds) &&
           isList(order.width, match.tensors[0].dims.length),
       ),

@@ -140,7 +140,10 @@ function priorWidths(specs: Specs): number[] {
     .filter((n) => n > 1 && n !== 4 && Number.isInteger(n));
 }
 
-/** Reads offsets or decoded boxes. Without variances or priors nothing shows which, and both readings are kept. */
+/**
+ * Reads offsets or decoded boxes. Without variances or priors, nothing decides between them, and both readings are
+ * kept.
+ */
 export function offsetsOrBoxes(query: HeadQuery, specs: Specs): Interpretation[] {
   const isDecoded = query.boxFormat === "xyxy";
   return [
@@ -150,9 +153,9 @@ export function offsetsOrBoxes(query: HeadQuery, specs: Specs): Interpretation[]
 }
 
 /**
- * Returns the index of the output that holds the prior boxes, or -1: by role, else by name. Outputs of boxes and scores
- * may have "anchor" in their names too. So the table of priors must stand beside boxes and scores, have no other role,
- * and have four or eight numbers per box.
+ * Returns the index of the output with the prior boxes, or -1: by role, else by name. Since outputs of boxes and scores
+ * may have "anchor" in their names too, the table of priors must stand beside boxes and scores, have no other role, and
+ * have four or eight numbers per box.
  */
 export function priorsAmong(specs: Specs, { roles }: Pick<HeadQuery, "roles">): number {
   if (roles?.priors !== undefined) return specs.findIndex(({ name }) => name === roles.priors);
@@ -186,7 +189,7 @@ interface Priors {
 /** Largest distance from 0 of a normalised prior's centre. Sides may be longer: 9 in EfficientDet at 128x128. */
 const FURTHEST_CENTRE = 8;
 
-/** Returns a table of priors for a count of cells, `null` for another length. Throws if it is in pixels. */
+/** Returns a table of priors for a count of cells. Returns `null` if its length differs. Throws if it is in pixels. */
 export function readPriors(query: HeadQuery, table: ArrayLike<number>, cells: number): Priors | null {
   const length = cells * 4;
   const hasVariances = table.length === 2 * length;
@@ -206,7 +209,7 @@ export function readPriors(query: HeadQuery, table: ArrayLike<number>, cells: nu
   const order = noteOfOrder(priors, format);
   if (order !== null) notes.push(order);
   if (query.variances) return { format, priors, variances: query.variances, notes };
-  // Take one set of variances: every PriorBox layer writes the same four factors for all boxes.
+  // Use one set of variances, since every PriorBox layer writes the same four factors for all boxes.
   const variances: Four = [table[length], table[length + 1], table[length + 2], table[length + 3]];
   for (let i = 0; i < length; i++) if (table[length + i] !== variances[i % 4]) return null;
   notes.push(`variances ${variances.map((v) => Math.fround(v).toPrecision(3)).join(", ")} from the priors`);
@@ -219,9 +222,9 @@ function usualPriorFormat({ traits, boxFormat }: HeadQuery, hasVariances: boolea
   return traits.priorFormat ?? (boxFormat === "cycxhw" ? "cycxhw" : "xyxy");
 }
 
-/** Smallest number of steps from prior to prior that tells the order. Fewer may lead down by chance. */
+/** Smallest count of steps from prior to prior that proves the order. Fewer may lead down by chance. */
 const FEWEST_STEPS = 16;
-/** Steps down are the rule if they are at least this many times as frequent as steps aside. */
+/** The order is column by column if steps down are at least this many times as frequent as steps aside. */
 const TIMES_DOWN = 4;
 /** Centres share a coordinate if they differ by less than this. */
 const SAME = 1e-5;
@@ -253,7 +256,9 @@ interface Centred {
   readonly swapped: number;
 }
 
-/** Returns the first `length` numbers of a table as rows cx cy w h, without an object per row: there may be 49,104. */
+/**
+ * Returns the first `length` numbers of a table as rows cx cy w h. Makes no object per row, since there may be 49,104.
+ */
 function centred(format: PriorFormat, table: ArrayLike<number>, length: number): Centred {
   const priors = new Float32Array(length);
   let furthest = 0;

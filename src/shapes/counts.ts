@@ -1,4 +1,4 @@
-/** Gives points to row counts and map sizes that agree with the stated input, or with usual inputs. */
+/** Rates row counts and map sizes by points, compared with the stated input or with usual inputs. */
 import { TRAITS } from "../core/families.ts";
 import type { FormRow } from "./form.ts";
 import { areCells, cellsOf, gridsOf, SIDES } from "./grids.ts";
@@ -60,7 +60,7 @@ export function inputOfPriors(
   inputs: readonly (readonly [number, number])[] = PRIOR_INPUTS,
 ): readonly [number, number] | undefined {
   const { buildPriors } = TRAITS[families[0]];
-  // Calculate the count where every cell has equally many priors. Building the priors of a large input takes long.
+  // If every cell has equally many priors, compute the count: building the priors of a large input takes long.
   return inputs.find((inputSize) =>
     perCell
       ? perCell * cellsOf(gridsOf({ inputSize, strides: PYRAMID })) === n
@@ -69,14 +69,14 @@ export function inputOfPriors(
 }
 
 /**
- * Returns points for rows that may be the priors of a family's networks. A known prior count gets 3 points or more.
- * Where the priors are not built in, a count above 1000 gets 0 points if it is no count of cells. Other rows get
- * `null`: they cannot be priors.
+ * Returns points for rows that may be the priors of a family's networks. A known prior count gets 3 points or more. If
+ * the priors are not built in, a count above 1000 that is no count of cells gets 0 points. Other rows get `null`: they
+ * cannot be priors.
  */
 export function pointsForPriors(n: number, form: FormRow, { inputSize }: Asked): number | null {
   if (TRAITS[form.families[0]].buildPriors)
     return inputOfPriors(n, form, inputSize ? [inputSize] : PRIOR_INPUTS) ? 3 : null;
-  // Prefer known prior counts unless a square input has as many cells: 3234 rows are priors of SSDLite rather than the
+  // Prefer known prior counts unless a square input has as many cells: 3234 rows are priors of SSDLite, rather than the
   // cells of 11 x 14 blocks.
   if (SSD_PRIORS.includes(n)) return pointsForCells(n, 1, inputSize) === 3 ? 3 : 5;
   return n > 1000 && pointsForCells(n, 1, inputSize) === null && pointsForCells(n, 3, inputSize) === null
@@ -97,7 +97,10 @@ export const levelsOf = ({ form, views }: Match): readonly View[] =>
 /** Smallest width, in cells, of a map that marks the centres of objects. One cell is 4 pixels of the input. */
 const LEAST_CENTRES = 24;
 
-/** Returns points for feature maps of the input, or that halve in size one after the other. Else `null`. */
+/**
+ * Returns points for feature maps that fit the input, or that halve in size one after the other. Returns `null` for
+ * others.
+ */
 export function pointsForMaps(
   levels: readonly View[],
   inputSize: Asked["inputSize"],
@@ -109,9 +112,10 @@ export function pointsForMaps(
   if (form.kind === "centres") return Math.max(first.w, first.h) >= LEAST_CENTRES ? 0 : null;
   if (form.kind === "classes of cells") return 0;
   if (inputSize !== null) {
-    // Allow one map only at stride 16 or 32. A finer map is a segmentation.
+    // Allow a single map only at stride 16 or 32. A finer map is a segmentation.
     const strides = levels.length > 1 ? null : [16, 32];
-    // Require sides that are multiples of the stride. An input of 300 x 75 is the crop of a text recogniser.
+    // Require sides that are multiples of the stride. An input of 300 x 75, for instance, is the crop of a text
+    // recogniser.
     const isWhole = ({ stride }: { stride: number }): boolean =>
       strides === null || inputSize.every((side) => side % stride === 0);
     const grids = gridsOf({ inputSize, strides }).filter(isWhole);

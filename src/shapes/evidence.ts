@@ -1,7 +1,6 @@
 /**
- * Rates how well a match with the table of forms agrees with other facts: names, row counts, the input, usual counts.
- * Each rule has a name, the points that it gives, and an example. `null` instead of points means that the match is
- * impossible.
+ * Rates how well a form agrees with other facts: names, row counts, the input, usual counts. Each rule has a name, the
+ * points that it gives, and an example. Points of `null` mean that the match is impossible.
  */
 import { MOST_BOX_CELLS } from "../core/exporters.ts";
 import { familyInName } from "../core/family-names.ts";
@@ -20,13 +19,13 @@ const isUsual = (count: number | undefined): boolean =>
 /** Usual class counts of networks with oriented boxes: 1 for a class of one's own, and those of DOTA 1.0, 1.5, 2.0. */
 const USUAL_ORIENTED: readonly number[] = [1, 15, 16, 18];
 
-/** Count of text tokens for which Grounding DINO and its kin give scores. */
+/** Count of text tokens for which Grounding DINO and its variants give scores. */
 const TOKENS = 256;
 
 /** Usual channel counts of feature maps between the backbone and the head. */
 const BACKBONE: readonly number[] = [128, 256, 384, 512, 768, 1024];
 
-/** Counts the parts that have a usual name (`all`), and those whose tensors bear that name (`named`). */
+/** Counts the parts that have a usual name (`all`), and those whose tensor has that name (`named`). */
 function namedParts({ form, views }: Match, tensors: readonly OpenTensor[]): { named: number; all: number } {
   const parts = Object.entries(form.parts).filter(([part, { name }]) => name && views[part]);
   const has = ([part, { name }]: (typeof parts)[number]): boolean =>
@@ -49,7 +48,7 @@ const generalRules: readonly Rule[] = [
     example: "cls_3 [1,4,92,160] and reg_3 [1,22,92,160] of FCENet are no boxes and 22 classes",
     points: ({ views: { boxes, scores } }, { tensors }) => {
       if (!boxes) return 0;
-      // Refuse the name "logits" for rows of boxes and classes: no exporter uses it so.
+      // Refuse the name "logits" for rows of boxes and classes, since no exporter uses it for them.
       if (!scores) return boxes.every(({ tensor }) => /^logits?$/i.test(tensors[tensor].name)) ? null : 0;
       const are = (views: typeof boxes, name: RegExp, not: RegExp): boolean =>
         views.every(({ tensor }) => name.test(tensors[tensor].name) && !not.test(tensors[tensor].name));
@@ -79,7 +78,7 @@ const generalRules: readonly Rule[] = [
       if (n === null) return 0;
       if (form.counts && !form.counts.includes(n)) return null;
       const { inputSize } = asked;
-      // Accept unusual row counts if the caller states the family: the caller knows more than the row count tells.
+      // Accept unusual row counts if the caller states the family, which is stronger evidence.
       const lenient = asked.isFamilyStated ? 0 : null;
       switch (form.rows) {
         case "cells":
@@ -96,10 +95,9 @@ const generalRules: readonly Rule[] = [
             : null;
         case "list":
           if (n > MOST_LISTED) return n % 1000 === 0 ? 0 : null;
-          // Take a point from [1,7]: seven scores are more likely than a list of one detection.
+          // Subtract a point from [1,7]: seven scores are more likely than a list of one detection.
           if (n === 1 && Object.values(views).every(([{ rank }]) => rank === 2)) return -1;
-          // A text recogniser or a forecast has rows for its steps, with as many columns as a box with points or an
-          // angle.
+          // Text recognisers and forecasts have a row per step, with as many columns as a box with points or an angle.
           return isRound(n) ? 1 : form.task && Object.keys(views).join() === "rows" ? null : 0;
         default:
           return 0;
@@ -128,7 +126,7 @@ const generalRules: readonly Rule[] = [
   {
     name: "a family that looks like a more usual one",
     example: "yolov8 goes before a fork of it that adds a channel which nothing reads",
-    // Trust a caller who states the less usual family.
+    // Believe a caller who states the less usual family.
     points: ({ form }, { isFamilyStated }) => (form.isLookalike && !isFamilyStated ? -2 : 0),
   },
   {
@@ -246,7 +244,7 @@ const generalRules: readonly Rule[] = [
     points: ({ form, bound: { C: c } }, { classes, inputs }) => {
       if (form.kind !== "masks alone") return 0;
       if (classes === null && !isUsual(c)) return null;
-      // A model file names all of its outputs, so prototypes would be among them.
+      // Subtract points if prototypes are missing: a model file names all of its outputs.
       return inputs.length > 0 ? -2 : 0;
     },
   },
@@ -268,7 +266,7 @@ export function pointsOf(match: Match, asked: Asked): number | null {
 /** The rules with their examples, for tests and documentation. */
 export const EVIDENCE: readonly Pick<Rule, "name" | "example">[] = rules;
 
-/** Returns the families that occur in names of tensors or in the name of the file. */
+/** Returns the families in the names of tensors and of the file. */
 export const familiesNamed = (names: readonly string[]): Family[] => [
   ...new Set(names.flatMap((name) => familyInName(name) ?? [])),
 ];

@@ -37,7 +37,7 @@ export interface PartRow {
 }
 
 /**
- * What the row count depends on.
+ * Meaning of the row count.
  * - `cells`: one row for each cell of the input; nothing is suppressed
  * - `anchors`: three rows for each cell
  * - `list`: one row for each detection
@@ -66,7 +66,7 @@ export interface FormRow {
   readonly isWhole?: true;
   /** True: the tensors come in the order of the parts. The order decides if names do not. */
   readonly isInOrder?: true;
-  /** Kind of form for which a rule of evidence asks for further facts. */
+  /** Kind of form, if a rule of evidence needs more facts about it. */
   readonly kind?:
     | "queries and nothing"
     | "scores of a picture"
@@ -83,11 +83,11 @@ export interface FormRow {
     | "coordinates of a face";
   /** Count of rows for each cell of a level. Absent: one. */
   readonly perCell?: number;
-  /** The last score column was never trained, unless there is one column for each of COCO's ids. */
+  /** True if the last score column was never trained. Not if there is one column for each of COCO's ids. */
   readonly isLastUntrained?: true;
-  /** Count of channels that are no class, such as the background. */
+  /** Count of channels that are not classes, such as the background. */
   readonly others?: number;
-  /** Class count of all networks of this form, if no channel count tells the classes. */
+  /** Class count of all networks of this form, for forms without a channel count that tells the classes. */
   readonly classes?: 1 | null;
   /** Returns the keypoints of an object, given the channels and the map width of the part `points`. */
   readonly pointsIn?: (channels: number, width: number, classes: number) => readonly [number, 2 | 3];
@@ -101,7 +101,7 @@ export interface FormRow {
   readonly options?: Partial<DecoderOptions>;
   /** True: a more common family has tensors of the same shape. */
   readonly isLookalike?: true;
-  /** Points for how common the form is. The author's estimate. */
+  /** Points for how common the form is, by estimate. */
   readonly usual?: number;
   /** Matches the names of further tensors that may be present. Decoders do not read these tensors. */
   readonly beside?: RegExp;

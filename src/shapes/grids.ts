@@ -42,10 +42,10 @@ export const gridsOfRows = (input: Input, cells: number): Grid[] | null =>
 /** True if the row count is the sum of the cells of two or more maps of the input. */
 export const areCells = (input: Input, rows: number): boolean => (gridsOfRows(input, rows)?.length ?? 0) > 1;
 
-/** Default row count of lists that exporters write. An input may have as many cells by chance. */
+/** Default row count of exporters' lists. An input may have as many cells by chance. */
 export const USUAL_LIST = 300;
 
-/** True if the rows are the cells of three or more maps of the input, from which nothing was suppressed. */
+/** True if the rows are the cells of three or more maps of the input, and nothing was suppressed. */
 export const areAllCells = (input: Input, rows: number): boolean =>
   rows !== USUAL_LIST && (gridsOfRows(input, rows)?.length ?? 0) > 2;
 
@@ -54,7 +54,10 @@ export const SIDES: readonly number[] = [
   160, 192, 224, 256, 288, 320, 352, 384, 416, 448, 480, 512, 544, 576, 608, 640, 736, 768, 960, 1024, 1280,
 ];
 
-/** Returns the side of the square input with this many cells, or three anchors per cell. Returns `null` for none. */
+/**
+ * Returns the side of the square input with this many cells, or with three anchors per cell. Returns `null` if there is
+ * none.
+ */
 export const squareOfRows = (rows: number): number | null =>
   SIDES.find((side) =>
     [1, 3].some(
@@ -96,15 +99,15 @@ export function sizeOfRows(rows: number, each: number): readonly [number, number
   return sizes.sort((a, b) => rank(a) - rank(b))[0] ?? null;
 }
 
-/** True if published networks have these strides. One may leave some out, but stride 64 needs 8. */
+/** True if published networks have these strides. A network may leave some out, but one with stride 64 also has 8. */
 export const areUsualStrides = (strides: readonly number[]): boolean =>
   strides.every((stride) => STRIDES[strides[0] === 8 ? 1 : 0].includes(stride)) ||
   strides.join() === STRIDES[2].join();
 
 /**
- * Returns the columns and rows of a map in cells. If the side of the input is no multiple of the stride, the last cells
- * reach over the edge: 416 pixels make seven cells of 64. Small inputs have several maps of one size, such as one cell:
- * `earlier` is the count of those with smaller strides.
+ * Returns the columns and rows of a map in cells. If the side of the input is not a multiple of the stride, the last
+ * cells extend over the edge: 416 pixels make seven cells of 64. Small inputs have several maps of one size, such as
+ * one cell. `earlier` counts those with smaller strides.
  */
 export function cellsAcross(
   query: Input,

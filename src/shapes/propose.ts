@@ -1,4 +1,4 @@
-/** Proposes what a network can be, the likeliest first. If no family fits, says what the network looks like. */
+/** Proposes families for a network, the likeliest first. If no family fits, describes the kind of network. */
 import type { DecoderOptions, Roles } from "../config/types.ts";
 import { FAMILIES, representativeOf, TRAITS } from "../core/families.ts";
 import type { Family } from "../core/family.ts";
@@ -14,12 +14,12 @@ import type { Asked } from "./rule.ts";
 import { type Known, type Match, matches } from "./solve.ts";
 import { type OpenTensor, viewsOf } from "./views.ts";
 
-/** One config that could be written for a network. */
+/** One possible config for a network. */
 export interface Proposal {
   readonly options: DecoderOptions & { readonly family: Family };
   /** Families that decode the tensors in this way. The family of `options` comes first. */
   readonly families: readonly Family[];
-  /** Class count. `null` if a column holds class ids, and nothing says how many classes there are. */
+  /** Class count. `null` if a column holds class ids and nothing states the count. */
   readonly classes: number | null;
   /** Anchors of each map. `null` for networks without anchors. */
   readonly anchors: readonly number[] | null;

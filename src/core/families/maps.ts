@@ -68,14 +68,14 @@ export const MAP_FAMILIES = {
     like: "yolov5",
     subtypes: ["yolov7"],
   }),
-  // The exporters of YOLOv6 r1 and YOLOX put the sigmoid of objectness and classes into the network.
+  // The exporters of YOLOv6 r1 and YOLOX include the sigmoid of objectness and classes in the network.
   yolov6r1: {
     head: "point",
     exports: POINT_EXPORTS,
     raw: "probabilities",
     objectness: "gate",
     like: "yolox",
-    // In archives and on the device "yolov6" means the first release, since depthai-core #1911.
+    // In archives and on the device, "yolov6" means the first release since depthai-core #1911.
     subtypes: ["yolov6", "yolov6r1"],
   },
   yolox: {

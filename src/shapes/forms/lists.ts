@@ -74,7 +74,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     "graph2_flat_predictions:100x7",
     { isNamed: true },
   ),
-  // TensorRT's plugin outputs a count, too.
+  // Allow the count that TensorRT's plugin outputs too.
   finished(["ssd-detection-output"], { rows: inRows([7], { rank: 4 }) }, 4, "detection_out:1x1x100x7", {
     beside: /^NMS_1$|count$/i,
   }),
@@ -113,7 +113,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     },
     3,
     "dets:1x100x5 labels:1x100",
-    // Nothing reads the masks of the boxes that Mask R-CNN outputs.
+    // Allow the masks of Mask R-CNN's boxes. Nothing reads them.
     { areKnownNames: true, beside: /^masks$/i },
   ),
   // Lists of one class need no class ids.
@@ -150,7 +150,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     "dets:1x100x5 labels:1x100 masks:1x100x28x28",
     { task: "segment", kind: "masks of boxes", beside: /seg$|feature/i },
   ),
-  // Detectron2 also outputs the size of the picture.
+  // Allow the picture's size, which Detectron2 outputs too.
   finished(
     ["mask-rcnn"],
     {
@@ -283,7 +283,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     2,
     "a:1x100:i64 b:1x100x4 c:1x100",
   ),
-  // Names, types and order do not tell which list is which. The answer names both families.
+  // Propose both families: names, types and order do not tell which list is which.
   ...(["efficient-nms", "tflite-postprocess"] as const).map((family) =>
     finished([family], { ...ORDERED, count: COUNTED }, 1, "a:1x10 b:1x10x4 c:1 d:1x10"),
   ),

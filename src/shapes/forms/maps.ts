@@ -16,7 +16,7 @@ const PLAIN_DISTANCES = [
   "yolov6",
 ] as const satisfies readonly Family[];
 
-/** rknn adds the sum of the class scores, so that a device can skip cells. */
+/** rknn adds the sum of the class scores, by which a device can skip cells. */
 const SUMS = map([1], { isOptional: true });
 
 const BOX_MAPS: readonly FormRow[] = [

@@ -1,4 +1,4 @@
-/** Builds the rows of the table of forms, and parts that many rows share. */
+/** Builds the rows of the table of forms, and the parts that many rows share. */
 import type { FormRow, PartRow, RowCount } from "../form.ts";
 import { type TensorParts, termsOf } from "../ways.ts";
 
@@ -6,7 +6,7 @@ import { type TensorParts, termsOf } from "../ways.ts";
 type Channels = readonly (PartRow["channels"][number] | TensorParts)[];
 type More = Partial<PartRow>;
 
-/** Returns a row of the table. `usual`: points for how common the form is. The author's estimate. */
+/** Returns a row of the table. `usual`: points for how common the form is, by estimate. */
 export const form = (
   rows: RowCount,
   families: FormRow["families"],
@@ -70,5 +70,5 @@ export const MASKS = { see: "map", channels: ["X"], apart: true, name: /mask/i }
 /** Class ids of mmdeploy's rows. */
 export const LABELS: PartRow = list(/label|class/i, "classIds");
 
-/** Names of maps of the road, which YOLOP and its kin also output. */
+/** Names of road maps, which YOLOP and its variants also output. */
 export const ROAD = /(^|_)seg$|lane_line|drive_area|^ll$/i;

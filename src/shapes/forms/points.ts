@@ -45,8 +45,8 @@ export const POINT_FORMS: readonly FormRow[] = [
     { boxes: inRows([4]), scores: inRows([2]), points: inRows([8]) },
     { usual: 3, options: { keypoints: [4, 2] }, example: "loc:1x16800x4 conf:1x16800x2 landms:1x16800x8" },
   ),
-  // Maps with two anchors in each cell, as accelerators run both networks. Maps of RetinaFace with channels first are
-  // MXNet's, whose scores have another order.
+  // Maps with two anchors in each cell, in exports of both networks for accelerators. RetinaFace's maps with channels
+  // first are MXNet's, whose scores have another order.
   one(
     ["retinaface"],
     {
@@ -175,7 +175,7 @@ export const POINT_FORMS: readonly FormRow[] = [
     { points: inRows(["X"], { apart: true, name: /landmark|align|keypoint|kpt|kps|lmk|pts/i }) },
     { isNamed: true, pointsIn: (k) => [k / 2, 2], kind: "coordinates", usual: 4, example: "align_fc3:1x70" },
   ),
-  // Networks for 68, 98 and 106 points of a face, without a name that tells the family.
+  // Networks for 68, 98 and 106 points of a face. Their names do not tell the family.
   one(
     ["keypoints"],
     { points: inRows(["X"], { apart: true }) },

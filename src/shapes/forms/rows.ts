@@ -40,7 +40,8 @@ const BOX_ROWS: readonly FormRow[] = [
       isNamed: true,
     },
   ),
-  // Luxonis's exporter of YOLO26.
+  // The DeepStream exporters concatenate corners, best score and class id of every cell. Rows of YOLOv8 with two
+  // classes have the same channel count, but are stored as planes.
   form(
     "cells",
     ["yolo26"],
