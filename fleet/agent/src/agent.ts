@@ -18,7 +18,7 @@ import { LiveConfig, type NetworkChooser } from "./network/live-config.ts";
 import { Network } from "./network/network.ts";
 import { Previews } from "./previews.ts";
 import { RecentLog } from "./core/recent-log.ts";
-import type { Settings } from "./settings/types.ts";
+import type { Settings } from "./settings/schema.ts";
 import { deviceSource } from "boxwright-service/schema/protocol";
 import { Application } from "./hub/application.ts";
 import { HubClient } from "./hub/client.ts";

@@ -7,7 +7,7 @@ import type { Logger } from "pino";
 import { messageOf } from "boxwright-service/errors";
 import { KEPT_PICTURES } from "boxwright-service/schema/protocol";
 import { wait } from "./core/wait.ts";
-import type { PreviewSettings } from "./settings/types.ts";
+import type { PreviewSettings } from "./settings/schema.ts";
 import type { Sink } from "./sinks/sink.ts";
 import { writeJpeg } from "./sources/picture.ts";
 import type { Source, SourceFrame } from "./sources/source.ts";

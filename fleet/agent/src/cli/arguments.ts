@@ -8,7 +8,7 @@ import { isLoopback } from "boxwright-service/schema/options";
 import { type Problem, SettingsError } from "../core/errors.ts";
 import { deviceName, sha256 } from "../core/ids.ts";
 import { readSettings, readSettingsFile } from "../settings/read.ts";
-import type { Settings } from "../settings/types.ts";
+import type { Settings } from "../settings/schema.ts";
 
 export const USAGE = `boxwright-agent SETTINGS.json            run by a settings file
 boxwright-agent SETTINGS.json --check    check the file, the model and the config, and end
@@ -156,10 +156,7 @@ const FLAGS: Readonly<Record<string, string>> = {
 };
 
 /** Renames the path of a problem from the settings field to the command-line option that filled it. */
-function withFlag({ path, message }: Problem): Problem {
-  const isMissing = path === "network.model" && message.startsWith("got nothing");
-  return { path: FLAGS[path] ?? path, message: isMissing ? "is missing, expected an ONNX file" : message };
-}
+const withFlag = ({ path, message }: Problem): Problem => ({ path: FLAGS[path] ?? path, message });
 
 /** Returns the folder in which commands of this user keep their state: the device id, and one folder per command. */
 const stateBase = (): string =>

@@ -12,7 +12,7 @@ import { Network } from "../network/network.ts";
 import { ENROL_USAGE, runEnrol } from "./enrol-command.ts";
 import { providerProblems } from "../network/session.ts";
 import { acceptedIdentity } from "../hub/enrol.ts";
-import type { Settings } from "../settings/types.ts";
+import type { Settings } from "../settings/schema.ts";
 import { hwaccelProblems } from "../sources/ffmpeg.ts";
 import { USAGE, readCommand } from "./arguments.ts";
 import { RELEASE_USAGE, runRelease } from "./release-command.ts";

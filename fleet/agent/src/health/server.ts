@@ -3,7 +3,7 @@ import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { messageOf } from "boxwright-service/errors";
 import { SettingsError } from "../core/errors.ts";
-import type { HealthSettings } from "../settings/types.ts";
+import type { HealthSettings } from "../settings/schema.ts";
 import type { HealthReport } from "./health.ts";
 import type { Metrics } from "./metrics.ts";
 

@@ -12,7 +12,7 @@ import { type ConfigSource, type ConfigState, LiveConfig, type NetworkChooser } 
 import type { Network } from "../network/network.ts";
 import type { NetworkPlan } from "../network/plan.ts";
 import type { ShadowVersion } from "../shadow/message.ts";
-import { isObject } from "../settings/fields.ts";
+import { isObject } from "boxwright-service/schema/json";
 import { type HubClient, asAway, isFinal } from "./client.ts";
 import { ModelError, Models } from "./models.ts";
 

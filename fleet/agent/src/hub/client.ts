@@ -1,5 +1,5 @@
 /** Sends requests to a hub with the device's credential. */
-import { isObject } from "../settings/fields.ts";
+import { isObject } from "boxwright-service/schema/json";
 import { connectionProblem, messageOf } from "boxwright-service/errors";
 import { runWithin } from "boxwright-service/patience";
 import { askedPause } from "boxwright-service/retry";

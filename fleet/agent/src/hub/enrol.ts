@@ -7,7 +7,7 @@ import { Backoff } from "boxwright-service/retry";
 import { SettingsError } from "../core/errors.ts";
 import { ownId } from "../core/ids.ts";
 import { wait } from "../core/wait.ts";
-import type { HubSettings } from "../settings/types.ts";
+import type { HubSettings } from "../settings/schema.ts";
 import { HubClient, HubRefusal, RevokedError, askHub } from "./client.ts";
 import { ownPublicKey } from "./device-key.ts";
 import { type Identity, IdentityFile } from "./identity.ts";

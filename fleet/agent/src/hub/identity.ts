@@ -4,8 +4,8 @@
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { isObject } from "boxwright-service/schema/json";
 import { readIfThere, replaceFile } from "../core/files.ts";
-import { type Json, isObject } from "../settings/fields.ts";
 
 export interface Identity {
   /** Address of the hub. */
@@ -36,9 +36,9 @@ export class IdentityFile {
   read(): Identity | null {
     const text = readIfThere(this.#path);
     if (text === null) return null;
-    let json: Json = {};
+    let json: unknown;
     try {
-      json = JSON.parse(text) as Json;
+      json = JSON.parse(text);
     } catch {
       // Ignore the error: the check below reports it.
     }

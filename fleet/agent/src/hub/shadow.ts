@@ -11,7 +11,7 @@ import { type DesiredShadow, type ShadowReport, readDesiredShadow } from "boxwri
 import { readIfThere, replaceFile } from "../core/files.ts";
 import { Bell } from "../core/wait.ts";
 import type { SeenFrame } from "../network/network.ts";
-import type { NetworkSettings } from "../settings/types.ts";
+import type { NetworkSettings } from "../settings/schema.ts";
 import type { ShadowDifference, ShadowVersion } from "../shadow/message.ts";
 import { Runner } from "../shadow/runner.ts";
 import { type ShadowFrame, Summary } from "../shadow/summary.ts";

@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { codeOf, messageOf } from "boxwright-service/errors";
-import type { NetworkSettings } from "../settings/types.ts";
+import type { NetworkSettings } from "../settings/schema.ts";
 import type { ConfigSource } from "./live-config.ts";
 import type { Network } from "./network.ts";
 

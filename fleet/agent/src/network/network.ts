@@ -12,7 +12,7 @@ import {
 } from "boxwright";
 import { messageOf } from "boxwright-service/errors";
 import { Bell, Turns } from "../core/wait.ts";
-import type { NetworkSettings } from "../settings/types.ts";
+import type { NetworkSettings } from "../settings/schema.ts";
 import { type NetworkPlan, makePlan } from "./plan.ts";
 import { type SharedRuntime, openRuntime } from "./session.ts";
 

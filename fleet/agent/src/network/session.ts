@@ -6,7 +6,7 @@ import { type InputSpec, type Lane, type Runtime, type Session, onnxRuntime } fr
 import "./telemetry.ts";
 import * as ort from "onnxruntime-node";
 import type { Problem } from "../core/errors.ts";
-import type { NetworkSettings } from "../settings/types.ts";
+import type { NetworkSettings } from "../settings/schema.ts";
 
 /** A runtime whose session stays open from one detector to the next. */
 export interface SharedRuntime extends Runtime<Uint8Array> {

@@ -1,85 +1,103 @@
-/** Checks the settings of a sink. */
-import { type MqttAddress, MQTT_TOPIC, isTopic, readMqttAddress } from "boxwright-service/mqtt";
-import { withoutSecrets } from "../core/errors.ts";
-import type { Fields } from "./fields.ts";
-import type { MqttSettings, SinkSettings } from "./types.ts";
+/** The schema of a sink. */
+import * as v from "valibot";
+import { MQTT_TOPIC, isTopic, readMqttAddress } from "boxwright-service/mqtt";
+import { nullable, type TypeOf, within } from "boxwright-service/schema/json";
+import { address, eitherOf, fileWith, group, oneKind, type Path, secretText, text, whole } from "./parts.ts";
 
 /** Largest number of partitions, the same as in hosts (`partitions` in host/src/core/config.ts). */
 const MOST_PARTITIONS = 256;
-const KINDS = ["ndjson", "http", "nats", "mqtt"] as const;
 /** Largest number of bytes of a packet that hosts accept by default (`maxPacketBytes` in host/src/core/config.ts). */
 const PACKET_BYTES = 8 * 2 ** 20;
 
-/** Placeholder for a sink of unknown kind, which is never opened, since the settings have a problem. */
-const NONE: SinkSettings = { kind: "ndjson", name: "", path: "" };
+const isWebAddress = (given: string): boolean => URL.canParse(given) && /^https?:$/.test(new URL(given).protocol);
 
-export function readSink(fields: Fields): SinkSettings {
-  const kind = fields.kind("kind", KINDS);
-  const sink = kind === null ? NONE : readKind(kind, fields);
-  fields.end();
-  return sink;
+/** True for a broker's address, with or without the protocol. */
+function isBroker(given: string): boolean {
+  const full = given.includes("://") ? given : `nats://${given}`;
+  return URL.canParse(full) && /^(nats|tls):$/.test(new URL(full).protocol) && new URL(full).hostname !== "";
 }
 
-function readKind(kind: (typeof KINDS)[number], fields: Fields): SinkSettings {
-  const name = fields.text("name", kind);
-  if (kind === "ndjson") return { kind, name, path: fields.path("path") };
-  if (kind === "mqtt") return readMqtt(name, fields);
-  const token = fields.secret("token", "tokenFile");
-  if (kind === "http") {
-    const url = fields.text("url");
-    if (url && !isAddress(url))
-      fields.problem("url", `got "${withoutSecrets(url)}", expected http:// or https:// and a host`);
-    return { kind, name, url: url.replace(/\/+$/, ""), token, inFlight: fields.number("inFlight", [1, 64], 4) };
-  }
-  const given = fields.value("servers");
-  const servers = Array.isArray(given) ? given.filter((server) => typeof server === "string") : [];
-  if (servers.length === 0 || servers.length !== (given as unknown[]).length)
-    fields.problem("servers", 'expected a list of addresses, ["127.0.0.1:4222"]');
-  for (const server of servers)
-    if (!isBroker(server)) fields.problem("servers", `got "${withoutSecrets(server)}", ${EXPECTED}`);
-  // Without a number, the stream itself states its partitions.
-  const partitions = fields.optionalNumber("partitions", [1, MOST_PARTITIONS]);
-  return { kind, name, servers, token, partitions, inFlight: fields.number("inFlight", [1, 1024], 16) };
-}
+const servers = v.pipe(
+  v.custom<unknown[]>(
+    (given) => Array.isArray(given) && given.length > 0,
+    ({ input }) =>
+      `got ${Array.isArray(input) ? "none" : `a ${typeof input}`}, expected a list of addresses, ["127.0.0.1:4222"]`,
+  ),
+  v.array(address("a host and port, nats:// or tls://, with user:password@ if the broker asks for them", isBroker)),
+);
 
-function readMqtt(name: string, fields: Fields): MqttSettings {
-  const topic = fields.text("topic", MQTT_TOPIC);
-  if (topic !== "" && !isTopic(topic))
-    fields.problem("topic", `got "${topic}", expected a topic without +, # and $, and without a slash at its ends`);
+const topic = v.pipe(text, v.check(isTopic, "a topic without +, # and $, and without a slash at its ends"));
+
+/** Schemas of sinks by kind. */
+export function sinkKinds(path: Path) {
+  const named = <const K extends string>(kind: K) => ({ kind: v.literal(kind), name: v.nullish(text, kind) });
+  const tokens = { token: nullable(secretText), tokenFile: nullable(fileWith(path, secretText)) };
   return {
-    kind: "mqtt",
-    name,
-    address: readMqttPlace(fields),
-    topic,
-    inFlight: fields.number("inFlight", [1, 1024], 16),
-    confirmSeconds: fields.number("confirmSeconds", [0, 3600], 30),
-    maxPacketBytes: fields.number("maxPacketBytes", [1024, 2 ** 28 - 2 ** 20], PACKET_BYTES),
+    ndjson: group({ ...named("ndjson"), path }),
+    http: v.pipe(
+      group({
+        ...named("http"),
+        url: address("http:// or https:// and a host", isWebAddress),
+        ...tokens,
+        /** Largest number of packets that are sent and not yet answered. */
+        inFlight: whole(1, 64, 4),
+      }),
+      eitherOf("token", "tokenFile"),
+      v.transform(({ tokenFile, token, url, ...given }) => ({
+        ...given,
+        url: url.replace(/\/+$/, ""),
+        token: token ?? tokenFile,
+      })),
+    ),
+    nats: v.pipe(
+      group({
+        ...named("nats"),
+        servers,
+        ...tokens,
+        /** Number of partitions that the stream must have; null for any. */
+        partitions: nullable(within(1, MOST_PARTITIONS, true)),
+        inFlight: whole(1, 1024, 16),
+      }),
+      eitherOf("token", "tokenFile"),
+      v.transform(({ tokenFile, token, ...given }) => ({ ...given, token: token ?? tokenFile })),
+    ),
+    mqtt: v.pipe(
+      group({
+        ...named("mqtt"),
+        url: address(
+          "an address like mqtt://broker:1883 or mqtts://broker",
+          (given) => readMqttAddress(given) !== null,
+        ),
+        /** User and password, unless the address has them. */
+        user: nullable(text),
+        password: nullable(secretText),
+        passwordFile: nullable(fileWith(path, secretText)),
+        /** First level of the topics of packets, configs, answers and previews. */
+        topic: v.nullish(topic, MQTT_TOPIC),
+        inFlight: whole(1, 1024, 16),
+        /**
+         * Seconds within which a host must answer that it has stored a packet. With 0, the broker's acknowledgement is
+         * enough, although a broker may lose acknowledged packets.
+         */
+        confirmSeconds: whole(0, 3600, 30),
+        /** Largest number of bytes of a packet. The host also has a limit, and the broker may have one. */
+        maxPacketBytes: whole(1024, 2 ** 28 - 2 ** 20, PACKET_BYTES),
+      }),
+      eitherOf("password", "passwordFile"),
+      v.transform(({ url, user, password, passwordFile, ...given }) => {
+        const place = readMqttAddress(url)!;
+        const secret = password ?? passwordFile ?? place.password;
+        return { ...given, address: { ...place, user: user ?? place.user, password: secret } };
+      }),
+    ),
   };
 }
 
-/** Reads the address. User and password are part of the address or separate fields. */
-function readMqttPlace(fields: Fields): MqttAddress {
-  const url = fields.text("url");
-  const user = fields.optionalText("user");
-  const password = fields.secret("password", "passwordFile");
-  const place = readMqttAddress(url);
-  if (url !== "" && !place)
-    fields.problem(
-      "url",
-      `got "${withoutSecrets(url)}", expected an address like mqtt://broker:1883 or mqtts://broker`,
-    );
-  const { host = "", port = 0, isEncrypted = false } = place ?? {};
-  return { host, port, isEncrypted, user: user ?? place?.user ?? null, password: password ?? place?.password ?? null };
-}
+export const sink = (path: Path) => oneKind(sinkKinds(path));
 
-function isAddress(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
-}
-
-const EXPECTED = "expected a host and port, nats:// or tls://, with user:password@ if the broker asks for them";
-
-/** True if the text is a broker's address, with or without the protocol. */
-function isBroker(text: string): boolean {
-  const address = text.includes("://") ? text : `nats://${text}`;
-  return URL.canParse(address) && /^(nats|tls):$/.test(new URL(address).protocol) && new URL(address).hostname !== "";
-}
+export type SinkSettings = TypeOf<ReturnType<typeof sink>>;
+type OfKind<K extends SinkSettings["kind"]> = Extract<SinkSettings, { readonly kind: K }>;
+export type NdjsonSettings = OfKind<"ndjson">;
+export type HttpSettings = OfKind<"http">;
+export type NatsSettings = OfKind<"nats">;
+export type MqttSettings = OfKind<"mqtt">;

@@ -1,58 +1,81 @@
-/** Checks the settings of a source. */
+/** The schema of a source. */
 import { existsSync, statSync } from "node:fs";
 import { basename } from "node:path";
-import { withoutSecrets } from "../core/errors.ts";
-import type { Fields } from "./fields.ts";
-import type { SourceSettings } from "./types.ts";
+import * as v from "valibot";
+import { flag, nullable, type TypeOf, within } from "boxwright-service/schema/json";
+import { address, group, name, oneKind, type Path, text } from "./parts.ts";
 
-const KINDS = ["folder", "image", "video", "rtsp", "v4l2"] as const;
-const FPS = [0.01, 1000] as const;
+/** Fields of a source that ffmpeg reads. */
+const decoded = {
+  fps: nullable(within(0.01, 1000)),
+  /** Hardware decoding method of ffmpeg (`ffmpeg -hwaccels`); null to decode on the CPU. */
+  hwaccel: nullable(text),
+};
 
-/** Placeholder for a source of unknown kind, which is never opened, since the settings have a problem. */
-const NONE: SourceSettings = { kind: "image", camera: "", path: "" };
+const isSide = (given: unknown): boolean => Number.isInteger(given) && Number(given) > 0 && Number(given) <= 16384;
+const size = v.custom<readonly [number, number]>(
+  (given) => Array.isArray(given) && given.length === 2 && given.every(isSide),
+  "[width, height] in pixels",
+);
 
-export function readSource(fields: Fields): SourceSettings {
-  const kind = fields.kind("kind", KINDS);
-  const source = kind === null ? NONE : readKind(kind, fields);
-  fields.end();
-  return source;
+export const isFile = (path: string): boolean => existsSync(path) && statSync(path).isFile();
+
+function placesIn(path: Path) {
+  const file = v.pipe(
+    path,
+    v.check(isFile, ({ input }) => `got ${input}, expected a file that exists`),
+  );
+  const isFolder = (given: string): boolean => existsSync(given) && statSync(given).isDirectory();
+  const folder = v.pipe(
+    path,
+    v.check(isFolder, ({ input }) => `got ${input}, expected a folder that exists`),
+  );
+  return { file, folder };
 }
 
-function readKind(kind: (typeof KINDS)[number], fields: Fields): SourceSettings {
-  if (kind === "rtsp") {
-    const camera = fields.name("camera");
-    const url = fields.text("url");
-    if (url && !/^rtsps?:\/\/[^\s]+$/.test(url))
-      fields.problem("url", `got "${withoutSecrets(url)}", expected rtsp:// or rtsps://`);
-    return { kind, camera, url, ...readDecoding(fields) };
-  }
-  const path = fields.path("path");
-  const camera = fields.name("camera", basename(path) || "camera");
-  if (fields.has("path")) checkPath(kind, path, fields);
-  if (kind === "folder") return { kind, camera, path, watch: fields.flag("watch", false) };
-  if (kind === "image") return { kind, camera, path };
-  if (kind === "video") return { kind, camera, path, ...readDecoding(fields) };
-  return { kind, camera, path, size: readSize(fields), ...readDecoding(fields) };
+/** Names the camera: `subject` of each packet. The default is the name of the file, folder or device. */
+const withCamera = <T extends { readonly path: string; readonly camera: string | null }>() =>
+  v.transform((given: T) => ({ ...given, camera: given.camera ?? (basename(given.path) || "camera") }));
+
+/** Schemas of sources by kind. */
+export function sourceKinds(path: Path) {
+  const { file, folder } = placesIn(path);
+  const camera = nullable(name);
+  return {
+    /** Photos of a folder. True for `watch`: waits for new photos. False: ends after the last one. */
+    folder: v.pipe(
+      group({ kind: v.literal("folder"), path: folder, camera, watch: v.nullish(flag, false) }),
+      withCamera(),
+    ),
+    image: v.pipe(group({ kind: v.literal("image"), path: file, camera }), withCamera()),
+    video: v.pipe(group({ kind: v.literal("video"), path: file, camera, ...decoded }), withCamera()),
+    rtsp: group({
+      kind: v.literal("rtsp"),
+      camera: name,
+      url: address("rtsp:// or rtsps://", (given) => /^rtsps?:\/\/[^\s]+$/.test(given)),
+      ...decoded,
+    }),
+    // Do not check that the device exists: a camera may be plugged in later.
+    v4l2: v.pipe(
+      group({
+        kind: v.literal("v4l2"),
+        path,
+        camera,
+        /** Width and height in pixels; null for the device's present setting. */
+        size: nullable(size),
+        ...decoded,
+      }),
+      withCamera(),
+    ),
+  };
 }
 
-const readDecoding = (fields: Fields): { fps: number | null; hwaccel: string | null } => ({
-  fps: fields.optionalNumber("fps", FPS, false),
-  hwaccel: fields.optionalText("hwaccel"),
-});
+export const source = (path: Path) => oneKind(sourceKinds(path));
 
-function checkPath(kind: string, path: string, fields: Fields): void {
-  // Do not check that the device exists: a camera may be plugged in later.
-  if (kind === "v4l2") return;
-  const found = existsSync(path) ? statSync(path) : null;
-  if (kind === "folder" ? found?.isDirectory() : found?.isFile()) return;
-  fields.problem("path", `got ${path}, expected ${kind === "folder" ? "a folder" : "a file"} that exists`);
-}
-
-function readSize(fields: Fields): readonly [number, number] | null {
-  const size = fields.value("size");
-  if (size === undefined) return null;
-  if (Array.isArray(size) && size.length === 2 && size.every((n) => Number.isInteger(n) && n > 0 && n <= 16384))
-    return size as unknown as readonly [number, number];
-  fields.problem("size", "expected [width, height] in pixels");
-  return null;
-}
+export type SourceSettings = TypeOf<ReturnType<typeof source>>;
+type OfKind<K extends SourceSettings["kind"]> = Extract<SourceSettings, { readonly kind: K }>;
+export type FolderSettings = OfKind<"folder">;
+export type ImageSettings = OfKind<"image">;
+export type VideoSettings = OfKind<"video">;
+export type RtspSettings = OfKind<"rtsp">;
+export type V4l2Settings = OfKind<"v4l2">;

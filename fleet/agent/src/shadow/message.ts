@@ -1,6 +1,6 @@
 /** Messages between the agent and the process of its shadow. */
 import type { Frame, ImageInput, Outputs } from "boxwright";
-import type { NetworkSettings } from "../settings/types.ts";
+import type { NetworkSettings } from "../settings/schema.ts";
 import type { Compared, Found } from "./compare.ts";
 import type { ShadowFrame } from "./summary.ts";
 

@@ -3,7 +3,7 @@ import { packetHeaders } from "boxwright";
 import { connectionProblem } from "boxwright-service/errors";
 import { runWithin } from "boxwright-service/patience";
 import { askedPause } from "boxwright-service/retry";
-import type { HttpSettings } from "../settings/types.ts";
+import type { HttpSettings } from "../settings/sinks.ts";
 import { type Bearer, type FindConfig, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";
 
 /** Milliseconds until a request without an answer is aborted. */

@@ -14,7 +14,7 @@ import {
 import { runWithin } from "boxwright-service/patience";
 import { sha256 } from "../core/ids.ts";
 import { Reopened, wait } from "../core/wait.ts";
-import type { MqttSettings } from "../settings/types.ts";
+import type { MqttSettings } from "../settings/sinks.ts";
 import { type FindConfig, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";
 
 /** Milliseconds within which the broker must acknowledge a packet. */

@@ -9,7 +9,7 @@ import { UserError, connectionProblem } from "boxwright-service/errors";
 import { levelOf } from "boxwright-service/level";
 import { messageId } from "../core/ids.ts";
 import { Reopened } from "../core/wait.ts";
-import type { NatsSettings } from "../settings/types.ts";
+import type { NatsSettings } from "../settings/sinks.ts";
 import { type FindConfig, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";
 
 const CONFIGS = "boxwright-configs";

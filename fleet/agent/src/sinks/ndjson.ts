@@ -2,7 +2,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { fromPacket, packetHeaders } from "boxwright";
 import { messageOf } from "boxwright-service/errors";
-import type { NdjsonSettings } from "../settings/types.ts";
+import type { NdjsonSettings } from "../settings/sinks.ts";
 import type { Outcome, Sink } from "./sink.ts";
 
 /** Number of bytes that are read at a time to find the last line end. */

@@ -1,5 +1,5 @@
 /** Opens the sink of the settings. */
-import type { SinkSettings } from "../settings/types.ts";
+import type { SinkSettings } from "../settings/sinks.ts";
 import { HttpSink } from "./http.ts";
 import { MqttSink } from "./mqtt.ts";
 import { NatsSink } from "./nats.ts";

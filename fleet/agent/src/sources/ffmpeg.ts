@@ -1,7 +1,7 @@
 /** Runs ffmpeg as a child process. ffmpeg converts a video, an RTSP stream or a V4L2 device to frames on a pipe. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { type Problem, withoutSecrets } from "../core/errors.ts";
-import type { RtspSettings, SourceSettings, V4l2Settings, VideoSettings } from "../settings/types.ts";
+import type { RtspSettings, SourceSettings, V4l2Settings, VideoSettings } from "../settings/sources.ts";
 import { type PpmFrame, PpmReader } from "./ppm.ts";
 
 /** Largest number of pixels of a frame: 16K. */

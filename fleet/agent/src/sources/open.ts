@@ -1,6 +1,6 @@
 /** Opens the source of the settings. */
 import type { Logger } from "pino";
-import type { SourceSettings } from "../settings/types.ts";
+import type { SourceSettings } from "../settings/sources.ts";
 import { argumentsFor, playlistFor } from "./ffmpeg.ts";
 import { FolderSource } from "./folder.ts";
 import { LiveSource } from "./live.ts";

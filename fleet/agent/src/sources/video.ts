@@ -7,7 +7,7 @@ import type { Logger } from "pino";
 import { Backoff } from "boxwright-service/retry";
 import { sha256 } from "../core/ids.ts";
 import { Bell, wait } from "../core/wait.ts";
-import type { VideoSettings } from "../settings/types.ts";
+import type { VideoSettings } from "../settings/sources.ts";
 import { Cursor } from "../spool/cursor.ts";
 import { realDisk } from "../spool/disk.ts";
 import { Ffmpeg, argumentsFor, endOf } from "./ffmpeg.ts";

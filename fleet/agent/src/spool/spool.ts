@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { messageOf } from "boxwright-service/errors";
 import { sha256 } from "../core/ids.ts";
 import { Bell, wait } from "../core/wait.ts";
-import type { SpoolSettings } from "../settings/types.ts";
+import type { SpoolSettings } from "../settings/schema.ts";
 import { Cursor } from "./cursor.ts";
 import { type Disk, realDisk, syncFolder } from "./disk.ts";
 import { Reader } from "./reader.ts";

@@ -1,9 +1,14 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { SettingsError } from "../../src/core/errors.ts";
 import { readCommand } from "../../src/cli/arguments.ts";
+import { pathIn } from "../../src/settings/parts.ts";
 import { readSettings, readSettingsFile } from "../../src/settings/read.ts";
+import { settings } from "../../src/settings/schema.ts";
+import { sinkKinds } from "../../src/settings/sinks.ts";
+import { sourceKinds } from "../../src/settings/sources.ts";
 import { MODEL } from "../support/echo.ts";
 import { temporaryFolder } from "../support/folder.ts";
 
@@ -15,6 +20,15 @@ function problemsOf(read: () => unknown): Record<string, string> {
     return Object.fromEntries(error.problems.map(({ path, message }) => [path, message]));
   }
   return {};
+}
+
+/** Returns the names of the fields of a schema, also of the objects in it. */
+function namesIn(schema: object): string[] {
+  const { entries = {}, pipe = [], wrapped, item } = schema as Record<"pipe", object[]> & Record<string, object>;
+  const inside = [...(pipe[0] === schema ? pipe.slice(1) : pipe), wrapped, item].flatMap((one) =>
+    one ? namesIn(one) : [],
+  );
+  return [...Object.entries(entries).flatMap(([name, one]) => [name, ...namesIn(one as object)]), ...inside];
 }
 
 describe("settings", () => {
@@ -63,13 +77,12 @@ describe("settings", () => {
         "sinks[1].name",
         "sinks[1].tokenFile",
         "sinks[2].servers",
-        "sinks[3].servers",
+        "sinks[3].servers[0]",
         "sinks[4].partitions",
         "sinks[5].topic",
         "sinks[5].url",
-        "sinks[6].servers",
+        "sinks[6].servers[0]",
         "sinks[7]",
-        "sinks[7].kind",
         "sources[0].path",
         "sources[1].url",
         "sources[2].camera",
@@ -85,7 +98,7 @@ describe("settings", () => {
     expect(problems["sinks[4].partitions"]).toContain("from 1 to 256");
     // A password may be in an address that is wrong.
     expect(problems["sinks[5].url"]).toContain('got "http://***@broker", expected an address like mqtt://');
-    expect(problems["sinks[6].servers"]).toContain('got "smtp://***@broker"');
+    expect(problems["sinks[6].servers[0]"]).toContain('got "smtp://***@broker"');
     expect(problems["sinks[1].name"]).toContain('got "http", which sinks[0] has');
   });
 
@@ -141,6 +154,47 @@ describe("settings", () => {
       preview: null,
       health: null,
       log: "info",
+    });
+  });
+
+  it("stand in the README or in docs/, each by its name", () => {
+    const root = fileURLToPath(new URL("../..", import.meta.url));
+    const pages = ["README.md", ...readdirSync(join(root, "docs")).map((page) => join("docs", page))];
+    const told = pages.map((page) => readFileSync(join(root, page), "utf8")).join("\n");
+    const path = pathIn("/");
+    const all = [settings(path), ...Object.values({ ...sourceKinds(path), ...sinkKinds(path) })].flatMap(namesIn);
+    expect(all).toEqual(expect.arrayContaining(["hub", "adoptKeyFile", "snapBytes", "hwaccel", "confirmSeconds"]));
+    expect(all.filter((one) => !new RegExp(`\\b${one}\\b`).test(told))).toEqual([]);
+  });
+
+  it("name what is missing, and keep secrets to themselves", () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "key"), "secret-of-a-file");
+    const problems = problemsOf(() =>
+      readSettings(
+        {
+          device: "d",
+          hub: { url: "https://user:secret@hub", adoptKey: "secret", adoptKeyFile: "key" },
+          update: { keys: ["ed25519:none"] },
+          sources: [{}, { kind: "video" }],
+          sinks: [
+            { kind: "mqtt", url: "mqtt://b", password: "a\nsecret" },
+            { kind: "nats", servers: "nats://u:secret@b" },
+          ],
+        },
+        folder,
+      ),
+    );
+    expect(Object.values(problems).join("\n")).not.toContain("secret");
+    expect(problems).toMatchObject({
+      device: expect.stringContaining("stands beside hub"),
+      "hub.url": expect.stringContaining("expected an address like https://"),
+      "hub.adoptKey": "got a text of 6 characters, expected an adopt key of the hub's page, which begins with bwa_",
+      "hub.adoptKeyFile":
+        "got a text of 16 characters, expected an adopt key of the hub's page, which begins with bwa_",
+      "sources[0].kind": 'got nothing, expected "folder", "image", "video", "rtsp", "v4l2"',
+      "sources[1].path": "got nothing, expected text of 1 to 1024 characters, without control characters",
+      "sinks[1].servers": 'got a string, expected a list of addresses, ["127.0.0.1:4222"]',
     });
   });
 

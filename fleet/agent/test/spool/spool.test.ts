@@ -14,7 +14,7 @@ import {
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { until } from "boxwright-service/testing/wait";
-import type { SpoolSettings } from "../../src/settings/types.ts";
+import type { SpoolSettings } from "../../src/settings/schema.ts";
 import { type Disk, realDisk } from "../../src/spool/disk.ts";
 import { LockError, lockFolder } from "../../src/spool/lock.ts";
 import type { Reader } from "../../src/spool/reader.ts";

@@ -90,7 +90,7 @@ onDatabases("enrolment", (kind) => {
     [{ name: "" }, /name: got ""/],
     [{ name: "\u200b" }, /name: got nothing that can be seen/],
     [{ model: 5 }, /model: got 5/],
-    [{ version: undefined }, /version: got undefined/],
+    [{ version: undefined }, /version: got nothing/],
     [{ adopt_key: 7 }, /adopt_key: got none/],
   ])("refuses %j and says why", async (part, message) => {
     const { status, json } = await enrol(hub, await adoptKey(hub), part);

@@ -26,7 +26,8 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Returns a value as text for messages. */
-export const show = (given: unknown, most = 80): string => (JSON.stringify(given) ?? typeof given).slice(0, most);
+export const show = (given: unknown, most = 80): string =>
+  given === undefined ? "nothing" : (JSON.stringify(given) ?? typeof given).slice(0, most);
 
 /** Returns the path of a problem, such as "snaps[0].name", or "" for the whole value. */
 export const placeOf = (path: readonly { readonly key: unknown }[] = []): string =>
@@ -40,7 +41,7 @@ export function sentenceOf({
   input,
   message,
 }: Readonly<Record<"type" | "message", string>> & { input: unknown }) {
-  const isWhole = type === "raw_transform" || message.startsWith("got ");
+  const isWhole = type.startsWith("raw_") || message.startsWith("got ");
   return isWhole ? message : `got ${show(input)}, expected ${message}`;
 }
 
@@ -60,6 +61,7 @@ const missingOf =
   (entries: v.ObjectEntries) =>
   ({ expected }: { readonly expected: string | null }): string => {
     const { message } = entries[JSON.parse(expected!) as string] as { message?: unknown };
+    if (typeof message === "function") return (message as (issue: object) => string)({ input: undefined });
     return typeof message === "string" ? message : "a JSON object";
   };
 
@@ -132,8 +134,8 @@ export const optional = <const S extends v.GenericSchema>(schema: S) =>
 /** Accepts a value, null or a missing field. A missing field becomes null. */
 export const nullable = <const S extends v.GenericSchema>(schema: S) => v.nullish(schema, null);
 
-export function list<const S extends v.GenericSchema>(max: number, item: S, min = 0) {
-  const expected = min === 0 ? `a list of at most ${max}` : `a list of ${min} to ${max}`;
+export function list<const S extends v.GenericSchema>(max: number, item: S, min = 0, told?: string) {
+  const expected = told ?? (min === 0 ? `a list of at most ${max}` : `a list of ${min} to ${max}`);
   const fits = (given: unknown): boolean => Array.isArray(given) && given.length >= min && given.length <= max;
   return v.pipe(v.custom<unknown[]>(fits, expected), v.array(item));
 }
