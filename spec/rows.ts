@@ -36,6 +36,7 @@ export const ROWS = {
   "end-to-end": (c: Columns): Row => ({ image: 0, box: c.slice(0, 4), score: c[4], classId: c[5] }),
   /** PaddleDetection, ppdet/modeling/post_process.py: multiclass_nms. */
   "class-score-box": (c: Columns): Row => ({ image: 0, classId: c[0], score: c[1], box: c.slice(2) }),
+  "class-box-score": (c: Columns): Row => ({ image: 0, classId: c[0], score: c[5], box: c.slice(1, 5) }),
 } as const;
 
 /** True unless the row is padding: then its image, class or score is negative. */

@@ -125,6 +125,7 @@ export const NAMES_FORMS: readonly NamesForm[] = [
     family: "rtdetr",
     outputs: { labels: null, boxes: 4, scores: null },
     inputs: ["orig_target_sizes"],
+    isWhole: true,
   },
   { exporter: "centernet", family: "centernet", outputs: { hm: null, wh: null, reg: null }, isWhole: true },
   {

@@ -20,6 +20,7 @@ export type ReadingName =
   | "image-box-class-score"
   | "image-box-score-class"
   | "class-score-box"
+  | "class-box-score"
   | "box-score-labels"
   | "postprocess"
   | "queries"
@@ -78,6 +79,7 @@ export const READINGS: { readonly [R in ReadingName]: ReadingTraits } = {
   "image-box-class-score": FINISHED,
   "image-box-score-class": FINISHED,
   "class-score-box": FINISHED,
+  "class-box-score": FINISHED,
   "box-score-labels": FINISHED,
   postprocess: { finished: true, suppressed: true },
   queries: { suppressed: true, cells: "list" },

@@ -28,6 +28,8 @@ const ROW_ORDERS = {
   "end-to-end": { width: 6, image: null, box: 0, score: 4, classId: 5 },
   // PaddleDetection with NMS inside
   "class-score-box": { width: 6, image: null, classId: 0, score: 1, box: 2, isCounted: true },
+  // PINTO's export of DEIMv2
+  "class-box-score": { width: 6, image: null, classId: 0, box: 1, score: 5 },
   // mmdeploy: "dets" and "labels"
   "box-score-labels": { width: 5, image: null, box: 0, score: 4, classId: null },
 } as const satisfies { readonly [R in ReadingName]?: RowOrder };

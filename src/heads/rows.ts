@@ -33,18 +33,25 @@ const withObjectness = (query: CountedQuery, specs: Specs): TensorMatch[] =>
 const withClasses = (query: CountedQuery, specs: Specs): TensorMatch[] =>
   matchParts(query, specs, rows, BOX_CLASSES);
 
-/** Reads rows or planes of 5+C: cx cy w h, objectness, classes. */
-export const objectnessRows = (query: CountedQuery, specs: Specs): Interpretation[] =>
-  each(
-    query,
-    {
-      name: "objectness-rows",
-      title: "boxes, objectness, classes",
-      usual: "probabilities",
-      fields: decodedBoxes(query),
-    },
-    withObjectness(query, specs),
-  );
+/**
+ * Reads rows or planes of 5+C: cx cy w h, objectness, classes. OpenCV's region layers output a tensor of rows for each
+ * map.
+ */
+export function objectnessRows(query: CountedQuery, specs: Specs): Interpretation[] {
+  const title = "boxes, objectness, classes";
+  const reading = {
+    name: "objectness-rows",
+    title,
+    usual: "probabilities",
+    fields: decodedBoxes(query),
+  } as const;
+  const matches = withObjectness(query, specs);
+  const levels = matches.filter(isRows).sort((a, b) => b.view.cells - a.view.cells);
+  const areLevels = levels.every(({ view }, i) => i === 0 || levels[i - 1].view.cells === 4 * view.cells);
+  const whole =
+    areLevels && levels.length > 1 ? [buildInterpretation(query, { ...reading, matches: levels })] : [];
+  return [...whole, ...each(query, reading, matches)];
+}
 
 /** Reads rows [1,A,5+C] of the YOLO26 exporter: corners, and a confidence that repeats the best class score. */
 export const cornerRows = (query: CountedQuery, specs: Specs): Interpretation[] =>

@@ -24,7 +24,7 @@ const isRectangle = (blocks: number): boolean =>
   );
 
 /** Prior counts of published SSD networks: inputs of 300, 320 and 512 pixels, lite networks, feature pyramids. */
-const SSD_PRIORS: readonly number[] = [
+export const SSD_PRIORS: readonly number[] = [
   1083, 1917, 2034, 2268, 2990, 3000, 3234, 3462, 4782, 5118, 6800, 7668, 8664, 8732, 11620, 12804, 24564,
   24528, 46080, 51150,
 ];

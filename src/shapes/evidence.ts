@@ -42,11 +42,21 @@ const LEAST_SIDE = 100;
 /** Largest allowed ratio of a picture's longer side to its shorter side. Rows of all cells have a larger ratio. */
 const MOST_ASPECT = 3;
 
+/** Names of the layer that computes YOLO's distances from their distributions. */
+const DISTANCES = /(^|\/)dfl\//;
+
+/** Largest height in pixels of a line of text, which recognisers take at any width. */
+const MOST_LINE = 64;
+const isLineOfText = (inputs: Asked["inputs"]): boolean =>
+  inputs.some(({ dims }) => dims?.length === 4 && (dims[2] ?? Infinity) <= MOST_LINE && dims[3] === null);
+
 const generalRules: readonly Rule[] = [
   {
     name: "names that say the opposite",
     example: "cls_3 [1,4,92,160] and reg_3 [1,22,92,160] of FCENet are no boxes and 22 classes",
-    points: ({ views: { boxes, scores } }, { tensors }) => {
+    points: ({ form, views: { boxes, scores } }, { tensors }) => {
+      // Refuse rows beside the layer that computes YOLO's distances: the network computes boxes after that layer.
+      if (form.rows === "cells" && tensors.some(({ name }) => DISTANCES.test(name))) return null;
       if (!boxes) return 0;
       // Refuse the name "logits" for rows of boxes and classes, since no exporter uses it for them.
       if (!scores) return boxes.every(({ tensor }) => /^logits?$/i.test(tensors[tensor].name)) ? null : 0;
@@ -73,9 +83,9 @@ const generalRules: readonly Rule[] = [
     example: "[1,8400,84] has a row for each cell of 640x640, [1,25200,85] three, [1,300,6] a list",
     points: ({ form, n, views }, asked) => {
       // Treat [N,7] with an unknown N as a list. Rows of all cells have the batch as first dimension.
-      const isBare = n === null && Object.values(views).some(([{ rank, k }]) => rank === 2 && k > 1);
-      if (isBare && ["cells", "anchors", "queries"].includes(form.rows)) return null;
-      if (n === null) return 0;
+      const isBare = Object.values(views).some(([{ rank, k }]) => rank === 2 && k > 1);
+      const isList = form.rows === "list" || form.rows === "any";
+      if (n === null) return (isBare || isLineOfText(asked.inputs)) && !isList ? null : 0;
       if (form.counts && !form.counts.includes(n)) return null;
       const { inputSize } = asked;
       // Accept unusual row counts if the caller states the family, which is stronger evidence.
@@ -192,9 +202,13 @@ const generalRules: readonly Rule[] = [
     },
   },
   {
-    name: "a count is one value",
-    example: "image_size [2] of Detectron2 counts nothing",
-    points: ({ views: { count } }) => (count && (count[0].n ?? 1) !== 1 ? null : 0),
+    name: "a count is one value for each image",
+    example: "num_dets [4,1] beside boxes [4,100,4]; image_size [2] of Detectron2 counts nothing",
+    points: ({ views: { count, boxes } }, { tensors }) => {
+      if (!count || !boxes || (count[0].n ?? 1) === 1) return 0;
+      const { dims } = tensors[boxes[0].tensor];
+      return dims.length > 2 && dims[0] === count[0].n ? 0 : null;
+    },
   },
   {
     name: "masks as large as the picture, or small squares for the boxes",
@@ -213,18 +227,19 @@ const generalRules: readonly Rule[] = [
     points: ({ form, n }) => (form.task === "oriented" && n === 21504 ? 3 : 0),
   },
   {
-    name: "five anchors on several maps",
+    name: "three anchors on several maps",
     example: "[1,425,13,13] has five; [1,95,22,22] beside [1,95,11,11] has parts of other counts",
     points: (match, { classes, named }) => {
-      if (classes !== null || named.length > 0 || levelsOf(match).length < 2) return 0;
-      return match.anchors < 5 || isUsual(match.bound.C) ? 0 : null;
+      const { form, anchors } = match;
+      if (!form.anchors || anchors === 3 || classes !== null || levelsOf(match).length < 2) return 0;
+      return anchors < 5 || isUsual(match.bound.C) || named.length > 0 ? -2 : null;
     },
   },
   {
     name: "networks without anchors have three maps or more",
     example: "[1,95,22,22], [1,95,11,11] of Yolo-FastestV2 are no 90 classes of YOLOX",
     points: (match, { classes, named }) => {
-      if (classes !== null || named.length > 0 || match.form.anchors) return 0;
+      if (classes !== null || named.length > 0 || match.form.anchors || match.form.perCell) return 0;
       const isAlone = Object.values(match.views).length === 1 && levelsOf(match).length === 2;
       return isAlone && match.bound.C !== undefined && match.bound.C !== 80 ? null : 0;
     },

@@ -196,5 +196,9 @@ function isLarge(dims: OpenTensor["dims"], inputSize: Network["inputSize"]): boo
   return sides.length >= 2 && sides[1] >= least;
 }
 
-/** True if a list of this length is more likely an embedding than class scores. */
-export const looksLikeEmbedding = (count: number): boolean => EMBEDDINGS.includes(count);
+/** Lengths of other lists: the 7 x 7 cells of YOLOv1, and 1,103 points of a face in space. */
+const OTHER_LISTS = [1470, 3309];
+
+/** True if a list of this length is more likely an embedding, or another list, than class scores. */
+export const looksLikeEmbedding = (count: number): boolean =>
+  EMBEDDINGS.includes(count) || OTHER_LISTS.includes(count);

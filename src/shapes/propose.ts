@@ -2,6 +2,7 @@
 import type { DecoderOptions, Roles } from "../config/types.ts";
 import { FAMILIES, representativeOf, TRAITS } from "../core/families.ts";
 import type { Family } from "../core/family.ts";
+import { SSD_PRIORS } from "./counts.ts";
 import { familiesNamed, pointsOf } from "./evidence.ts";
 import type { FormRow, PartRow } from "./form.ts";
 import { FINISHED_FORMS } from "./forms/lists.ts";
@@ -121,14 +122,21 @@ export function propose(of: Question): Answer {
 const isOfNamed = ({ form }: Match, { named }: Asked): boolean =>
   form.families.some((family) => named.includes(family));
 
-/** Reshapes Caffe's flat offsets and scores into rows, as many as a tensor of priors beside them tells. */
+/**
+ * Reshapes Caffe's flat offsets and scores into rows, as many as a tensor of priors beside them tells. Without priors,
+ * the two tensors must be as long as those of a published network.
+ */
 function unflattened(tensors: readonly OpenTensor[], priors?: string): readonly OpenTensor[] {
   const lengths = tensors.map(({ dims }) => dims.reduce<number>((product, d) => product * (d ?? NaN), 1));
   const at = tensors.findIndex(({ name }) => name === priors || (!priors && /prior/i.test(name)));
-  const rows = [8, 4].map((values) => lengths[at] / values).find((n) => lengths.includes(4 * n));
-  if (at < 0 || rows === undefined) return tensors;
+  const published = tensors.length === 2 ? SSD_PRIORS : [];
+  const rows = (at < 0 ? published : [8, 4].map((values) => lengths[at] / values)).find((n) =>
+    lengths.includes(4 * n),
+  );
+  if (rows === undefined) return tensors;
   const isFlat = ({ dims }: OpenTensor, i: number): boolean =>
     i !== at && dims.filter((d) => d !== 1).length === 1 && lengths[i] % rows === 0;
+  if (at < 0 && !tensors.every(isFlat)) return tensors;
   return tensors.map((tensor, i) =>
     i === at
       ? { ...tensor, name: "priors" }

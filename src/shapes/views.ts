@@ -93,7 +93,8 @@ function anchorsOf(tensor: number, dims: OpenTensor["dims"]): View[] {
 /** Returns the only way to see a tensor as a list: one value per row. */
 function listOf(tensor: number, dims: OpenTensor["dims"]): View[] {
   const [long, ...more] = dims.filter((d) => d !== 1);
-  if (more.length > 1 || (more.length === 1 && dims.length !== 2)) return [];
+  // [N,R] or [N,R,1]
+  if (more.length > 1 || (more.length === 1 && dims.slice(2).some((d) => d !== 1))) return [];
   // [N,R] with an unknown batch
   const n = more.length === 1 ? more[0] : long === undefined ? 1 : long;
   return [{ tensor, k: 1, n, w: 0, h: 0, isInterleaved: true, rank: dims.length }];

@@ -20,7 +20,9 @@ const MOST_CLASSES = 22_000;
 export const HAILO_ROOMS: readonly number[] = [100, 80, 50, 200, 300];
 
 /** Point counts of published networks with heat maps. */
-const HEAT_POINTS: readonly number[] = [14, 15, 16, 17, 19, 20, 21, 23, 24, 26, 29, 37, 39, 68, 98, 106, 133];
+const HEAT_POINTS: readonly number[] = [
+  13, 14, 15, 16, 17, 19, 20, 21, 23, 24, 26, 29, 37, 39, 68, 98, 106, 133,
+];
 
 export const WHOLE_RULES: readonly Rule[] = [
   {

@@ -69,6 +69,12 @@ const KINDS: { readonly [name: string]: Kind } = {
     read: ROWS["class-score-box"],
     images: "counts",
   },
+  label_xyxy_score: {
+    options: { family: "boxes", reading: "class-box-score", coordinates: "pixels" },
+    columns: (r) => [r.classId, ...r.box, r.score],
+    read: ROWS["class-box-score"],
+    images: "dimension",
+  },
 };
 
 /** Draws a row. Whole eighths of pixels and of scores are exact in f32, and many scores are equal. */

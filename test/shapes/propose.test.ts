@@ -113,7 +113,9 @@ describe("the first proposal, followed, decodes random values", () => {
     const { list, words } = ask(line);
     const [{ options, likelySize, missing, classes }] = list.possibilities;
     const anchors = /anchors: (.*) pairs/.exec(missing.join())?.[1].split(" + ").map(Number);
-    const rows = Math.max(...specsOf(words)[0].dims);
+    const long = specsOf(words)[0].dims.filter((d) => d > 1);
+    // Caffe's offsets lie in one dimension, four for each prior.
+    const rows = Math.max(...long) / (long.length === 1 ? 4 : 1);
     const decoder = createDecoderSync({
       ...options,
       inputSize: options.inputSize ?? likelySize,
@@ -190,6 +192,21 @@ describe("dims that a file leaves open", () => {
     expect(answerTo("448 471 494 451 474 497 454 477 500", rows)).toEqual(["scrfd", undefined, 1]);
     const masks = [[null], [null, 5], [null, 28, 28]];
     expect(answerTo("labels boxes masks", masks, [0])).toEqual(["mask-rcnn", "segment", null]);
+  });
+
+  test("DeepStream's lists with masks for the boxes, whose lists have a dimension of 1 at the end", () => {
+    const list = [null, 100, 1];
+    expect(
+      answerTo("boxes scores classes masks", [[null, 100, 4], list, list, [null, 100, 160, 160]]),
+    ).toEqual(["mask-rcnn", "segment", null]);
+  });
+
+  test("a line of text of any width is read by a recogniser", () => {
+    const tensors = [{ name: "fetch_name_0", dims: [null, null, 438], type: "f32" as const }];
+    const asked = (height: number) =>
+      propose({ tensors, inputs: [{ name: "x", dims: [null, 3, height, null] }] }).proposals.length;
+    expect(asked(48)).toBe(0);
+    expect(asked(480)).toBeGreaterThan(0);
   });
 
   test("PaddleOCR's map of text", () => {

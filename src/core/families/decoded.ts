@@ -54,6 +54,7 @@ export const DECODED_FAMILIES = {
       "detection-output",
       "end-to-end",
       "class-score-box",
+      "class-box-score",
       "box-score-labels",
     ],
   }),

@@ -86,6 +86,20 @@ export const FINISHED_FORMS: readonly FormRow[] = [
   ),
   finished(["efficientdet"], { rows: inRows([7], { rank: 3, name: /detection/i }) }, 1, "detections:1x100x7"),
   finished(["boxes"], { rows: inRows([7], { rank: 2 }) }, 0, "output:100x7"),
+  // PINTO's exports name the columns. The row count is that of the queries, which may be any.
+  form(
+    "any",
+    ["boxes"],
+    { rows: inRows([FINISHED], { name: /^label_xyxy_score$/ }) },
+    4,
+    "label_xyxy_score:1x1240x6",
+    {
+      classes: null,
+      isNamed: true,
+      beside: /^masks$/,
+      options: { reading: "class-box-score", coordinates: "normalised" },
+    },
+  ),
   finished(["yolo26", "yolov8", "yolo11"], { rows: inRows([7], { rank: 3 }) }, 3, "output0:1x300x7", {
     task: "oriented",
   }),
@@ -113,8 +127,8 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     },
     3,
     "dets:1x100x5 labels:1x100",
-    // Allow the masks of Mask R-CNN's boxes. Nothing reads them.
-    { areKnownNames: true, beside: /^masks$/i },
+    // Allow the masks of Mask R-CNN's boxes. Nothing reads them, or Intel's explanations.
+    { areKnownNames: true, beside: /^masks$|^feature_vector$|^saliency_map$/i },
   ),
   // Lists of one class need no class ids.
   finished(["mmdeploy"], { rows: inRows([5], { name: /det|box/i }) }, -1, "dets:1x100x5", { classes: 1 }),
@@ -137,7 +151,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     },
     5,
     "dets:1x100x5 labels:1x100 masks:1x100x640x640",
-    { task: "segment", kind: "masks of the picture" },
+    { task: "segment", kind: "masks of the picture", isNamed: true },
   ),
   finished(
     ["mask-rcnn"],
@@ -148,7 +162,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     },
     6,
     "dets:1x100x5 labels:1x100 masks:1x100x28x28",
-    { task: "segment", kind: "masks of boxes", beside: /seg$|feature/i },
+    { task: "segment", kind: "masks of boxes", isNamed: true, beside: /seg$|feature|saliency/i },
   ),
   // Allow the picture's size, which Detectron2 outputs too.
   finished(
@@ -167,6 +181,14 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     isNamed: true,
     beside: /^keypoint|^image_size$/i,
   }),
+  // Detectors of one class, such as DeepLabCut's.
+  finished(
+    ["boxes"],
+    { boxes: { ...NAMED.boxes, rank: 2 }, scores: { ...NAMED.scores, rank: 1 } },
+    5,
+    "boxes:100x4 scores:100",
+    { classes: 1, isNamed: true },
+  ),
   finished(
     ["boxes"],
     {

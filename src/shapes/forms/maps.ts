@@ -122,7 +122,7 @@ const BOX_MAPS: readonly FormRow[] = [
     { boxes: levelRows([BOX_OBJECTNESS_CLASSES], { rank: 2 }) },
     1,
     "region_yolo_121:300x85 region_yolo_130:1200x85",
-    { perCell: 3, options: { coordinates: "normalised" } },
+    { perCell: 3, options: { coordinates: "normalised", rules: { score: "class" } } },
   ),
   form(
     "any",

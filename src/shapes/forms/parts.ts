@@ -71,4 +71,4 @@ export const MASKS = { see: "map", channels: ["X"], apart: true, name: /mask/i }
 export const LABELS: PartRow = list(/label|class/i, "classIds");
 
 /** Names of road maps, which YOLOP and its variants also output. */
-export const ROAD = /(^|_)seg$|lane_line|drive_area|^ll$/i;
+export const ROAD = /(^|_)seg$|lane_line|driv(e|able)_area|^ll$/i;
