@@ -28,9 +28,8 @@ async function demo(folder: string): Promise<string> {
 
 describe("the demo", () => {
   it("says that it deletes the demo before it", async () => {
-    execFileSync(process.execPath, [join(root, "../node_modules/typescript/bin/tsc"), "-p", "tsconfig.scripts.json"], {
-      cwd: root,
-    });
+    const compiler = join(root, "../../node_modules/typescript-7/bin/tsc");
+    execFileSync(process.execPath, [compiler, "-p", "tsconfig.scripts.json"], { cwd: root });
     const folder = temporaryFolder();
     const data = join(folder.path, "demo");
     const first = await demo(data);

@@ -10,13 +10,17 @@ import { openTestDatabase } from "../support/hub.ts";
 import { webReceiver } from "../support/receiver.ts";
 import { MINUTE, watchedTeam } from "../support/watched-team.ts";
 
-/** A server that takes connections. It sends `drip` again and again, and never the end of an answer. */
-async function hangingServer(drip: string): Promise<{ port: number; open: Set<Socket>; count: () => number }> {
+/** Milliseconds for an answer: a busy machine must not make a good receiver late. */
+const PATIENCE = 500;
+
+/** A server that takes connections. It sends `start`, then `drip` again and again, and never the end of an answer. */
+async function hangingServer(start = "", drip = ""): Promise<{ port: number; open: Set<Socket>; count: () => number }> {
   const open = new Set<Socket>();
   let count = 0;
   const server = createServer((socket) => {
     count++;
     open.add(socket);
+    if (start !== "") socket.write(start);
     const timer = setInterval(() => drip !== "" && socket.write(drip), 5);
     socket.resume().on("error", () => undefined);
     socket.on("close", () => (clearInterval(timer), open.delete(socket)));
@@ -38,12 +42,12 @@ it.each([
   const storage = await openTestDatabase("sqlite");
   onTestFinished(() => storage.remove());
   const start = isMail || drip === "" ? "" : "HTTP/1.1 200 OK\r\n";
-  const hanging = await hangingServer(start + drip);
+  const hanging = await hangingServer(start, drip);
   const well = await webReceiver();
   const env = isMail
     ? { HUB_SMTP_URL: `smtp://hub:secret@127.0.0.1:${hanging.port}`, HUB_MAIL_FROM: "hub@example.org" }
     : {};
-  const site = await watchedTeam(storage, env, { patienceMs: 50 });
+  const site = await watchedTeam(storage, env, { patienceMs: PATIENCE });
   await site.devices(["a"]);
   await site.channel(
     isMail ? { email: "a@example.org", name: "a" } : { webhook: `http://127.0.0.1:${hanging.port}/`, name: "a" },
@@ -53,11 +57,11 @@ it.each([
   await site.set(["a"], { application_state: "failed" });
   await site.pass(MINUTE);
   site.start();
-  await until(() => well.got.length === 1 && hanging.count() > 2, "the message of the other, and more attempts");
+  await until(() => well.got.length > 0 && hanging.count() > 2, "the message of the other, and more attempts");
   await until(async () => {
     const channels = await listChannels(storage.db, site.team.id);
     const problems = Object.fromEntries(channels.map(({ name, problem }) => [name, problem]));
-    return problems["a"] === "no answer within 0.05 s" && problems["b"] === null;
+    return problems["a"] === `no answer within ${PATIENCE / 1000} s` && problems["b"] === null;
   }, "the reason");
   // An attempt without end would hold this up.
   await site.restart();
@@ -68,7 +72,7 @@ it.each([
 it("a hub that stops does not wait for receivers that hang", async () => {
   const storage = await openTestDatabase("sqlite");
   onTestFinished(() => storage.remove());
-  const [web, mail] = [await hangingServer(""), await hangingServer("")];
+  const [web, mail] = [await hangingServer(), await hangingServer()];
   const env = { HUB_SMTP_URL: `smtp://127.0.0.1:${mail.port}`, HUB_MAIL_FROM: "hub@example.org" };
   // Longer than the test may take.
   const site = await watchedTeam(storage, env, { patienceMs: 3_600_000 });
