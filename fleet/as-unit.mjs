@@ -1,11 +1,11 @@
 /**
- * Runs a part as its systemd unit does, without systemd: `node as-unit.mjs host`. Run by the ci.sh of each part, with
- * the part built. Reads the unit for the command, folders, variables, limits and the time that a stop may take.
+ * Runs a part as its systemd unit does, without systemd: `node as-unit.mjs host`. The ci.sh of each part runs this
+ * after its build. The command, folders, variables, limits and the time for a stop come from the unit.
  *
- * Covers: a user without rights or capabilities, a file system that is read-only but for the folder of state and private
- * temporary folders, hidden home folders, handed-over credentials, UMask, LimitNOFILE, SIGTERM and the end within
- * TimeoutStopSec. Does not cover: filters of system calls and address families, DynamicUser's own user id, devices,
- * restarts. `systemd-analyze verify` is in the tests of each part.
+ * Covers: a user without rights or capabilities, a file system that is read-only except for the state folder and
+ * private temporary folders, hidden home folders, handed-over credentials, UMask, LimitNOFILE, SIGTERM and the end
+ * within TimeoutStopSec. Does not cover: filters of system calls and address families, DynamicUser's own user id,
+ * devices, restarts. `systemd-analyze verify` is in the tests of each part.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { chownSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ const NOBODY = 65534;
 /** Seconds that a start may take on a busy machine. */
 const PATIENCE = 120;
 
-/** Each part has settings as an operator gives them, a sign that it runs, and a first piece of work. */
+/** Settings of each part as from an operator, a sign that it runs, and a first piece of work. */
 const PARTS = {
   host: {
     credentials: { config: JSON.stringify({ port: 0, threads: 1 }) },
@@ -48,7 +48,7 @@ const PARTS = {
         ...{ device: "/devices/7", state: "/var/lib/boxwright-agent", health: { port: 0 } },
         network: { model: "/opt/boxwright/test/fixtures/detect/network.onnx", output_format: "detection", threads: 1 },
         sources: [{ kind: "folder", camera: "door", path: "/opt/boxwright/test/fixtures/photos", watch: true }],
-        // Nobody listens: packets wait in the spool.
+        // An address without a listener: packets wait in the spool.
         sinks: [
           {
             ...{ kind: "http", url: "http://127.0.0.1:9" },
@@ -69,7 +69,7 @@ const PARTS = {
   },
 };
 
-/** Prepares the mounts of the unit as root, in a namespace of its own, and becomes the program. */
+/** Sets up the unit's mounts as root in a separate namespace, and then runs the program. */
 const ENTER = `set -eu
 given=$1 repo=$2 node=$3 name=$4 files=$5; shift 5
 mount --make-rprivate /
@@ -119,7 +119,7 @@ function obstacle() {
   return status === 0 && mount.status === 0 ? null : (stderr + mount.stderr).trim();
 }
 
-/** Reads the fields of a unit. A field that comes several times has several values. */
+/** Reads the fields of a unit. A repeated field has several values. */
 function readUnit(file) {
   const fields = {};
   for (const [, name, value] of readFileSync(file, "utf8").matchAll(/^(\w+)=(.*)$/gm))
@@ -127,7 +127,7 @@ function readUnit(file) {
   return fields;
 }
 
-/** Makes the folders that the unit gives the program. */
+/** Makes the folders that the unit provides. */
 function makeFolders(given, { credentials = {}, settings = {} }) {
   for (const [name, files] of Object.entries({ state: {}, tmp: {}, "var-tmp": {}, credentials, settings })) {
     mkdirSync(join(given, name), { mode: name === "state" ? 0o700 : 0o755 });
@@ -139,7 +139,7 @@ function makeFolders(given, { credentials = {}, settings = {} }) {
   }
 }
 
-/** Returns the command of the unit, for the places that the program finds in its namespace. */
+/** Returns the command of the unit, with the paths of the namespace. */
 function commandOf(unit, part, name) {
   const [program, ...words] = unit.ExecStart[0].split(" ");
   const { bin } = JSON.parse(readFileSync(join(fleet, part, "package.json"), "utf8"));
@@ -163,7 +163,7 @@ async function runAsUnit(part) {
   try {
     makeFolders(given, folders);
     const settings = (unit.Environment ?? []).map((text) => text.split(/=(.*)/s).slice(0, 2));
-    // systemd gives a service few variables. CI would turn off what the runtime does elsewhere.
+    // Pass only systemd's few variables: CI sets others, which turn off parts of the runtime.
     const env = { PATH: "/usr/local/bin:/usr/bin:/bin", ...Object.fromEntries(settings), ...variables };
     const words = [given, root, process.execPath, name, unit.LimitNOFILE?.[0] ?? "1024"];
     const command = commandOf(unit, part, name);
@@ -193,7 +193,7 @@ async function runAsUnit(part) {
   }
 }
 
-/** Checks that the program has left files in its folder of state alone, for its own user alone. */
+/** Checks that the program wrote files only in its state folder, readable only for its own user. */
 function checkState(given) {
   const left = ["tmp", "var-tmp"].flatMap((name) => readdirSync(join(given, name)));
   check(left.length === 0, "it leaves nothing in temporary folders", left);

@@ -1,8 +1,8 @@
 /**
  * Builds the image of each part from packed tarballs, starts it, asks for its health and stops it: `node images.mjs`,
- * or `node images.mjs host`. Without podman or docker it replays the steps of the Containerfile on this machine: as
- * root, in a namespace of its own, over a copy of the file system that is thrown away. `node images.mjs --pack` only
- * packs, into out/, where compose.yaml looks; `--packed` takes what is there.
+ * or `node images.mjs host`. Without podman or docker, it runs the steps of the Containerfile on this machine: as root,
+ * in a separate namespace, over a temporary copy of the file system. `node images.mjs --pack` only packs, into out/,
+ * where compose.yaml looks. `--packed` uses the tarballs that are there.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -32,12 +32,12 @@ export function readContainerfile(text) {
   return lines.filter(Boolean).map((line) => /^(\w+) (.*)$/.exec(line).slice(1));
 }
 
-/** What an operator has to say. */
+/** Settings that an operator must state. */
 const GIVEN = { hub: ["HUB_BASE_URL=https://hub.example.org"] };
 
 const quote = (word) => `'${word.replaceAll("'", "'\\''")}'`;
 
-/** Returns a shell script that does what the Containerfile says, starts its command, and waits for its health. */
+/** Returns a shell script that follows the Containerfile, starts its command, and waits for its health. */
 export function replay(instructions, given = []) {
   const [steps, env] = [[], [...given]];
   let [user, workdir, command, health] = ["root", "/", "", ""];
@@ -88,7 +88,7 @@ echo "ended in order"`)}
 `;
 }
 
-/** Settings of an agent that has photos, and a host that is away. */
+/** Writes settings for an agent that has photos and an unreachable host. */
 function writeSettings(folder) {
   mkdirSync(folder);
   for (const [from, to] of [
@@ -109,7 +109,7 @@ function writeSettings(folder) {
   writeFileSync(join(folder, "settings.json"), JSON.stringify(settings));
 }
 
-/** Builds and starts the image of a part by podman or docker. Returns false if none can. */
+/** Builds and starts the image of a part by podman or docker. Returns false if neither is there. */
 function buildImage(part, settings) {
   const builder = ["podman", "docker"].find((name) => spawnSync(name, ["info"]).status === 0);
   if (builder === undefined) return false;

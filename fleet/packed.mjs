@@ -1,6 +1,7 @@
 /**
- * Installs agent, host and hub from what `npm pack` makes of them, beside the packed boxwright, into a clean folder.
- * Then runs the commands there: a host, an agent that sends it photos, and a hub. Run by ci.sh, with boxwright built.
+ * Installs agent, host and hub from their `npm pack` tarballs, beside the packed boxwright, into a clean folder. Then
+ * runs the commands there: a host, an agent that sends photos to it, and a hub. ci.sh runs this after boxwright is
+ * built.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -15,7 +16,7 @@ const folder = mkdtempSync(join(tmpdir(), "boxwright-packed-"));
 /** Milliseconds that an installation or a command may take. */
 const LIMIT = 600_000;
 
-// `npx` and `npm run` leave their settings, and put programs of packages in front: an old npm, for one.
+// Remove the variables and paths that `npx` and `npm run` add: the paths may contain, for example, an old npm.
 const own = Object.entries(process.env).filter(([name]) => !name.startsWith("npm_"));
 const path = process.env.PATH.split(delimiter).filter((part) => !part.includes("node_modules"));
 const env = { ...Object.fromEntries(own), ONNXRUNTIME_NODE_INSTALL: "skip", ORT_DISABLE_TELEMETRY: "1" };
@@ -30,7 +31,7 @@ function check(holds, what, got) {
   console.log(`ok: ${what}`);
 }
 
-/** Starts a command, and resolves to what a pattern finds in its output. Kills it when the work with it is done. */
+/** Starts a command, and waits for a pattern in its output. Passes the match to `work`, and then kills the command. */
 async function during(command, words, pattern, work) {
   const child = spawn(command, words, { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
   let said = "";
@@ -53,7 +54,7 @@ function install() {
   const tarballs = [root, ...["hub", "agent", "host"].map((part) => join(fleet, part))].map((from) => {
     const scripts = from === root ? ["--ignore-scripts"] : [];
     const said = npm(from, "pack", "--json", "--silent", ...scripts, "--pack-destination", folder);
-    // The build of `prepack` may write first.
+    // Skip the output of the `prepack` build, which may come first.
     const [{ filename }] = JSON.parse(said.slice(said.lastIndexOf("\n[") + 1));
     return join(folder, filename);
   });

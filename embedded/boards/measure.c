@@ -1,6 +1,6 @@
 /*
- * Reports what a decode needs, measured on the board: instructions and depth of the stack. The linker option
- * --wrap=bxw_decode puts __wrap_bxw_decode in place of bxw_decode, and so for bxw_decode_cells.
+ * Measures a decode on the board: instructions and depth of the stack. The linker option --wrap=bxw_decode puts
+ * __wrap_bxw_decode in place of bxw_decode. The same is done for bxw_decode_cells.
  */
 #include "../test/report.h"
 #include "boxwright.h"
@@ -32,7 +32,7 @@ static void start(void) {
     SYST_CSR = 5; /* on, clock of the processor, no interrupt */
 }
 
-/* Reports what was counted since. */
+/* Reports the instructions since `start`. */
 static void report(void) {
     const uint32_t ticks = TICKS - SYST_CVR;
     report_text("measured: ");

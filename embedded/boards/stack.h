@@ -1,4 +1,7 @@
-/* The stack of a board: start.c fills the unused part with a pattern, measure.c looks how far it was overwritten. */
+/*
+ * The stack of a board. start.c fills the unused part with a pattern, and measure.c finds how much of it was
+ * overwritten.
+ */
 #ifndef BOXWRIGHT_STACK_H
 #define BOXWRIGHT_STACK_H
 

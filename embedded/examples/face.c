@@ -1,10 +1,10 @@
 /*
- * A whole program: decodes the output of a face detector. Runs on a system and on a board with 64 KiB of flash and of
- * RAM. `face_plan.h` is written by
+ * A complete program that decodes the output of a face detector. Runs on a computer, and on a board with 64 KiB of
+ * flash and 64 KiB of RAM. This command writes `face_plan.h`:
  *
  *     boxwright compile embedded/examples/face.json --outputs out0:1x13x13x25:f32 --c face --out face_plan.h
  *
- * `tensor` stands in for the network: the recorded output for a portrait. report.h prints without a C library.
+ * `tensor` is the recorded output of the network for a portrait. report.h prints without a C library.
  */
 #include "../test/report.h"
 #include "boxwright.h"

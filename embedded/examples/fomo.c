@@ -1,10 +1,10 @@
 /*
- * A whole program: decodes the map of a FOMO network, 12 x 12 cells in i8. Runs on a system and on a board with 64 KiB
- * of flash and of RAM. `fomo_plan.h` is written by
+ * A complete program that decodes the map of a FOMO network, 12 x 12 cells in i8. Runs on a computer, and on a board
+ * with 64 KiB of flash and 64 KiB of RAM. This command writes `fomo_plan.h`:
  *
  *     boxwright compile embedded/examples/fomo.json --outputs map:1x12x12x2:i8:0.00390625,-128 --c fomo --out fomo_plan.h
  *
- * `tensor` stands in for the network: two faces of several cells. report.h prints without a C library.
+ * `tensor` replaces the network's output: two faces of several cells. report.h prints without a C library.
  */
 #include "../test/report.h"
 #include "boxwright.h"
@@ -13,10 +13,10 @@
 extern const uint8_t tensor[];
 
 static _Alignas(16) uint8_t memory[fomo_memory_bytes];
-/* Rows for all cells of the map. Fewer do where objects are small. */
+/* Rows for all cells of the map. If objects are small, fewer suffice. */
 static bxw_cell work[144];
 
-/* Prints the centre of a box in pixels of the input: only the centre of FOMO's boxes has a meaning. */
+/* Prints the centre of a box in pixels of the input. FOMO's boxes are meaningful only by their centres. */
 static void print_centre(float low, float high) {
     report_text(" ");
     report_number((uint32_t)((low + high) * 48.0f + 0.5f));

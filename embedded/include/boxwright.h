@@ -1,8 +1,8 @@
 /*
  * boxwright for C: decodes the output tensors of YOLO and SSD networks into detections.
  *
- * `boxwright compile` writes a plan on a computer. The plan says what each tensor contains. A program then takes four
- * steps: load the plan into its own memory, fill the slots, decode, read.
+ * `boxwright compile` writes a plan on a computer. The plan describes each tensor. A program then takes four steps:
+ * load the plan into its own memory, fill the slots, decode, read.
  *
  *     static _Alignas(16) uint8_t memory[face_memory_bytes];
  *     bxw_decoder d;
@@ -11,8 +11,8 @@
  *     int32_t count = bxw_decode(&d);
  *     bxw_detections found = bxw_read(&d, 0);
  *
- * The library allocates nothing and keeps no state outside of the decoder and its memory. Several decoders can run at
- * the same time. The library needs memcpy, memcmp and strcmp from a C library or from boards/freestanding/. C11,
+ * The library allocates nothing and keeps all state in the decoder and its memory. Several decoders can run at the
+ * same time. The library needs memcpy, memcmp and strcmp from a C library or from boards/freestanding/. C11,
  * little-endian.
  */
 #ifndef BOXWRIGHT_H
@@ -67,7 +67,7 @@ typedef struct bxw_decoder {
     bxw_resize resize;
 } bxw_decoder;
 
-/* Place of one tensor. Let the network write to `data`, and nothing is copied. */
+/* Slot of one tensor. If the network writes to `data`, nothing is copied. */
 typedef struct bxw_slot {
     void *data;
     uint32_t bytes;
@@ -101,12 +101,12 @@ typedef struct bxw_stats {
     uint32_t not_finite; /* candidates dropped because box or score was not finite */
 } bxw_stats;
 
-/* Place of a mask in the prototypes, in pixels. The prototypes cover the whole input of the network. */
+/* Position of a mask in the prototypes, in pixels. The prototypes cover the whole input of the network. */
 typedef struct bxw_window {
     uint32_t x, y, width, height;
 } bxw_window;
 
-/* An oriented box. y points down, and the angle turns x towards y: clockwise on the screen. */
+/* An oriented box. y points down, and the angle turns x towards y, so positive angles are clockwise on the screen. */
 typedef struct bxw_oriented_box {
     float cx, cy, width, height; /* in pixels of the frame, or of the network's input if there is no frame */
     float angle;                 /* radians, of the width's direction in those pixels */
@@ -137,8 +137,9 @@ typedef struct bxw_cell {
 } bxw_cell;
 
 /*
- * Checks the plan and copies its image into `memory`, which needs bxw_memory_bytes(plan) bytes and alignment 4. With
- * alignment 16 the slots are 16-aligned too. The plan is read where it lies, at any address, in flash for instance.
+ * Checks the plan and copies its image into `memory`. `memory` needs bxw_memory_bytes(plan) bytes and an alignment
+ * of 4. With an alignment of 16, the slots are 16-aligned too. The plan is not copied, and may be at any address,
+ * for instance in flash.
  */
 bxw_status bxw_load(bxw_decoder *d, const void *plan, size_t plan_bytes, void *memory, size_t memory_bytes);
 
@@ -155,8 +156,8 @@ bxw_status bxw_fill(bxw_decoder *d, uint32_t index, const void *data, size_t byt
 /* Returns the count of images in the batch. */
 uint32_t bxw_images(const bxw_decoder *d);
 /*
- * Decodes the slots. Returns the count of detections over all images, or a negative bxw_status. Any bytes in a slot are
- * safe. After BXW_OUT_OF_RANGE the detections can be read but are meaningless.
+ * Decodes the slots. Returns the count of detections over all images, or a negative bxw_status. Slots may hold any
+ * bytes. After BXW_OUT_OF_RANGE, the detections are readable but meaningless.
  */
 int32_t bxw_decode(bxw_decoder *d);
 /* Returns the detections of one image; none if the batch has no such image. */
@@ -168,11 +169,11 @@ bxw_stats bxw_stats_of(const bxw_decoder *d, uint32_t image);
 const char *bxw_label(const bxw_decoder *d, int32_t class_id);
 
 /*
- * Keypoints and masks of a detection are computed from the slots when a program calls the functions below. So the slots
- * must still hold the tensors of the last bxw_decode, and the frame must not have changed since that call.
+ * The functions below compute keypoints and masks of a detection from the slots. So the slots must still hold the
+ * tensors of the last bxw_decode, and the frame must not have changed since that call.
  */
 
-/* Returns the count of keypoints of each detection; 0 if the plan has none. */
+/* Returns the count of keypoints of each detection, or 0 if the plan has none. */
 uint32_t bxw_keypoint_count(const bxw_decoder *d);
 /*
  * Writes x, y and confidence of each keypoint of a detection: three floats each, 3 * bxw_keypoint_count in all. x and y
@@ -181,43 +182,46 @@ uint32_t bxw_keypoint_count(const bxw_decoder *d);
  */
 int32_t bxw_keypoints(bxw_decoder *d, uint32_t image, uint32_t index, float *xyc);
 
-/* Returns width and height of the prototypes as a window; 0 if the plan has no masks. */
+/* Returns width and height of the prototypes as a window, or 0 if the plan has no masks. */
 bxw_window bxw_mask_size(const bxw_decoder *d);
 /*
- * Writes the mask of a detection at the size of the prototypes: one byte for each pixel inside the box, 1 if its logit
- * is above 0, else 0, row by row. `window` receives the place of these pixels. `bytes`: length of `mask`; width *
- * height of bxw_mask_size is always enough. Needs about 1 KB of stack.
+ * Writes the mask of a detection at the size of the prototypes: one byte for each pixel inside the box, 1 if its
+ * logit is above 0, else 0, row by row. `window` gets the position of these pixels. `bytes` is the length of `mask`;
+ * width * height of bxw_mask_size always suffices. Needs about 1 KB of stack.
  */
 bxw_status bxw_mask(bxw_decoder *d, uint32_t image, uint32_t index, uint8_t *mask, size_t bytes, bxw_window *window);
 
 /*
- * Decodes one image of a plan of oriented boxes, in place of bxw_decode, which gives its upright candidates. Suppresses
- * as the plan says: "ultralytics" (ProbIoU, not greedy), "probiou" (greedy) or "opencv" (polygons, greedy), which
- * `boxwright compile --oriented-suppression` takes. Returns the count of boxes, or a negative bxw_status.
+ * Decodes one image of a plan of oriented boxes, in place of bxw_decode, which would return upright candidates.
+ * Suppresses by the plan's rule: "ultralytics" (ProbIoU, not greedy), "probiou" (greedy) or "opencv" (polygons,
+ * greedy), chosen by `boxwright compile --oriented-suppression`. Returns the count of boxes, or a negative
+ * bxw_status.
  *
- * Writes at most `room` boxes, best first. Then bxw_read has the same rows, with the upright boxes around the oriented
- * ones. `work`: a row for each candidate that suppression may compare, at most as many as there are cells. With too few
- * rows, BXW_MEMORY_SMALL says how many this frame needs. BXW_OUT_OF_RANGE: a probability, or an angle that the plan
- * takes for a sigmoid's output, is outside 0..1. Needs about 1.5 KB of stack. src/oriented.c has this function alone.
+ * Writes at most `room` boxes, best first. bxw_read then returns the same rows, with the upright boxes around the
+ * oriented ones. `work` has a row for each candidate that suppression may compare, at most one per cell. If there
+ * are too few rows, BXW_MEMORY_SMALL comes with the count that this frame needs. BXW_OUT_OF_RANGE: a probability, or
+ * an angle that should be a sigmoid's output, is outside 0..1. Needs about 1.5 KB of stack. src/oriented.c contains
+ * only this function.
  */
 int32_t bxw_decode_oriented(bxw_decoder *d, uint32_t image, bxw_oriented_box *boxes, uint32_t room,
                             bxw_candidate *work, uint32_t work_rows);
 
 /*
- * Decodes one image of a plan of cells (FOMO), in place of bxw_decode, which gives its single cells. Groups cells as the
- * plan says: as the SDK of Edge Impulse does, or into the box around those that touch. Returns the count of groups, which
- * bxw_read then has, or a negative bxw_status.
+ * Decodes one image of a plan of cells (FOMO), in place of bxw_decode, which would return single cells. Groups cells
+ * by the plan's rule: as Edge Impulse's SDK does, or into the box around cells that touch. Returns the count of
+ * groups, which bxw_read then returns, or a negative bxw_status.
  *
- * `work`: a row of 44 bytes for each cell and class that passes the threshold. With too few rows, BXW_MEMORY_SMALL says
- * how many this frame needs. Under the SDK's rule, groups beyond 4,096 are left out. src/cells.c has this
- * function alone.
+ * `work` has a row of 44 bytes for each cell and class that passes the threshold. If there are too few rows,
+ * BXW_MEMORY_SMALL comes with the count that this frame needs. Under the SDK's rule, groups beyond 4,096 are left
+ * out. src/cells.c contains only this function.
  */
 int32_t bxw_decode_cells(bxw_decoder *d, uint32_t image, bxw_cell *work, uint32_t work_rows);
 
 /*
  * Sets the size of the original image and how it was resized. Boxes are then relative to that image, until the next
- * call. Width 0 and height 0 make boxes relative to the input of the network again. There is no rotation as in
- * JavaScript: for a picture that was turned before the network, give the turned size; boxes are those of the turned one.
+ * call. With width 0 and height 0, boxes are relative to the input of the network again. Unlike JavaScript, C has no
+ * rotation: for a picture that was turned before the network, pass the turned size. Boxes then refer to the turned
+ * picture.
  */
 bxw_status bxw_set_frame(bxw_decoder *d, uint32_t width, uint32_t height, bxw_resize resize);
 /* Sets the IoU threshold of the suppression, 0..1. */
@@ -229,16 +233,16 @@ bxw_status bxw_set_max_detections(bxw_decoder *d, uint32_t count);
 const char *bxw_explain(bxw_status status);
 
 /*
- * The kernel, as boxwright.c calls it. kernel.c implements both functions over the translated kernel. A host with
- * another engine leaves that file out and implements them itself (see engines.md).
+ * The kernel's function that boxwright.c calls. kernel.c implements both functions over the translated kernel. A
+ * program with another engine replaces that file by its own (see engines.md).
  */
 uint32_t bxw_run_abi(bxw_decoder *d);
 uint32_t bxw_run_decode(bxw_decoder *d, uint32_t plan);
 
 /*
- * Called when the translated kernel would leave its memory or divide by zero. With a plan from `boxwright compile` no
- * tensor causes this; a forged plan can. The default stops the program. A program may define its own, which must not
- * return.
+ * Called when the translated kernel would leave its memory or divide by zero. With a plan from `boxwright compile`,
+ * no tensor causes this; a forged plan can. The default stops the program. A program may define its own function,
+ * which must not return.
  */
 BXW_NORETURN void bxw_trap(int reason);
 

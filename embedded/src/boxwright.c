@@ -1,4 +1,4 @@
-/* Loads plans, hands out slots and reads detections. The kernel does all decoding. */
+/* Loads plans, provides slots and reads detections. The kernel does all decoding. */
 #include "boxwright.h"
 #include "parts.h"
 
@@ -63,7 +63,7 @@ static bxw_status check_tables(bxw_decoder *d) {
     for (uint32_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (!fits(tables[i].at, tables[i].rows, tables[i].row_bytes, length))
             return refuse(d, BXW_DAMAGED, tables[i].at, length);
-    /* The file must end with a zero byte: then every string that begins inside it ends inside it. */
+    /* The file must end with a zero byte, so that every string ends inside it. */
     if (file[length - 1] != 0) return refuse(d, BXW_DAMAGED, file[length - 1], 0);
     for (uint32_t i = 0; i < labels; i++) {
         const uint32_t at = word(file + word(file, BXW_F_LABEL_TABLE), i);
@@ -72,12 +72,12 @@ static bxw_status check_tables(bxw_decoder *d) {
     return BXW_OK;
 }
 
-/* True if two runs of bytes have none in common. An empty run has none. */
+/* True if two ranges of bytes do not overlap. An empty range overlaps nothing. */
 static int apart(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
     return b_bytes == 0 || a + a_bytes <= b || b + b_bytes <= a;
 }
 
-/* Checks that the candidates of all heads fit into the candidate columns. A multi-label plan counts for itself. */
+/* Checks that the candidates of all heads fit into the candidate columns. A multi-label plan has its own count. */
 static bxw_status check_capacity(bxw_decoder *d, const uint8_t *plan) {
     const uint32_t image = word(d->plan, BXW_F_IMAGE_BYTES);
     const uint32_t heads = word(plan, BXW_P_HEADS), first = word(plan, BXW_P_HEAD0);
@@ -86,7 +86,7 @@ static bxw_status check_capacity(bxw_decoder *d, const uint8_t *plan) {
     if (!fits(first, heads, BXW_HEAD_WORDS * 4, image)) return refuse(d, BXW_DAMAGED, first, image);
     for (uint32_t i = 0; i < heads; i++)
         cells += word(d->plan + first + (size_t)i * BXW_HEAD_WORDS * 4, BXW_H_CELLS);
-    /* A full multi-label plan makes room by dropping candidates, and so needs some. */
+    /* A full multi-label plan drops candidates to make room, so it needs some room. */
     const uint32_t least = word(plan, BXW_P_FLAGS) & BXW_FLAG_MULTI_LABEL ? cells > 0 : (uint32_t)cells;
     if (capacity < least || cells > UINT32_MAX) return refuse(d, BXW_DAMAGED, (size_t)cells, capacity);
     return BXW_OK;
@@ -94,7 +94,7 @@ static bxw_status check_capacity(bxw_decoder *d, const uint8_t *plan) {
 
 /*
  * Checks that suppression ends. It follows chains of kept boxes and reads its counts from the plan block. So nothing
- * else may write where the chains lie, and nothing may write into the image of the plan:
+ * else may write to the chains, and nothing may write into the image of the plan:
  *
  *     | image: plan blocks, head records | slots, candidate columns | chains | kept boxes | detection columns |
  */
@@ -105,7 +105,10 @@ static bxw_status check_chains(bxw_decoder *d, const uint8_t *plan) {
     if (chains < image || chains > d->memory_bytes)
         return refuse(d, BXW_DAMAGED, chains, d->memory_bytes);
     if (kept < chains + BXW_CHAINS * 4 || end > d->memory_bytes) return refuse(d, BXW_DAMAGED, kept, d->memory_bytes);
-    /* Up to ONE_WAVE candidates are sorted before suppression begins. Then the chains may lie where they were sorted. */
+    /*
+     * Up to ONE_WAVE candidates are sorted before suppression begins. The chains may then use the memory of the
+     * sort.
+     */
     const uint32_t capacity = word(plan, BXW_P_CAPACITY);
     const uint32_t sorted = capacity > BXW_ONE_WAVE ? capacity : 0;
     const uint32_t counts = sorted > 0 ? 4u << BXW_BUCKET_BITS : 0;
@@ -141,7 +144,10 @@ static bxw_status check_images(bxw_decoder *d) {
         if (status != BXW_OK) return status;
         for (uint32_t k = BXW_I_BOXES; k <= BXW_I_SOURCES; k++) {
             const uint32_t column = word(row, k);
-            /* The caller reads columns as floats and words: some processors fault at other addresses. */
+            /*
+             * The caller reads columns as floats and words, so they must be aligned: some processors fault at other
+             * addresses.
+             */
             if (column % 4 != 0 || !fits(column, rows, k == BXW_I_BOXES ? 16 : 4, d->memory_bytes))
                 return refuse(d, BXW_DAMAGED, column, d->memory_bytes);
         }
@@ -149,7 +155,7 @@ static bxw_status check_images(bxw_decoder *d) {
     return BXW_OK;
 }
 
-/* Checks that each slot lies inside memory, behind the image. */
+/* Checks that each slot lies inside memory, after the image. */
 static bxw_status check_slots(bxw_decoder *d) {
     const uint32_t length = word(d->plan, BXW_F_FILE_BYTES);
     for (uint32_t i = 0; i < bxw_slots(d); i++) {
@@ -164,7 +170,7 @@ static bxw_status check_slots(bxw_decoder *d) {
     return BXW_OK;
 }
 
-/* Steps through a tensor: how many of them, and how many elements each is long. */
+/* Steps through a tensor: their count, and the length of each in elements. */
 typedef struct steps {
     uint32_t count, step;
 } steps;
@@ -180,14 +186,14 @@ static bxw_status check_reach(bxw_decoder *d, uint32_t slot, uint32_t first, con
     for (uint32_t k = 0; k < 4; k++) {
         const uint32_t count = list[k].count;
         if (count < 1 || count > elements) return refuse(d, BXW_DAMAGED, count, elements);
-        /* Compared after each step, so that no sum wraps. */
+        /* Compare after each step, so that no sum wraps. */
         last += (uint64_t)(count - 1) * list[k].step;
         if (last >= elements) return refuse(d, BXW_DAMAGED, (size_t)last, elements);
     }
     return BXW_OK;
 }
 
-/* Checks a row of the head table. `count`: extra channels of the head. */
+/* Checks a row of the head table. `count` is the count of extra channels of the head. */
 static bxw_status check_extra(bxw_decoder *d, const uint8_t *row, uint32_t count, uint32_t rule) {
     const uint32_t cells = word(row, BXW_E_CELLS), table = word(row, BXW_E_TABLE);
     const steps list[4] = {{bxw_images(d), word(row, BXW_E_IMAGE)},
@@ -201,7 +207,7 @@ static bxw_status check_extra(bxw_decoder *d, const uint8_t *row, uint32_t count
     return check_reach(d, word(row, BXW_E_SLOT), word(row, BXW_E_OFFSET), list);
 }
 
-/* Checks that the task record, the head table, and all that they lead to, lie in the file and in the slots. */
+/* Checks that the task record, the head table, and everything to which they point, lie in the file and in the slots. */
 static bxw_status check_task(bxw_decoder *d) {
     const uint8_t *t = task_of(d);
     const uint32_t kind = word(t, BXW_T_KIND), count = word(t, BXW_T_COUNT), values = word(t, BXW_T_VALUES);
@@ -213,7 +219,7 @@ static bxw_status check_task(bxw_decoder *d) {
     if (!fits(table, heads, BXW_EXTRA_WORDS * 4, length)) return refuse(d, BXW_DAMAGED, table, length);
     if (values < (kind == BXW_TASK_KEYPOINTS ? 2u : 1u) || values > 3) return refuse(d, BXW_DAMAGED, values, 3);
     if (rule > BXW_POINTS_PRIOR) return refuse(d, BXW_DAMAGED, rule, BXW_POINTS_PRIOR);
-    /* No slot has more elements than memory has bytes, so that the product does not wrap. */
+    /* No slot has more elements than memory has bytes, so the product does not wrap. */
     if (count < 1 || count > d->memory_bytes / 4) return refuse(d, BXW_DAMAGED, count, d->memory_bytes / 4);
     bxw_status status = BXW_OK;
     if (kind == BXW_TASK_MASKS) {
@@ -239,7 +245,7 @@ bxw_status bxw_load(bxw_decoder *d, const void *plan, size_t plan_bytes, void *m
     const uint32_t needed = word(plan, BXW_F_MEMORY_BYTES);
     if (memory_bytes < needed) return refuse(d, BXW_MEMORY_SMALL, memory_bytes, needed);
     if ((uintptr_t)memory % 4 != 0) return refuse(d, BXW_MEMORY_ALIGN, (uintptr_t)memory % 4, 0);
-    /* The kernel gets the memory that the plan asked for, even if there is more. */
+    /* Give the kernel only the memory that the plan states, even if there is more. */
     d->memory_bytes = needed;
     status = check_tables(d);
     if (status == BXW_OK) status = check_images(d);
@@ -303,7 +309,7 @@ bxw_detections bxw_read(const bxw_decoder *d, uint32_t image) {
     bxw_detections found = {0};
     if (image >= bxw_images(d)) return found;
     const uint8_t *row = image_row(d, image);
-    /* Before the first decode the count is a word of the plan, which may be forged: limit it to the rows there are. */
+    /* Limit the count to the rows. Before the first decode, it is a word of the plan, which may be forged. */
     const uint32_t count = word(block(d, image), BXW_P_DETECTIONS);
     const uint32_t most = word(d->plan, BXW_F_MAX_DETECTIONS);
     found.count = count < most ? count : most;
@@ -341,7 +347,7 @@ const char *bxw_label(const bxw_decoder *d, int32_t class_id) {
 
 /* ---- Keypoints and masks ------------------------------------------------------------------------------------ */
 
-/* Finds the extra channels of a detection: its row of the head table, its cell there. */
+/* Finds the extra channels of a detection: its row of the head table, and its cell in that head. */
 static bxw_status extras_of(bxw_decoder *d, uint32_t kind, uint32_t image, uint32_t index, channels *found,
                             const uint8_t **row, uint32_t *cell) {
     const uint8_t *t = task_of(d);
@@ -351,10 +357,7 @@ static bxw_status extras_of(bxw_decoder *d, uint32_t kind, uint32_t image, uint3
     return channels_of(d, image, bxw_at(&all, index).source, found, row, cell);
 }
 
-/*
- * Returns e^x by the steps of src/core/exp.ts, which says why they are these: with + - * alone, all engines get the
- * same bits.
- */
+/* Returns e^x by the steps of src/core/exp.ts, which explains them. With + - * alone, all engines get the same bits. */
 static double exp_of(double x) {
     static const double round = 6755399441056767.0;
     if (x != x) return x;
@@ -427,8 +430,9 @@ bxw_window bxw_mask_size(const bxw_decoder *d) {
 }
 
 /*
- * Returns the first of `pixels` pixels at or behind an edge, or -1 if the edge is NaN. Edges are f32, which holds a
- * whole number of pixels only nearly: an edge so near to one is that. As cropOf in src/tasks/masks/axis.ts.
+ * Returns the first of `pixels` pixels at or after an edge, or -1 if the edge is NaN. Edges are f32, in which whole
+ * pixels are inexact, so an edge very near to a whole pixel counts as that pixel. Twin of cropOf in
+ * src/tasks/masks/axis.ts.
  */
 static int64_t edge(double normalised, uint32_t pixels) {
     const double place = normalised * pixels;
@@ -462,12 +466,12 @@ bxw_status bxw_mask(bxw_decoder *d, uint32_t image, uint32_t index, uint8_t *mas
     const double dx = (double)real(p, BXW_P_SHIFT_X), dy = (double)real(p, BXW_P_SHIFT_Y);
     crop((one.x_min - dx) / sx, (one.x_max - dx) / sx, word(t, BXW_T_WIDTH), &window->x, &window->width);
     crop((one.y_min - dy) / sy, (one.y_max - dy) / sy, word(t, BXW_T_HEIGHT), &window->y, &window->height);
-    /* As in JavaScript: an empty mask has no place. */
+    /* Set the position of an empty mask to 0, as in JavaScript. */
     if (window->width == 0 || window->height == 0) *window = (bxw_window){0};
     const uint64_t needed = (uint64_t)window->width * window->height;
     if (bytes < needed) return refuse(d, BXW_MEMORY_SMALL, bytes, (size_t)needed);
 
-    /* The scale of the prototypes goes with the coefficients: one product for each, not one for each pixel. */
+    /* Multiply the scale of the prototypes into the coefficients, which are fewer than the pixels. */
     float by[BXW_MAX_COEFFICIENTS];
     const uint32_t count = word(t, BXW_T_COUNT);
     const uint32_t slot = word(t, BXW_T_SLOT);
@@ -479,7 +483,7 @@ bxw_status bxw_mask(bxw_decoder *d, uint32_t image, uint32_t index, uint8_t *mas
                                    (size_t)(window->y + y) * word(t, BXW_T_ROW) +
                                    (size_t)(window->x + x) * word(t, BXW_T_COLUMN);
             const uint8_t *at = channels_at(d, slot, element, 1).first;
-            /* Four sums, as the kernels add, so that the bits agree. */
+            /* Use four sums, added in the kernels' order, so that the bits agree. */
             float sums[4] = {0};
             for (uint32_t k = 0; k < count; k++, at += whole.step)
                 sums[k & 3] += by[k] * (raw_at(at, whole.type) - whole.zero);
@@ -488,7 +492,7 @@ bxw_status bxw_mask(bxw_decoder *d, uint32_t image, uint32_t index, uint8_t *mas
     return BXW_OK;
 }
 
-/* Returns the nearest integer, an even one of two that are as near, as OpenCV and Python round. */
+/* Returns the nearest integer. Rounds a half to the even neighbour, as OpenCV and Python do. */
 static uint32_t round_to_even(double x) {
     const uint32_t whole = (uint32_t)x;
     const double rest = x - whole;
@@ -501,9 +505,9 @@ static uint32_t round_to_even(double x) {
  */
 static void undo_resize(uint32_t input, uint32_t side, double factor, bxw_resize resize, float *scale, float *shift) {
     const double exact = side * factor;
-    /* Keep one pixel of an image that is a thousand times as wide as high. */
+    /* Keep at least one pixel of an image that is a thousand times as wide as high. */
     const uint32_t pixels = exact > 0.5 ? round_to_even(exact) : 1;
-    /* A crop keeps its exact size, and cuts the smaller half of the surplus off before the input. */
+    /* A crop keeps its exact size, and loses the smaller half of the surplus before the input. */
     const double length = resize == BXW_CROP ? exact : pixels;
     double before = 0;
     if (resize == BXW_CROP && pixels > input) before = -(double)((pixels - input) / 2);
@@ -524,7 +528,10 @@ bxw_status bxw_set_frame(bxw_decoder *d, uint32_t width, uint32_t height, bxw_re
         if (w == 0 || h == 0) return refuse(d, BXW_BAD_VALUE, 0, 1);
         const double across = (double)w / width;
         const double down = (double)h / height;
-        /* OpenCV crops with an f32. The smaller factor keeps both sides within the input, the greater one fills it. */
+        /*
+         * OpenCV crops with an f32. The smaller factor keeps both sides within the input, and the larger one fills
+         * the input.
+         */
         const double factor = resize == BXW_CROP ? (float)(across > down ? across : down) : across < down ? across : down;
         undo_resize(w, width, factor, resize, &scale[0], &shift[0]);
         undo_resize(h, height, factor, resize, &scale[1], &shift[1]);

@@ -1,21 +1,21 @@
-/* Groups cells of a map into boxes: FOMO. Takes the steps of src/tasks/peaks/cells.ts, so that the bits agree. */
+/* Groups cells of a map into boxes (FOMO). Uses the steps of src/tasks/peaks/cells.ts, so that the bits agree. */
 #include "boxwright.h"
 #include "parts.h"
 
-/* Most cubes, as in src/tasks/peaks/cells.ts. */
+/* Largest count of cubes, as in src/tasks/peaks/cells.ts. */
 enum { MOST_CUBES = 4096 };
 
-/* True if a cell stands before another one: by its place in the map, then by class. */
+/* True if a cell comes before another one: by its position in the map, then by class. */
 static int is_earlier(const bxw_cell *a, const bxw_cell *b) {
     return a->source != b->source ? a->source < b->source : a->class_id < b->class_id;
 }
 
-/* True if a group stands before another one: by score, then by the cell that began it. */
+/* True if a group comes before another one: by score, then by its first cell. */
 static int is_better(const bxw_cell *a, const bxw_cell *b) {
     return a->score != b->score ? a->score > b->score : is_earlier(a, b);
 }
 
-/* Sorts rows in place. Shell's method: short, and quick for the few hundred rows of a map. */
+/* Sorts rows in place by Shell's method, which is short, and fast for the few hundred rows of a map. */
 static void sort(bxw_cell *rows, uint32_t count, int (*before)(const bxw_cell *, const bxw_cell *)) {
     uint32_t gap = 1;
     while (gap < count / 3) gap = 3 * gap + 1;
@@ -48,8 +48,8 @@ static bxw_status read_cells(bxw_decoder *d, const uint8_t *p, uint32_t across, 
 }
 
 /*
- * Lets an area take up a part that touches it. Returns 0 if the part does not. Left and upper edges move first: the
- * comparison of the right and lower edges sees the moved ones, as in the SDK.
+ * Merges a part into an area that it touches. Returns 0 if they do not touch. Moves the left and upper edges before
+ * it compares the right and lower ones, as the SDK does.
  */
 static int take_up(bxw_area *a, const bxw_area *part) {
     if (a->x + a->width < part->x || a->y + a->height < part->y || a->x > part->x + part->width ||
@@ -62,13 +62,14 @@ static int take_up(bxw_area *a, const bxw_area *part) {
     return 1;
 }
 
-/* Ends a list of rows. */
+/* End of a list of rows. */
 static const uint32_t NO_ROW = UINT32_MAX;
 
 /*
- * The cubes that later parts can still touch, as a list of rows in the order in which they began. Parts come row by row
- * of the map, so no later part touches a cube that ends two rows above the present one or higher. A cube keeps its y: no
- * part starts above it. So `grown.y` of its row holds the next row of the list in place of y.
+ * The cubes that later parts can still touch, as a list of rows in the order in which the cubes began. Parts come
+ * row by row of the map, so no later part touches a cube that ends two rows or more above the current one. The y of
+ * a cube never changes, since no part starts above it. So `grown.y` of its row is free, and holds the next row of
+ * the list.
  */
 typedef struct {
     uint32_t first, last;
@@ -82,8 +83,8 @@ static void append(bxw_cell *rows, open_list *open, uint32_t row) {
 }
 
 /*
- * Merges a part into the first cube of its class that it touches. The cube is `grown` of its row. Drops cubes out of
- * reach. Returns the row of the cube, or NO_ROW.
+ * Merges a part into the first cube of its class that it touches. The cube is `grown` of its row. Removes cubes out
+ * of reach. Returns the row of the cube, or NO_ROW.
  */
 static uint32_t take_up_first(bxw_cell *rows, open_list *open, const bxw_area *part, int32_t class_id) {
     uint32_t before = NO_ROW, row = open->first;
@@ -106,7 +107,7 @@ static uint32_t take_up_first(bxw_cell *rows, open_list *open, const bxw_area *p
     return NO_ROW;
 }
 
-/* Groups as the SDK of Edge Impulse does. Returns the count of groups, which stand in the first rows. */
+/* Groups as Edge Impulse's SDK does. Returns the count of groups, which are in the first rows. */
 static uint32_t group_by_sdk(bxw_cell *rows, uint32_t count) {
     uint32_t cubes = 0, kept = 0;
     open_list open = {NO_ROW, NO_ROW};
@@ -120,7 +121,10 @@ static uint32_t group_by_sdk(bxw_cell *rows, uint32_t count) {
             append(rows, &open, cubes++);
         }
     }
-    /* The second pass drops cubes that touch an earlier one, which grows; its result, `area`, stays as it was. */
+    /*
+     * In the second pass, cubes that touch an earlier one are dropped, and the earlier one grows. Its result,
+     * `area`, does not change.
+     */
     open = (open_list){NO_ROW, NO_ROW};
     for (uint32_t i = 0; i < cubes; i++) {
         bxw_cell cube = rows[i];
@@ -134,7 +138,7 @@ static uint32_t group_by_sdk(bxw_cell *rows, uint32_t count) {
     return kept;
 }
 
-/* Returns the row of a cell of a class, or `count`. Rows stand in the order of the map. */
+/* Returns the row of a cell of a class, or `count`. Rows are in the order of the map. */
 static uint32_t row_of(const bxw_cell *rows, uint32_t count, uint32_t source, int32_t class_id) {
     const bxw_cell wanted = {.source = source, .class_id = class_id};
     uint32_t from = 0, to = count;
@@ -146,7 +150,7 @@ static uint32_t row_of(const bxw_cell *rows, uint32_t count, uint32_t source, in
     return from < count && rows[from].source == source && rows[from].class_id == class_id ? from : count;
 }
 
-/* Returns the row that began the group of a row. `grown.x` leads towards it. */
+/* Returns the first row of a row's group, by following `grown.x`. */
 static uint32_t root_of(bxw_cell *rows, uint32_t row) {
     uint32_t root = row;
     while (rows[root].grown.x != root) root = rows[root].grown.x;
@@ -158,9 +162,9 @@ static uint32_t root_of(bxw_cell *rows, uint32_t row) {
     return root;
 }
 
-/* Groups all cells of a class that touch, into their enclosing boxes. Returns the count of groups. */
+/* Groups the touching cells of each class into their enclosing boxes. Returns the count of groups. */
 static uint32_t group_by_touch(bxw_cell *rows, uint32_t count, uint32_t across) {
-    /* Neighbours before a cell: left above, above, right above, left. */
+    /* Neighbours before a cell: upper left, above, upper right, left. */
     static const struct {
         int32_t dx, dy;
     } steps[] = {{-1, -1}, {0, -1}, {1, -1}, {-1, 0}};
@@ -221,7 +225,7 @@ int32_t bxw_decode_cells(bxw_decoder *d, uint32_t image, bxw_cell *work, uint32_
     if (image >= bxw_images(d)) return (int32_t)refuse(d, BXW_NO_SUCH_ROW, image, bxw_images(d));
     const uint32_t across = word(d->plan + word(t, BXW_T_HEAD_TABLE), BXW_E_GRID_W);
     uint8_t *p = block(d, image);
-    /* Images share the candidate columns, so that each is completed before the next. */
+    /* Complete each image before the next, since images share the candidate columns. */
     bxw_run_decode(d, word(image_row(d, image), BXW_I_PLAN));
     const uint32_t outside = word(p, BXW_P_OUT_OF_RANGE);
     if (outside > 0) return (int32_t)refuse(d, BXW_OUT_OF_RANGE, outside, 0);

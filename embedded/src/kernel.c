@@ -1,4 +1,7 @@
-/* Connects boxwright.c with the translated kernel. A host with another engine replaces this file (see engines.md). */
+/*
+ * Connects boxwright.c with the translated kernel. A program with another engine replaces this file (see
+ * engines.md).
+ */
 #include "boxwright.h"
 #include "kernel_prelude.h"
 

@@ -1,7 +1,7 @@
 /*
- * Everything that the translated kernel needs: loads, stores and operations that WebAssembly defines and C does not.
- * translate.mjs puts this header in place of the prelude and the runtime of wasm2c. The kernel has no tables, no
- * exceptions and a memory that never grows, so no runtime is needed. The memory is passed in two registers.
+ * Everything that the translated kernel needs: loads, stores, and operations that WebAssembly defines and C does
+ * not. translate.mjs puts this header in place of the prelude and the runtime of wasm2c. No runtime is needed, since
+ * the kernel has no tables, no exceptions and a memory that never grows. The memory is passed in two registers.
  */
 #ifndef BOXWRIGHT_KERNEL_PRELUDE_H
 #define BOXWRIGHT_KERNEL_PRELUDE_H
@@ -30,7 +30,7 @@ typedef int64_t s64;
 typedef float f32;
 typedef double f64;
 
-/* The linear memory. Passed by value and never changed, so that compilers keep both words in registers. */
+/* The linear memory. It never changes and is passed by value, so that compilers keep both words in registers. */
 typedef struct bxw_linear {
     u8 *data;
     u32 size;
@@ -46,9 +46,9 @@ _Noreturn void bxw_trap(int reason);
 #define BXW_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /*
- * Each access checks that it ends inside memory. WebAssembly accesses base + offset, a sum that does not wrap. `offset`
- * is a constant, and translate.mjs refuses one that reaches past the least memory. So `size - (offset + bytes)` cannot
- * wrap, and one 32-bit comparison is enough. A 64-bit sum takes 32-bit ARM three instructions.
+ * Each access checks that it ends inside memory. WebAssembly accesses base + offset, a sum that does not wrap.
+ * `offset` is a constant, which translate.mjs refuses if it exceeds the smallest memory. So `size - (offset +
+ * bytes)` cannot wrap, and one 32-bit comparison suffices. A 64-bit sum would take three instructions on 32-bit ARM.
  *
  *     0             base        base + offset                           size
  *     |--------------|----------------|--value--|-----------------------|
@@ -82,7 +82,7 @@ _Noreturn void bxw_trap(int reason);
         __builtin_memcpy(memory.data + base + offset, &value, sizeof value);   \
     }
 
-/* Signed loads extend the sign through s32, then convert to the unsigned type that the kernel computes in. */
+/* Signed loads extend the sign through s32, then convert to the unsigned type of the kernel's arithmetic. */
 #define BXW_LOAD_SIGNED(name, stored)                                          \
     static inline __attribute__((unused, always_inline)) u32 name(             \
         bxw_linear memory, u32 base, u32 offset) {                             \
@@ -131,7 +131,7 @@ static inline __attribute__((unused)) u64 i64_reinterpret_f64(f64 x) {
     return y;
 }
 
-/* Conversions between float types make NaN quiet, and no NaN leaves the kernel. */
+/* Conversions between float types would make NaN quiet. This is left out, since no NaN leaves the kernel. */
 #define wasm_quiet(x) (x)
 #define wasm_quietf(x) (x)
 
@@ -150,7 +150,7 @@ static inline __attribute__((unused)) u32 I32_TRUNC_S_F32(f32 x) {
     return (u32)(s32)x;
 }
 
-/* Class ids come as doubles, rounded to the nearest whole number. */
+/* Converts class ids, which are doubles with whole values. */
 static inline __attribute__((unused)) u32 I32_TRUNC_S_F64(f64 x) {
     if (BXW_UNLIKELY(!(x > -2147483649.0 && x < 2147483648.0))) bxw_trap(BXW_TRAP_CONVERSION);
     return (u32)(s32)x;

@@ -1,9 +1,10 @@
 /*
- * Makes oriented boxes: reads angles, suppresses, writes boxes and corners. An object of its own, so that programs with
- * upright boxes do not pay for it.
+ * Makes oriented boxes: reads angles, suppresses, writes boxes and corners. A separate object file, so that programs
+ * with upright boxes do not link it.
  *
- * Steps and precision are those of src/tasks/oriented/, src/tasks/suppression/oriented-overlap.ts and src/core/elementary.ts, which say
- * why they are these. So the bits agree. Needs no sin, exp or sqrt of a C library, whose bits differ.
+ * Steps and precision are those of src/tasks/oriented/, src/tasks/suppression/oriented-overlap.ts and
+ * src/core/elementary.ts, which explain them, so that the bits agree. Uses no sin, exp or sqrt of a C library, since
+ * their bits differ.
  */
 #include "boxwright.h"
 #include "parts.h"
@@ -13,10 +14,10 @@ static const double HALF_PI = 1.5707963267948966;
 
 /* ---- Elementary functions, twins of src/core/elementary.ts ---------------------------------------------------- */
 
-/* 1.5 * 2^52: adding and subtracting it rounds a double to an integer. */
+/* 1.5 * 2^52. Adding and subtracting it rounds a double to an integer. */
 static const double ROUND = 6755399441055744.0;
 
-/* Returns what is left of x after whole multiples of `by`, with the sign of x, as fmod. Every step is exact. */
+/* Returns the remainder of x / `by`, with the sign of x, as fmod does. Every step is exact. */
 static double remainder_of(double x, double by) {
     double rest = x < 0 ? -x : x, part = by;
     if (!(rest - rest == 0)) return rest - rest;
@@ -26,7 +27,7 @@ static double remainder_of(double x, double by) {
     return x < 0 ? -rest : rest;
 }
 
-/* Sets cosine and sine of an angle; NaN for one that is not finite. */
+/* Sets cosine and sine of an angle. Sets NaN if the angle is not finite. */
 static void cos_sin_of(double angle, double *cosine, double *sine) {
     const double x = angle > -131072 && angle < 131072 ? angle : remainder_of(angle, 2 * PI);
     const double quarters = x * 0.6366197723675814 + ROUND - ROUND;
@@ -63,7 +64,7 @@ static double angle_of_vector(double x, double y) {
     return y < 0 ? -right : right;
 }
 
-/* Returns x * 2^k, for a power of two that is a normal double. */
+/* Returns x * 2^k. 2^k must be a normal double. */
 static double scaled(double x, int32_t k) {
     const uint64_t bits = (uint64_t)(k + 1023) << 52;
     double two;
@@ -83,7 +84,7 @@ static double exponential(double x) {
     return scaled(1 + (r + r * (r * (0.5 + r * (1.0 / 6 + r * (1.0 / 24 + r * r5))))), (int32_t)k);
 }
 
-/* Returns the natural logarithm of a number between 1e-9 and 2. As log in src/core/exp.ts. */
+/* Returns the natural logarithm of a number between 1e-9 and 2, as log in src/core/exp.ts does. */
 static double logarithm(double x) {
     double m = x, k = 0;
     for (; m < 0.00390625; m *= 256) k -= 8;
@@ -96,7 +97,7 @@ static double logarithm(double x) {
     return 2 * s * series + k * 0.6931471805599453;
 }
 
-/* Returns the square root, correctly rounded, digit by digit. Some of the processors have none for doubles. */
+/* Returns the square root, correctly rounded, digit by digit, since some processors lack one for doubles. */
 static double root_of(double x) {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
@@ -111,7 +112,7 @@ static double root_of(double x) {
         left <<= 1;
         exponent--;
     }
-    /* The root of left * 2^54 has 54 bits. The last one rounds. A rest of 0 with that bit set cannot be. */
+    /* The root of left * 2^54 has 54 bits. The last bit rounds. The remainder cannot be 0 if that bit is set. */
     uint64_t root = 0, rest = 0;
     for (uint32_t i = 0; i < 54; i++, left = left << 2 & 0x3fffffffffffffu) {
         rest = rest << 2 | left >> 52;
@@ -188,13 +189,14 @@ typedef struct overlap_rule {
     double threshold, far_ratio, limit;
 } overlap_rule;
 
-/* Numbers of a candidate, behind its centre. Which of the two, the rule says. */
+/* Indices of a candidate's numbers, after its centre. Some belong to ProbIoU, the others to polygons. */
 enum { N_X, N_Y, N_XX, N_YY, N_XY, N_ROOT, N_EXTENT };
 enum { N_AX = 2, N_AY, N_BX, N_BY, N_AREA };
 
 /*
- * Returns the shortest decimal of seven digits: a threshold of 0.7 is stored as an f32, which is below 0.7. Overlaps are
- * doubles. The products are exact for thresholds above 1e-6, and the quotient is the double nearest to the decimal.
+ * Returns the shortest decimal of seven digits. A threshold of 0.7 is stored as an f32, which is below 0.7, while
+ * overlaps are doubles. The products are exact for thresholds above 1e-6, and the quotient is the double nearest to
+ * the decimal.
  */
 static double decimal_of(float f32) {
     if (!(f32 > 0)) return 0;
@@ -208,7 +210,7 @@ static double decimal_of(float f32) {
     return (double)whole / scale;
 }
 
-/* Returns the threshold of the plan, or the one that bxw_set_iou has put in its place. */
+/* Returns the threshold of the plan, or the one set by bxw_set_iou. */
 static double threshold_of(const bxw_decoder *d, const uint8_t *p) {
     const double planned = real64(task_of(d), BXW_T_IOU);
     const float now = real(p, BXW_P_IOU);
@@ -308,7 +310,7 @@ static uint32_t clip(const double *p, double *clipped, uint32_t n, const double 
     return count >> 1;
 }
 
-/* Returns the area that two boxes share: the one is clipped by each side of the other. */
+/* Returns the shared area of two boxes: clips one by each side of the other. */
 static double shared_area(const double a[7], const double b[7]) {
     /*
      * A clip of a convex polygon adds one corner at most. If rounding puts corners on either side of the line, every
@@ -333,7 +335,7 @@ static double shared_area(const double a[7], const double b[7]) {
 static double lesser(double a, double b) { return a < b ? a : b; }
 static double greater(double a, double b) { return a > b ? a : b; }
 
-/* Returns how far two boxes reach into each other along an axis. */
+/* Returns the length by which two boxes overlap along an axis. */
 static double common(double a, double a_half, double b, double b_half) {
     return lesser(a + a_half, b + b_half) - greater(a - a_half, b - b_half);
 }
@@ -372,7 +374,7 @@ typedef struct candidates {
     uint32_t ordered; /* of those that suppression may look at */
 } candidates;
 
-/* Finds the candidate columns. A forged plan may have columns that leave the memory. */
+/* Finds the candidate columns. Refuses columns outside memory, as in a forged plan. */
 static bxw_status columns_of(bxw_decoder *d, const uint8_t *p, candidates *c) {
     static const uint32_t columns[] = {BXW_P_SCORES, BXW_P_CLASS_IDS, BXW_P_SOURCES, BXW_P_ORDER, BXW_P_BOXES};
     c->count = word(p, BXW_P_CANDIDATES);
@@ -390,13 +392,13 @@ static bxw_status columns_of(bxw_decoder *d, const uint8_t *p, candidates *c) {
     return BXW_OK;
 }
 
-/* True if candidate a stands behind b: it has a lower score, or the same and a higher index. */
+/* True if candidate a comes after b: it has a lower score, or the same score and a higher index. */
 static int is_behind(const candidates *c, uint32_t a, uint32_t b) {
     const float x = real(c->scores, a), y = real(c->scores, b);
     return x < y || (!(y < x) && a > b);
 }
 
-/* Sinks the index of row `at` of a heap of n rows, whose first one stands behind all others. */
+/* Sinks the index at row `at` of a heap of n rows. The first row of the heap comes after all others. */
 static void sink(const candidates *c, bxw_candidate *rows, uint32_t at, uint32_t n) {
     const uint32_t index = rows[at].index;
     for (uint32_t next = at * 2 + 1; next < n; at = next, next = at * 2 + 1) {
@@ -409,7 +411,7 @@ static void sink(const candidates *c, bxw_candidate *rows, uint32_t at, uint32_t
 
 /* Writes the indices of the candidates to the rows, best first. */
 static bxw_status sort(bxw_decoder *d, const uint8_t *p, const candidates *c, bxw_candidate *rows, uint32_t room) {
-    /* With many candidates the kernel sorts only the first ones. */
+    /* If there are many candidates, the kernel sorts only the best ones. */
     const int is_sorted = word(p, BXW_P_SORTED) >= c->ordered;
     const uint32_t n = is_sorted ? c->ordered : c->count;
     const uint8_t *order = d->memory + word(p, BXW_P_ORDER);
@@ -456,7 +458,7 @@ static bxw_status read_box(bxw_decoder *d, uint32_t image, const candidates *c, 
     b->width = (x2 - x1) * w;
     b->height = (y2 - y1) * h;
     if (b->angle != b->angle || !word(e, BXW_E_TURNS)) return BXW_OK;
-    /* The way from the cell to the centre turns too. */
+    /* Rotate the vector from the cell to the box centre too. */
     const uint32_t across = word(e, BXW_E_GRID_W);
     const double cell_x = (cell % across + real64(e, BXW_E_ADD)) * real64(e, BXW_E_UNIT_X);
     const double cell_y = (cell / across + real64(e, BXW_E_ADD)) * real64(e, BXW_E_UNIT_Y);
@@ -477,7 +479,7 @@ static void write_box(const bxw_decoder *d, const uint8_t *p, turned b, bxw_orie
     if (is_regular) b = regular(b);
     corners_of(&b, c);
     if (d->frame_width > 0 && d->resize == BXW_STRETCH) {
-        /* Stretching makes a parallelogram of a rectangle. */
+        /* Stretching turns a rectangle into a parallelogram. */
         for (uint32_t k = 0; k < 8; k++) c[k] *= k & 1 ? frame_h / h : frame_w / w;
         b = fitted(c);
         if (is_regular) b = regular(b);
@@ -524,7 +526,7 @@ int32_t bxw_decode_oriented(bxw_decoder *d, uint32_t image, bxw_oriented_box *bo
     if (angle > BXW_ANGLE_SIGMOID) return (int32_t)refuse(d, BXW_DAMAGED, angle, BXW_ANGLE_SIGMOID);
     if (name > BXW_ORIENTED_OPENCV) return (int32_t)refuse(d, BXW_DAMAGED, name, BXW_ORIENTED_OPENCV);
     uint8_t *p = block(d, image);
-    /* Images share the candidate columns, so that each is completed before the next. */
+    /* Complete each image before the next, since images share the candidate columns. */
     bxw_run_decode(d, word(image_row(d, image), BXW_I_PLAN));
     const uint32_t outside = word(p, BXW_P_OUT_OF_RANGE);
     if (outside > 0) return (int32_t)refuse(d, BXW_OUT_OF_RANGE, outside, 0);
@@ -547,7 +549,7 @@ int32_t bxw_decode_oriented(bxw_decoder *d, uint32_t image, bxw_oriented_box *bo
         if (rule.name != BXW_ORIENTED_NONE) {
             describe(&rule, &b, one.numbers);
             stays = !is_suppressed(&rule, work, rows, &one);
-            /* Rows up to i have been read: those that go on to suppress are kept there. */
+            /* Rows up to i are read already: reuse them for boxes that suppress others. */
             if (stays || rule.name == BXW_ORIENTED_ULTRALYTICS) work[rows++] = one;
         }
         if (!stays) continue;

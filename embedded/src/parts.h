@@ -1,6 +1,6 @@
 /*
- * What the sources of the library share: words of a plan, and channels of a tensor. Functions are static, so that each
- * object is whole by itself and a program links only what it calls.
+ * Code that the library's sources share: words of a plan, and channels of a tensor. Functions are static, so that
+ * each object file is complete and a program links only the functions that it calls.
  */
 #ifndef BOXWRIGHT_PARTS_H
 #define BOXWRIGHT_PARTS_H
@@ -11,7 +11,7 @@
 
 #define PART static __attribute__((unused))
 
-/* Loads a word byte by byte, since a plan may lie at any address. Compilers emit one load where that is allowed. */
+/* Loads a word byte by byte, since a plan may be at any address. Compilers emit one load if the processor allows it. */
 PART uint32_t word(const uint8_t *at, uint32_t index) {
     uint32_t value;
     memcpy(&value, at + (size_t)index * 4, sizeof value);
@@ -43,7 +43,7 @@ PART double real64(const uint8_t *at, uint32_t index) {
     return value;
 }
 
-/* Returns the task record, which lies behind the image of the plan. */
+/* Returns the task record, which follows the image of the plan. */
 PART const uint8_t *task_of(const bxw_decoder *d) { return d->plan + word(d->plan, BXW_F_IMAGE_BYTES); }
 
 PART void put(uint8_t *at, uint32_t index, uint32_t value) { memcpy(at + (size_t)index * 4, &value, sizeof value); }
@@ -84,7 +84,7 @@ PART channels channels_at(const bxw_decoder *d, uint32_t slot, size_t element, u
     return (channels){data + element * bytes, step * bytes, type, real(row, BXW_S_SCALE), real(row, BXW_S_ZERO)};
 }
 
-/* Returns the number that the bits of a half float stand for. */
+/* Returns the value of a half float. */
 PART float half_to_float(uint32_t bits) {
     const uint32_t sign = (bits & 0x8000u) << 16, exponent = bits & 0x7c00u, fraction = bits & 1023u;
     float value;
@@ -119,7 +119,7 @@ PART float channel(const channels *c, uint32_t k) {
     return c->type == BXW_TYPE_F32 || c->type == BXW_TYPE_F16 ? raw : (raw - c->zero) * c->scale;
 }
 
-/* Finds the extra channels of a source: its row of the head table, its cell there. */
+/* Finds the extra channels of a source: its row of the head table, and its cell in that head. */
 PART bxw_status channels_of(bxw_decoder *d, uint32_t image, uint32_t source, channels *found, const uint8_t **row,
                               uint32_t *cell) {
     const uint8_t *t = task_of(d);

@@ -1,5 +1,5 @@
 /**
- * Makes the tables of figures.md from what ci.sh left in build/:
+ * Makes the tables of figures.md from the results of ci.sh in build/:
  *
  *     node tools/measure.mjs             prints the tables
  *     node tools/measure.mjs --write     puts them into figures.md
@@ -10,7 +10,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 
 const PAGE = new URL("../figures.md", import.meta.url);
 const MARKS = ["<!-- measured: begin -->\n", "<!-- measured: end -->"];
-/** A new kernel moves figures a little. Larger steps must be written into the page. */
+/** Largest change of a figure without an update of the page. A new kernel changes figures a little. */
 const TOLERANCE = 0.05;
 const TARGETS = {
   host: "x86-64 Linux",
@@ -51,7 +51,7 @@ function codeTable() {
   );
 }
 
-/** Code of a source that only some programs link. */
+/** Code size of a source that only some programs link. */
 function sourceTable(source) {
   const size = (target, variant) => figure(JSON.parse(read(`${target}-${variant}/size.json`))[source]);
   return table(
@@ -60,7 +60,10 @@ function sourceTable(source) {
   );
 }
 
-/** Flash, RAM, stack and instructions of an example on the boards. `tensor`: bytes that stand in for the network. */
+/**
+ * Flash, RAM, stack and instructions of an example on the boards. `tensor`: bytes of the tensor that replaces the
+ * network.
+ */
 function boardTable(example, tensor, sizesOf) {
   const rows = ["m3", "m4", "m7"].map((t) => {
     const [flash, ram] = sizesOf(JSON.parse(read(`${t}-Os/size.json`)));
@@ -136,7 +139,7 @@ function differences(stated, now) {
 }
 
 function check(stated, now) {
-  // Other compilers give other figures. CI has those of the page.
+  // Returns the compilers on which the figures depend. CI has the compilers of the page.
   const compilersIn = (text) => /^Compilers: (.*)\.$/m.exec(text)?.[1];
   if (compilersIn(stated) && compilersIn(stated) !== compilersIn(now) && !process.env.CI) {
     console.log(

@@ -1,10 +1,10 @@
 /**
- * Counts the instructions of YOLOv8 in C, under QEMU, beside the times that another decoder published:
+ * Counts the instructions of YOLOv8 in C under QEMU, for comparison with another decoder's published times:
  *
  *     node tools/speed.mjs [ROW ...]   prints the table, or those rows, after tools/prepare.sh
- *     node tools/speed.mjs --write     puts it into ../docs/small-processors.md
+ *     node tools/speed.mjs --write     puts the table into ../docs/small-processors.md
  *
- * A count does not depend on how busy the machine is. It is no time: caches and pipelines are not emulated.
+ * A count does not depend on the load of the machine. It is not a time: caches and pipelines are not emulated.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -34,7 +34,7 @@ const TARGETS = {
     more: ["-DMEMORY_BYTES=3932160u", "-T", "boards/flash.ld", string, "boards/start.c", "boards/console.c"],
     emulator: ["qemu-system-arm", "-machine", "mps2-an500", ...board, ...semihosting],
   },
-  // The instructions of ESP32-P4, without those that only Espressif has.
+  // The instructions of ESP32-P4, without Espressif's own extensions.
   p4: {
     name: "RV32IMAFC",
     words: ["riscv64-unknown-elf-gcc", "-march=rv32imafc", "-mabi=ilp32f", ...bare],
@@ -42,7 +42,9 @@ const TARGETS = {
     emulator: ["qemu-riscv32"],
   },
 };
-/** Microseconds of edgefirst-decoder 0.35 to 0.38, as its repository states them: an x86 with 20 cores, an A53. */
+/**
+ * Microseconds of edgefirst-decoder 0.35 to 0.38, as stated in its repository, on an x86 with 20 cores and on an A53.
+ */
 const ROWS = [
   {
     file: "boxes-f32",
@@ -90,7 +92,7 @@ const run = (program, words) =>
     timeout: 300_000,
   });
 
-/** Returns the instructions of a whole run. Undefined: the board has too little memory. */
+/** Returns the instructions of a whole run. Returns undefined if the board has too little memory. */
 function countRun(target, file, [decodes, masks]) {
   const { words, more = [], emulator } = TARGETS[target];
   const [compiler, ...flags] = words;
@@ -129,7 +131,7 @@ function countRun(target, file, [decodes, masks]) {
   return Number(/^instructions: (\d+)$/m.exec(readFileSync(`${here}/${program}.txt`, "utf8"))[1]);
 }
 
-/** Returns the instructions by which two runs differ, as text. */
+/** Returns the difference in instructions between two runs, as text. */
 function difference(target, file, [less, more]) {
   const [a, b] = [countRun(target, file, less), countRun(target, file, more)];
   return a === undefined || b === undefined ? "-" : Math.round((b - a) / 1000).toLocaleString("en-US");

@@ -51,7 +51,7 @@ function functionsIn({ source, version }) {
   throw new Error(`wasm2c ${version} wrote no function of the expected form. Use version 1.0.32 to 1.0.39.`);
 }
 
-/** Returns a function as the prelude needs it: memory by value, base and offset of an access as two arguments. */
+/** Returns a function in the form for the prelude: memory by value, base and offset of an access as two arguments. */
 const adapted = ({ text, instance }) =>
   text
     .replace(/^(?:static )?/, "static ")
@@ -63,7 +63,7 @@ const adapted = ({ text, instance }) =>
       (_, access, base, offset = "0") => `${access}${base}, ${offset}u`,
     );
 
-/** Returns the public function of an export. It checks once what the bounds check of each access relies on. */
+/** Returns the public function of an export. It checks once the assumptions of each access's bounds check. */
 function exported(name, functions) {
   const target = functions.find((f) => f.name === `w2c_${name}` || f.name === `w2c_kernel_${name}_0`);
   if (target === undefined)

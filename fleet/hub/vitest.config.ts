@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   resolve: {
-    // graphql 16 ships itself twice, and two copies do not know each other's errors: the one that Node itself takes.
+    // Use the copy of graphql that Node imports. graphql 16 ships two, and each does not recognise the other's errors.
     alias: [...alias, { find: /^graphql$/, replacement: fileURLToPath(import.meta.resolve("graphql")) }],
   },
   test: { ...test, globalSetup: ["test/support/setup.ts"] },

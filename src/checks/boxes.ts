@@ -8,7 +8,7 @@ import type { Plan } from "../plan/plan.ts";
 
 /** Smallest count of candidates for a conclusion about all boxes. */
 const FEWEST_BOXES = 4;
-/** Part of the input around its upper left corner, as a fraction of the sides. Real pictures have boxes outside. */
+/** Part of the input around its upper left corner, as a fraction of the sides. Real pictures have boxes outside it. */
 const CORNER = 0.03;
 
 /** Measurements of the candidates' boxes. Coordinates are in 0..1 if the config states the right unit. */
@@ -52,13 +52,13 @@ function measureBoxes({ memory: { i32, f32 } }: MemoryImage, at: number): Measur
 }
 
 /**
- * Checks the first candidates for boxes that the config describes wrongly:
+ * Checks the first candidates for wrong facts in the config:
  * - offsets from priors, read as corners: many have x_max < x_min;
  * - 0..1, read as pixels: all boxes lie within two pixels of the corner;
  * - pixels, read as 0..1: boxes are many images wide;
  * - rows that are not decoded yet: all boxes lie in the corner;
  * - data in another order than the dims say: boxes have no area.
- * @returns a note on boxes that are suspicious, null for none
+ * @returns a note on suspicious boxes, or null
  * @throws TensorError for boxes that cannot be right
  */
 export function checkBoxes(image: MemoryImage, at: number): string | null {
@@ -158,11 +158,11 @@ export class InvertedBoxes {
   }
 }
 
-/** Boxes of a finished list may reach over the edge by this fraction of a side. */
+/** Fraction of a side by which boxes of a finished list may extend over the edge. */
 const OVER_EDGE = 0.1;
 const FEWEST_OVER = 2;
 
-/** Returns a note if finished boxes reach over an edge, but would not if width and height were exchanged. */
+/** Returns a note if finished boxes extend over an edge, and exchanging width and height would prevent that. */
 function noteOfSides({ memory: { i32, f32 }, plan }: MemoryImage, at: number): string | null {
   const { inputSize, inPhoto, heads, reading } = plan;
   if (!inputSize || inPhoto || !READINGS[reading].finished || heads[0].unit[0] === 1) return null;
@@ -172,7 +172,7 @@ function noteOfSides({ memory: { i32, f32 }, plan }: MemoryImage, at: number): s
   for (let i = boxes; i < boxes + 4 * i32[(at >> 2) + A.P_CANDIDATES]; i += 4) {
     const [right, bottom] = [f32[i + 2], f32[i + 3]];
     if (right > 1 + OVER_EDGE || bottom > 1 + OVER_EDGE) over++;
-    // Require that with exchanged sides, boxes reach over an edge by at most a hundredth.
+    // Require that with exchanged sides, boxes extend over an edge by at most a hundredth.
     if (right * width > height * 1.01 || bottom * height > width * 1.01) return null;
   }
   return over >= FEWEST_OVER

@@ -10,7 +10,7 @@ const MOST_CELLS = 100;
 const FEWEST_CELLS = 40;
 /** Largest mean squared distance of near boxes from their cells, as a fraction of the input. Random boxes: a sixth. */
 const NEAR = 0.01;
-/** Another format must reduce the distance of boxes from their cells at least by this factor. */
+/** Factor by which another format must reduce the distance of boxes from their cells. */
 const TIMES = 4;
 
 /** Functions that return the centre of a box along one axis from its two numbers, for each kind of box. */

@@ -74,7 +74,7 @@ interface Row<N extends string, M> {
   readonly when: When;
   /** Needed facts: "frame" (every decoder), "plan" (of a config), "tensors" (whole ones in the slots). */
   readonly needs: N;
-  /** Ids of checks that describe the same mistake better. A note of one of them ends this check. */
+  /** Ids of checks that describe the same mistake better. A note by one of them ends this check. */
   readonly unless?: readonly string[];
   /** True if the plan has the data that this check reads. Default: every plan has. */
   readonly applies?: (work: Checked) => boolean;

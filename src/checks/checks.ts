@@ -25,7 +25,7 @@ import { checkDistributions, noteOfActivated, noteOfCount, noteOfLost, noteOfNaN
 import { noteOfStorageOrder } from "./storage-order.ts";
 import { noteOfCoarseScale, noteOfFloatBytes, noteOfSigmoidAngles } from "./values.ts";
 
-/** Checks that find the cause of strange boxes. A note of one ends the checks of the scene. */
+/** Checks that find the cause of strange boxes. A note by one of them ends the checks of the scene. */
 const CAUSES = ["boxes", "overlaps", "background"];
 
 const PLAN_CHECKS: readonly CheckRow[] = [
@@ -218,7 +218,7 @@ function checkEmptied(work: PlanInMemory, block: number): string | null {
 
 /**
  * Finds input that contradicts the config. The first frame gets all checks, later frames get the quick ones. For a
- * contradiction, throws a `TensorError`. For something odd, adds a note for `describe()` and `onNote`.
+ * contradiction, throws a `TensorError`. For a likely mistake, adds a note for `describe()` and `onNote`.
  * @example
  * import { checks, createDecoder } from "boxwright/core";
  *

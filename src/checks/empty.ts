@@ -5,7 +5,7 @@ import type { Ready } from "../decode/loop.ts";
 
 /** The best score is checked after this many empty frames in a row. Each later check waits for twice as many. */
 const LONG_EMPTY = 30;
-/** A best score below threshold * FAR_BELOW is suspicious: below 0.001 for 0.25, as in a dark, empty scene. */
+/** Ratio to the threshold below which a best score is suspicious: 0.001 for 0.25, as in a dark, empty scene. */
 const FAR_BELOW = 0.004;
 
 /** Counts empty frames in a row, and decides when the best score of an empty frame must be checked. */
@@ -44,9 +44,9 @@ export class EmptyFrames {
   }
 }
 
-/** A best score above threshold * NEAR is more likely an object than an empty scene. */
+/** Ratio to the threshold above which a best score is more likely an object than an empty scene. */
 const NEAR = 0.6;
-/** Few networks give scores above this value. With a threshold above it, any likely object counts as near. */
+/** Score that few networks exceed. With a higher threshold, any likely object counts as near. */
 const VERY_HIGH = 0.9;
 const LIKELY = 0.25;
 
@@ -96,7 +96,7 @@ function hasScoresInEmptyScenes({ engine: { memory }, blocks }: Ready): boolean 
   const { i32 } = memory;
   const records = recordsOf(memory, blocks[0]).filter((r) => i32[r + A.H_CELLS] > 0);
   const isNone = (r: number, ...words: number[]): boolean => words.every((w) => i32[r + w] === 0);
-  // A task that reads whole maps uses a head that points at one value of the map.
+  // A task that reads whole maps uses a head with a single cell.
   const cells = records.reduce((sum, r) => sum + i32[r + A.H_CELLS], 0);
   return (
     cells > 1 &&

@@ -28,7 +28,7 @@ export const FRAME_CHECKS: readonly CheckRow[] = [
   },
   {
     id: "one-pixel",
-    // Run once for a plan: later calls do not read a frozen frame.
+    // Run once for a plan, since later calls do not read a frozen frame.
     when: "first boxes",
     needs: "frame",
     applies: ({ inPhoto }) => !inPhoto,

@@ -4,7 +4,7 @@ import { refuse } from "../core/errors.ts";
 import { type Frame, affineOf } from "../decode/frame.ts";
 import type { Ready } from "../decode/loop.ts";
 
-/** If earlier candidates lay in the picture, up to this many candidates in the padding may be false detections. */
+/** Count of candidates in the padding that may be false, if earlier candidates lay in the picture. */
 const FEW = 4;
 /** The check for exchanged sides ends after this many frames with candidates. */
 const FRAMES_OF_SIDES = 16;
@@ -25,7 +25,7 @@ export class PaddingCheck {
   #likely = 0;
   /** Count of likely candidates with their centre in the padding. */
   #stray = 0;
-  /** True while exchanging width and height of the frames would put all candidates into the picture. */
+  /** True while exchanged sides of the frames would put all candidates into the picture. */
   #mayBeExchanged = true;
 
   /** Returns a note if all candidates have their centre outside the picture, or the first show another resize. */
@@ -51,7 +51,9 @@ export class PaddingCheck {
     return `all ${count} candidates ${inPaddingOf(frame)}`;
   }
 
-  /** Returns a note if a fifth of the likely candidates lies in the padding, or a tenth that exchanged sides explain */
+  /**
+   * Returns a note if a fifth of the likely candidates lies in the padding, or a tenth with sides that seem exchanged.
+   */
   #noteOfSides(
     i32: Int32Array,
     f32: Float32Array,
@@ -68,7 +70,7 @@ export class PaddingCheck {
       this.#likely++;
       if (isInPadding(f32, p, box, inputSize)) this.#stray++;
     }
-    // Return early: most frames have no candidate in the padding.
+    // Return early, since most frames have no candidate in the padding.
     if (this.#stray === before) return null;
     const { width, height } = frame;
     const [x, y, left, top] = affineOf({ ...frame, width: height, height: width }, inputSize);
@@ -115,7 +117,7 @@ export function checkWithoutFrame({ engine: { memory }, inputSize }: Ready, bloc
   const expected =
     'the frame, { width, height, resize }: these boxes are in pixels of the photo (coordinates "photo")';
   const size = inputSize.join("x");
-  // Without a frame, the photo must be as large as the input. Allow a tenth, because boxes may reach over an edge.
+  // Without a frame, the photo must be as large as the input. Allow a tenth, since boxes may extend over an edge.
   if (most > 1.1) refuse("frame", `none, and boxes that reach beyond the ${size} of the input`, expected);
   return `boxes are taken for pixels of the ${size} input: pass ${expected}`;
 }

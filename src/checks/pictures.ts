@@ -126,7 +126,7 @@ function samplesOf(data: ImageInput["data"]): Samples {
   };
 }
 
-/** The stated width is wrong if bytes one row apart differ this many times as much as bytes one height apart. */
+/** Ratio from which bytes one stated row apart differ too much, compared with bytes one stated height apart. */
 const UNRELATED = 2;
 /** A picture is too smooth for a conclusion if the mean difference of its rows in bytes is below this value. */
 const SMOOTH = 2;
@@ -145,8 +145,8 @@ function areSidesExchanged({ data, width, height, stride }: ImageInput): boolean
       atRow += Math.abs(data[i + row] - data[i]);
       atExchanged += Math.abs(data[i + exchanged] - data[i]);
     }
-  // Of the byte pairs one height apart, only this fraction lies in different rows. The other pairs are alike if each
-  // row has one colour.
+  // Only this fraction of the byte pairs one height apart lies in different rows. The other pairs are alike if each row
+  // has one colour.
   const differing = Math.min(1, height / width);
   return atRow > SMOOTH * count && atExchanged * UNRELATED < atRow * differing;
 }

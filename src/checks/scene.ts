@@ -133,7 +133,7 @@ export function noteOfSameBoxes({ engine: { memory } }: Ready, block: number): s
     : null;
 }
 
-/** Boxes of trained networks rarely reach further over the edge than this fraction of the input's side. */
+/** Fraction of the input's side by which boxes of trained networks rarely extend over the edge. */
 const FAR_OUT = 0.1;
 
 /** Smallest score of a box that is checked. Boxes with a lower score may lie anywhere. */

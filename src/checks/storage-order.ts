@@ -14,7 +14,7 @@ const FEWEST_VALUES = 256;
 const MOST_PAIRS = 16384;
 /** Neighbours in another order must differ less by this factor. In recorded networks, the factor stays below 1. */
 const NEARER = 1.5;
-/** Values with a larger normalised difference are not neighbours. */
+/** Normalised difference above which values are not neighbours. */
 const APART = 0.7;
 /** Smallest fraction of the pairs that must differ. A few values in a tensor of zeros prove nothing. */
 const LEAST_DIFFERING = 0.1;
@@ -71,7 +71,7 @@ export function noteOfStorageOrder(image: PlanInMemory): string | null {
 
 /** Possible row counts per cell of the input's maps: one, or one for each of two or three anchors. */
 const ROWS_PER_CELL = [1, 2, 3];
-/** Width and height are exchanged if cells then differ less from the cell below, by at least this factor. */
+/** Factor by which cells must differ less from the cell below if width and height are exchanged. */
 const BELOW = 3;
 
 /** Returns the input size with exchanged sides, if cells then differ less from the cell below; else null. */
@@ -134,7 +134,7 @@ function cellGridOf({ plan }: PlanInMemory, { name, dims, layout }: HeadTensor):
   const tensor = plan.tensors.findIndex((s) => s.name === name);
   if (tensor < 0) return null;
   const [a, b, c] = dims.slice(-3);
-  // A tensor of four dimensions that is read as rows is a map of pixels without channels.
+  // A tensor of four dimensions read as rows is a map of pixels without channels.
   if (dims.length === 4 && layout === "rows" && a === 1)
     return { tensor, channels: 1, width: c, height: b, isLast: false };
   const long = dims.slice(dims.length > 2 ? 1 : 0).filter((n) => n !== 1);
@@ -216,7 +216,7 @@ function differences(
   const { type, dims } = plan.tensors[tensor];
   const { bytes } = ELEMENTS[type];
   const end = Math.min(count, volume(dims)) - Math.max(...distances);
-  // Choose a step that has no divisor in common with the distances. Otherwise the loop would visit only some channels.
+  // Choose a step that has no divisor in common with the distances: otherwise, the loop would visit only some channels.
   let step = Math.max(1, Math.ceil(end / MOST_PAIRS));
   while (step > 1 && distances.some((distance) => greatestCommonDivisor(distance, step) > 1)) step++;
   const column = columnOf(work, tensor, 0);

@@ -1,4 +1,4 @@
-/** Checks the unit of boxes, pixels or 0..1, from a plan block alone, since a plan file holds nothing else. */
+/** Checks the unit of boxes, pixels or 0..1, from a plan block alone: plan files hold nothing else. */
 import * as A from "../core/abi.ts";
 import { refuse } from "../core/errors.ts";
 import { recordsOf } from "../decode/best.ts";

@@ -42,7 +42,7 @@ const noteOfStep = (about: string, step: number, of: string): string =>
 
 /** Smallest count of bytes for a conclusion. Fewer bytes may look like floats by chance. */
 const FEWEST_BYTES = 4096;
-/** Largest channel count for a conclusion. No network has so many channels with different meanings. */
+/** Largest channel count for a conclusion. No network has that many channels with different meanings. */
 const MOST_CHANNELS = 512;
 /** Largest count of different upper bytes in floats. They hold the sign and most of the exponent. */
 const MOST_EXPONENTS = 16;

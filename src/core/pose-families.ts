@@ -60,12 +60,12 @@ export interface LandmarkFacts {
   readonly presence: "sigmoid" | "logits";
   /** Names of two classes. The second one-value tensor is the probability of the second class. */
   readonly sides?: readonly [string, string];
-  /** Facts about the points of a family. "Usual" in a comment describes families without the field. */
+  /** True: the network also outputs points in metres and heat maps. */
   readonly world?: true;
   readonly heat?: true;
 }
 
-/** Facts about the points of a family. "Usual" in a comment says what it means if the field is absent. */
+/** Facts about the points of a family. "Usual" in a comment describes families without the field. */
 export interface FamilyPoints {
   /** Form of the tensors. Usual: those of a detector, with points after the other channels or in own tensors. */
   readonly form?: PoseForm;

@@ -49,7 +49,7 @@ export async function createArchiveDecoder(
  * decode, without reading config and shapes again. Thresholds are part of the plan.
  * @param options states the shapes as `outputs`, unless the config does
  * @param values prior boxes that the network outputs: arrays or tensors, by output name
- * @throws ConfigError, TensorError: the errors of `createDecoder` and of decoding a first frame
+ * @throws ConfigError, TensorError as `createDecoder` and its first frame
  * @example
  * import { compilePlan } from "boxwright/node";
  *

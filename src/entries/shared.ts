@@ -1,4 +1,4 @@
-/** What `boxwright` and `boxwright/core` both export. */
+/** The exports that `boxwright` and `boxwright/core` share. */
 export type { Decoder } from "../decode/decoder.ts";
 export type { Best } from "../decode/best.ts";
 export type {

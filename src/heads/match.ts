@@ -49,9 +49,7 @@ export function matchOne(specs: Specs, views: Views, channels: ChannelPlan): Ten
 /** Returns the indices of the tensors that a match uses. */
 export const usesOf = ({ tensors }: TensorMatch): number[] => tensors.map(({ index }) => index);
 
-/**
- * Returns the tensors without the dims of those that are not kept, so that no reader uses them. Indices stay the same.
- */
+/** Returns the storage orders of a match as one word, to compare with other matches. */
 const layoutsOf = ({ tensors }: TensorMatch): string => tensors.map(({ layout }) => layout).join();
 
 /** True if the tensor may have the role: `roles` does not give the role to another tensor. */
@@ -60,7 +58,9 @@ export function mayPlay({ roles }: Pick<HeadQuery, "roles">, role: keyof Roles, 
   return wanted === undefined || [wanted].flat().includes(name);
 }
 
-/** Returns the tensors with the dims of all others removed, so that nothing reads the others. Indices stay the same. */
+/**
+ * Returns the tensors without the dims of those that are not kept, so that no reader uses them. Indices stay the same.
+ */
 export const blankExcept = (specs: Specs, keep: (s: TensorSpec, i: number) => boolean): TensorSpec[] =>
   specs.map((s, i) => (keep(s, i) ? s : { ...s, dims: [] }));
 

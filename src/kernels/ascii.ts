@@ -9,9 +9,9 @@ import type { WasmKind } from "./kernel.ts";
  *     0 to 88                 one character: 2 more
  *     89 to 255               two characters: 89 less, as a number of two digits in base 91
  *
- * A first character of 0 or 1 begins the second form. The 3 moves 0xfd, the prefix of vector instructions, among the
- * short ones. Most bytes take one character, and the same bytes are always the same text, so that gzip finds what
- * repeats: the kernel takes 13.5 kB of a gzipped bundle, 14.7 kB in hexadecimal, 19.4 kB in base64.
+ * A first character of 0 or 1 begins the second form. Adding 3 gives a short form to 0xfd, the prefix of vector
+ * instructions. Most bytes take one character, and equal bytes always give equal text, so that gzip finds repetitions:
+ * the kernel takes 13.5 kB of a gzipped bundle, 14.7 kB in hexadecimal, 19.4 kB in base64.
  */
 export function fromAscii(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(text.length);

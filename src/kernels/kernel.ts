@@ -90,11 +90,11 @@ export class Kernel {
           this.#cache(kind, await WebAssembly.compile(kernel as Uint8Array<ArrayBuffer>));
         return;
       } catch {
-        // Ignore a refusal: `compile` meets it again and reports it.
+        // Ignore a refusal here: `compile` gets the same refusal, and reports it.
       }
   }
 
-  /** Returns the exports of a build over the given memory, or over new memory of at least so many bytes. */
+  /** Returns the exports of a build over the given memory, or over new memory of at least that many bytes. */
   instantiate(
     kind: WasmKind,
     over: number | WebAssembly.Memory,
@@ -141,12 +141,12 @@ function newMemory(bytes: number): WebAssembly.Memory {
 }
 
 /**
- * Hands over the binary of a kernel, before the first decoder is made. `boxwright/wasm` carries no binary itself, and
- * `boxwright` in a browser carries the vector builds alone. The exports of the module tell which of the three kernels
- * it is: that of the decoder, of masks or of pictures.
+ * Provides the binary of a kernel, before the first decoder is made. `boxwright/wasm` carries no binary itself, and
+ * `boxwright` in a browser carries the vector builds alone. The exports of the module tell for which purpose it is:
+ * decoder, masks or pictures.
  *
- * `engine: "auto"` takes `simd` if it is at hand and runs here, else `scalar` likewise, else `ts`.
- * @param kind which of the two builds it is
+ * `engine: "auto"` uses the first of `simd`, `scalar` and `ts` that is provided and runs here.
+ * @param kind build of the kernel
  * @param kernel the compiled `WebAssembly.Module`, or the bytes of the file, which are compiled at once
  * @throws TypeError if `kernel` is not a kernel of boxwright
  * @example

@@ -9,7 +9,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 // and uses the text.
 const files = globalThis.process?.getBuiltinModule?.("node:fs");
 
-/** Returns a function that reads a build of a kernel: null if neither a file nor the text has that build. */
+/** Returns a function that reads a build of a kernel. It returns null if neither a file nor the text has that build. */
 const readerOf =
   (
     filePrefix: string,
@@ -22,7 +22,7 @@ const readerOf =
       const file = files?.readFileSync(
         new URL(import.meta.url.replace(/[^/]*$/, `${filePrefix}${kind}.wasm`)),
       );
-      // Check the length: a bundle may lie beside another package's file of the same name.
+      // Check the length: another package's file beside a bundle may have the same name.
       if (file?.length === lengths[kind]) return new Uint8Array(file);
     } catch {
       // There is no such file.

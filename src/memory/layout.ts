@@ -84,9 +84,9 @@ export interface MemoryLayout extends Columns {
   readonly records: readonly number[];
   /** Addresses of the plan blocks of the images. */
   readonly imageBlocks: readonly number[];
-  /** Addresses of each head's class list, class thresholds and prior table. 0 stands for none. */
+  /** Address of the plan block for gathered rows. 0 if the plan cannot gather. */
   readonly gatherBlock: number;
-  /** Addresses of each head's class list, class thresholds and prior table; 0: none. */
+  /** Addresses of each head's class list, class thresholds and prior table. 0 stands for none. */
   readonly classLists: readonly number[];
   readonly classThresholds: readonly number[];
   readonly priors: readonly number[];

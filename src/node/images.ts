@@ -44,8 +44,8 @@ const MOST_MEGABYTES = 4096;
 const JPEG_QUALITY = 92;
 
 /**
- * Reads a PNG or JPEG with the optional package for the format: pngjs or jpeg-js. A camera's photo may lie on its side.
- * The returned pixels are upright.
+ * Reads a PNG or JPEG with the optional package for the format: pngjs or jpeg-js. The returned pixels are upright, even
+ * if the camera stored the photo turned.
  * @example
  * import { readFileSync } from "node:fs";
  * import { readImage } from "boxwright/node";
@@ -53,7 +53,7 @@ const JPEG_QUALITY = 92;
  * const { width, height } = await readImage(readFileSync("test/fixtures/photos/chelsea.png"));
  * console.log(width, height); // 451 300
  * @param where name of the file in error messages
- * @throws DrawError if the bytes are no such image or are damaged, or the package for the format is missing
+ * @throws DrawError if the bytes are another format or damaged, or if the package for the format is missing
  */
 export async function readImage(bytes: Uint8Array, where = "image"): Promise<Pixels> {
   const info = imageInfo(bytes, where);

@@ -1,4 +1,4 @@
-/** Inspects tensors: with a config its plan, without one every family that fits, with the config to write. */
+/** Inspects tensors: describes the plan for a config, or lists every family that fits, each with its config. */
 import { possibilitiesFor } from "./possibilities.ts";
 import { type Inspected, type OpenSpec, type Possibility, configText } from "./possibility.ts";
 import { readConfig } from "../config/config.ts";
@@ -44,9 +44,9 @@ export interface PossibilityList {
 
 /**
  * Inspects tensors.
- * @param config a config as `createDecoder` takes it, or none (`undefined`, `null`) to see what the shapes alone can be
- * @param specs tensor names, shapes and types; empty: the config alone
- * @param valuesOf returns values at hand, by name, where boxes rest on them (prior boxes that the network gives)
+ * @param config a config as for `createDecoder`, or `undefined` or `null` to list all readings of the shapes
+ * @param specs tensor names, shapes and types; if empty, only the config is described
+ * @param valuesOf returns known values of a tensor by name, such as prior boxes among the outputs
  * @throws ConfigError, TensorError as `createDecoder` and the first decode would
  * @example
  * import { inspect } from "boxwright/node";
@@ -84,7 +84,7 @@ function inspectConfig(
   const { awaits } = interpreted;
   const notes: string[] = [];
   if (awaits !== null) {
-    // Check only the count: a plan does not depend on the values of priors.
+    // Read only the count, since a plan does not depend on the values of priors.
     const at = specs.findIndex(({ name }) => name === awaits.name);
     const zeros = new Float32Array(volume(awaits.dims));
     interpreted = interpretConfig(config, specs, ALL_TASKS, (i) => (i === at ? zeros : values(i)));

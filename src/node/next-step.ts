@@ -88,6 +88,6 @@ function labelWords(model: Model, possibilities: readonly Possibility[], options
 const classesOf = ({ options: { classes, family } }: Model): number | "in shapes" | null =>
   classes ?? (family && TRAITS[family].classes) ?? null;
 
-/** Returns a text for a network whose name is not that of a family: which family reads this network, and why. */
+/** Explains a network whose name is not a family's: which family reads it, and why. */
 export const otherNameText = ({ name, family, options, why }: OtherName): string =>
   `the name says ${name}, which ${why}: family "${family}"${options === undefined ? "" : `, ${options}`}`;

@@ -1,4 +1,4 @@
-/** Turns the proposals for shapes into possible readings: those for which a decoder can be made. */
+/** Turns the proposals for shapes into readings for which a decoder can be made. */
 import type { DecoderOptions } from "../config/types.ts";
 import { TRAITS, titleOf } from "../core/families.ts";
 import type { Family } from "../core/family.ts";
@@ -28,7 +28,7 @@ const MOST = 6;
 
 type OpenDims = Inspected["tensors"][number]["dims"];
 
-/** The readings that shapes allow, the likeliest first. If no family fits, what the shapes resemble. */
+/** The readings that shapes allow, the likeliest first. If there are none, the kind of network. */
 export interface Possibilities {
   readonly possibilities: readonly Possibility[];
   readonly looksLike: string | null;
@@ -81,7 +81,7 @@ function follow(proposal: Proposal, { tensors, options, valuesOf, model }: Inspe
     zeros,
   );
   if (allowed.length === 0) return null;
-  // The proposal names one of two tensors that look alike.
+  // The proposal names only one of two tensors that look alike.
   const [first] = preferred(allowed, ({ uses }) => !uses.some((i) => match.left.includes(i)));
   const read = [...first.uses, ...(first.task?.tensors ?? [])];
   const unread = specs.filter((_, i) => !read.includes(i)).map(({ name }) => name);
@@ -125,7 +125,7 @@ function specsOf(
   }));
 }
 
-/** Returns made-up prototypes if the proposal has mask coefficients but no prototypes; else none. */
+/** Returns placeholder prototypes if the proposal has mask coefficients but no prototypes. Else returns none. */
 const prototypesOf = (
   { match: { form } }: Proposal,
   [width, height]: readonly [number, number],
@@ -143,10 +143,10 @@ const prototypesOf = (
       ]
     : [];
 
-/** Name of the made-up tensor with mask prototypes. */
+/** Name of the placeholder for mask prototypes. */
 const PROTOTYPES = "prototypes";
 
-/** Scale by which bytes span 0..1, a placeholder for integers without a scale. */
+/** Placeholder scale for integers without one. Bytes then span 0..1. */
 const STAND_IN = 1 / 256;
 
 /** True if the family needs the class count even if a column holds class ids. */
@@ -165,14 +165,14 @@ function missingOf(
   const settling = typeof hint === "string" ? hint : hint.option;
   const needsPriors = READINGS[name].priors === true && !TRAITS[family].buildPriors;
   return [
-    // HailoRT's buffer has a part for each class, so its size depends on the class count.
+    // The size of HailoRT's buffer depends on the class count, since it has a part for each class.
     ...(classes === undefined && TRAITS[family].packed ? ["classes"] : []),
     ...(inputSize ? [] : [NO_SIZE]),
     ...(anchors && READINGS[name].anchors ? [`anchors: ${anchors.join(" + ")} pairs`] : []),
     ...(form.kind === "masks alone" ? ["outputs: these and the prototypes of masks, [1,32,h,w]"] : []),
     ...(needsPriors && table === undefined ? ["priors"] : []),
     ...(needsPriors && !holdsVariances(table, specs) ? ["scales or variances"] : []),
-    // No option is needed if the values of the first frame will decide.
+    // No option is needed if the values of the first frame decide.
     ...(readings.length > 1 && awaits === undefined ? [settling] : []),
   ];
 }
@@ -192,7 +192,7 @@ function standIns(
   return { scales: [10, 10, 5, 5], ...(table ? {} : { priors: new Float32Array(4 * (match.n ?? 0)) }) };
 }
 
-/** True if the priors are an output in which variances of the same length follow. */
+/** True if the priors are an output in which as many variances follow. */
 const holdsVariances = (table: TensorSpec | undefined, specs: readonly TensorSpec[]): boolean =>
   table !== undefined && specs.some(({ dims }) => volume(dims) * 2 === volume(table.dims));
 
@@ -217,7 +217,7 @@ function sizeOf({ match, options: { family } }: Proposal): readonly [number, num
   const rows = levels ? levels.reduce((sum, level) => sum + (level.n ?? 0), 0) : n;
   if (rows === null || form.rows === "list" || form.rows === "queries") return USUAL;
   const each = form.rows === "anchors" ? 3 : (form.perCell ?? 1);
-  // Try two anchors per cell, as in RetinaFace.
+  // Try two anchors per cell too, as in RetinaFace.
   return sizeOfRows(rows, each) ?? sizeOfRows(rows, 2) ?? USUAL;
 }
 

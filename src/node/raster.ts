@@ -73,9 +73,9 @@ async function render(svg: string, options: RasterOptions): Promise<Rendered> {
 
 /**
  * Draws detections on their photo, and returns the picture as PNG bytes: `rasterise` of `drawSvg`.
- * @param photo bytes of a PNG or JPEG, or the pixels that the detector got
+ * @param photo bytes of a PNG or JPEG, or the detector's pixels
  * @param detections coordinates normalised to the photo, 0..1
- * @throws DrawError as `drawSvg` and `rasterise` do, RangeError for pixels that are no image
+ * @throws DrawError as `drawSvg` and `rasterise` do, RangeError for wrong pixels
  * @example
  * import { readFileSync } from "node:fs";
  * import { drawPng, imageInfo } from "boxwright/node";
@@ -116,8 +116,8 @@ async function fontFor(svg: string, named: string | undefined, Resvg: Resvg): Pr
   const file = named ?? packagedFont();
   const font = {
     fontFiles: file === null ? [] : [file],
-    // DejaVu has no Chinese, Japanese or Korean characters. Searching the system's fonts is slow, so do so only if
-    // needed.
+    // DejaVu has no Chinese, Japanese or Korean characters. Search the system's fonts only for these, since the search
+    // is slow.
     loadSystemFonts: file === null || /[\u2e80-\u{3ffff}]/u.test(svg),
   };
   if (svg.includes("</text>") && !hasLetters(font, Resvg))
@@ -138,7 +138,7 @@ function packagedFont(): string | null {
   }
 }
 
-/** True if the font draws a letter. Without a font, the library omits text without an error. */
+/** True if the font draws a letter. Without a font, the library leaves text out without an error. */
 function hasLetters(font: ResvgOptions["font"], Resvg: Resvg): boolean {
   const probe =
     '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text y="8" font-family="DejaVu ' +
@@ -167,7 +167,7 @@ function checkSize(svg: string, wanted: number | undefined): void {
       throw new DrawError(`got a ${what} of ${x} x ${y} pixels, expected at most ${MOST_PIXELS} for a PNG`);
 }
 
-/** Throws if the photo could not be decoded. The library omits such a photo without an error. */
+/** Throws if the photo could not be decoded. The library leaves such a photo out without an error. */
 function checkPhoto(svg: string, pixels: Uint8Array): void {
   const opacity = photoOpacity(svg);
   if (opacity === "truncated" || (opacity === "opaque" && isMostlyClear(pixels)))
@@ -182,12 +182,11 @@ function photoOpacity(svg: string): "opaque" | "transparent" | "truncated" {
   if (type !== "png") return type === "jpeg" ? "opaque" : "transparent";
   const photo = Buffer.from(base64, "base64");
   if (!photo.includes("IEND")) return "truncated";
-  // Colour types in the header: 0 grey, 2 colour, 3 palette. With a tRNS chunk, colours of these types may be
-  // transparent.
+  // Colour types in the header: 0 grey, 2 colour, 3 palette. They are opaque without a tRNS chunk.
   return [0, 2, 3].includes(photo[25]) && !photo.includes("tRNS") ? "opaque" : "transparent";
 }
 
-/** True if more than half of the pixels are transparent. Boxes and tags cover the others. */
+/** True if more than half of the pixels are transparent. Boxes and tags may cover the others. */
 function isMostlyClear(rgba: Uint8Array): boolean {
   let clear = 0;
   for (let i = 3; i < rgba.length; i += 4) if (rgba[i] < 255) clear++;

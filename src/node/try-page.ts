@@ -17,7 +17,7 @@ export interface Trial {
   readonly notes: readonly string[];
 }
 
-/** Count of the highest confidences by which trials are sorted. */
+/** Count of the best confidences by which trials are compared. */
 const LEADING = 3;
 
 /** Returns the trials, the likeliest first: fewest notes, the stated preparation, highest confidences. */
@@ -33,7 +33,7 @@ export function ranked(trials: readonly Trial[]): Trial[] {
   });
 }
 
-/** Returns a text that says what a trial found. */
+/** Describes the detections of a trial. */
 export function foundText({ found }: Trial): string {
   if (found === null) return "refused";
   if (found.length === 0) return "nothing found";

@@ -7,8 +7,8 @@ import { makeDecoderSync } from "../decode/tensor-decoder.ts";
 import { ALL_PARTS } from "./parts.ts";
 
 /**
- * Does what `createDecoder` does, without a promise. The first call compiles the kernel on this thread, which takes
- * some milliseconds. A page that imports this function loads the code of every task.
+ * Makes a decoder as `createDecoder` does, without a promise. The first call compiles the kernel on this thread, which
+ * takes some milliseconds. A page that imports this function loads the code of every task.
  * @throws as `createDecoder`
  * @example
  * import { createDecoderSync } from "boxwright";

@@ -9,9 +9,9 @@ import { fetchParts } from "./fetch.ts";
  * Makes a decoder from a config. Compiles the kernel off the main thread if the runtime can. A page whose bundler
  * splits code fetches a task when a config needs it.
  * @param config parsed JSON or its text (NN_config, nn_config, NN Archive config.json), or typed options
- * @param options what overrides the config, and what no config states
- * @throws ConfigError with every problem of the config at once; TensorError if shapes that are known beforehand do not
- * fit it; RangeError for an unknown engine, Error for an engine that cannot run here
+ * @param options options that override the config, and options that no config has
+ * @throws ConfigError with every problem of the config at once; TensorError if shapes stated in advance do not fit;
+ * RangeError for an unknown engine, Error for an engine that cannot run here
  * @example
  * import { createDecoder } from "boxwright";
  *

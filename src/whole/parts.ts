@@ -1,4 +1,4 @@
-/** The parts that a decoder of the entry `boxwright` has: all there are. */
+/** All parts, for the decoders of the entry `boxwright`. */
 import { checks } from "../checks/checks.ts";
 import type { Parts } from "../decode/parts.ts";
 import { explain } from "../plan/explain.ts";

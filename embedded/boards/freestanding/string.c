@@ -1,13 +1,13 @@
 /*
- * memcpy and its relatives for targets without a C library. Compile with -fno-tree-loop-distribute-patterns: otherwise
- * the compiler replaces each loop by a call of the function that contains it.
+ * memcpy and similar functions for targets without a C library. Compile with -fno-tree-loop-distribute-patterns.
+ * Otherwise, the compiler replaces each loop by a call of the function that contains it.
  */
 #include <stdint.h>
 #include <string.h>
 
 typedef uint32_t __attribute__((may_alias)) any_word;
 
-/* Copy words where both addresses are aligned: tensors are large, and single bytes take four times as long. */
+/* Copy words if both addresses are aligned. Tensors are large, and copying bytes takes four times as long. */
 void *memcpy(void *restrict to, const void *restrict from, size_t count) {
     unsigned char *t = to;
     const unsigned char *f = from;

@@ -1,4 +1,4 @@
-/* The part of <string.h> that boxwright and the compiler need where there is no C library. */
+/* The part of <string.h> that boxwright and the compiler need on targets without a C library. */
 #ifndef BOXWRIGHT_FREESTANDING_STRING_H
 #define BOXWRIGHT_FREESTANDING_STRING_H
 

@@ -197,7 +197,7 @@ export class Agent {
     const { cameras, deliveries, spool } = this.#parts;
     const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
     const lost = sum([...Object.values(spool.stats.dropped), ...deliveries.map(({ stats }) => stats.refused)]);
-    // Also count frames that never got into the spool as lost.
+    // Frames that never reached the spool are lost too.
     const offered = this.#left + sum(cameras.map(({ stats }) => stats.spooled + stats.lost));
     return {
       sent: Math.max(0, offered - spool.waiting - lost),
@@ -227,7 +227,7 @@ export class Agent {
     };
   }
 
-  /** Returns the facts by which the launcher decides whether this version is healthy. */
+  /** Returns the facts from which the launcher decides whether this version is healthy. */
   #told(hub: HubLink): Told {
     const frames = this.#parts.cameras.reduce((sum, { stats }) => sum + stats.frames, 0);
     return { ...hub.contact, frames, isPaused: hub.isPaused };

@@ -21,7 +21,7 @@ export interface CameraStats {
   lost: number;
 }
 
-/** Receives frames in addition to the spool, and never delays them. */
+/** Receives frames in addition to the spool, without delaying them. */
 export interface FrameTaker {
   offer(camera: string, frame: SourceFrame, processed: Processed): void;
 }
@@ -79,8 +79,8 @@ export class Camera {
   }
 
   /**
-   * Returns true if the device is not paused. During a pause, drops live frames without counting, so that the device
-   * resumes with a new frame. Recorded frames wait for the end of the pause.
+   * Returns true if the device is not paused. During a pause, drops live frames without counting them, so that the
+   * device resumes with a new frame. Recorded frames wait for the end of the pause.
    */
   async #isWanted(signal: AbortSignal): Promise<boolean> {
     const { pause } = this.#device;
@@ -127,7 +127,7 @@ export class Camera {
     }
   }
 
-  /** Runs a step that is not needed for the frame itself. An error, such as a full disk, is logged and not thrown. */
+  /** Runs a step that the frame itself does not need. Logs an error, such as a full disk, instead of throwing. */
   #try(step: () => void): void {
     try {
       step();

@@ -17,8 +17,8 @@ type About = Pick<Source, "camera" | "isRecorded">;
 type Shown = Pick<SourceFrame, "image" | "id" | "time">;
 
 /**
- * Largest number of milliseconds between pictures that are sent after a source has ended. Hosts refuse a picture within
- * 200 ms of the camera's last one.
+ * Largest number of milliseconds between two pictures after a source has ended. Hosts refuse a picture within 200 ms of
+ * the camera's last one.
  */
 const LAST_WAIT = 300;
 /** JPEG quality, which is low since a page shows the picture for seconds only. */
@@ -31,13 +31,13 @@ export class Previews {
   readonly #device: string;
   readonly #sinks: readonly Sink[];
   readonly #log: Logger;
-  /** Time at which each camera's last picture had arrived. */
+  /** Time at which each camera's last picture was delivered. */
   readonly #last = new Map<string, number>();
   /** Pictures being sent, by camera. */
   readonly #sending = new Map<string, Promise<void>>();
   /** Last frames of each camera whose pictures were not sent: one frame of a live source, several of a recorded one. */
   readonly #skipped = new Map<string, readonly Shown[]>();
-  /** Timers of cameras with skipped pictures: a watched folder does not end, and may yield nothing for hours. */
+  /** Timers of cameras with skipped pictures, since a watched folder does not end, and may yield nothing for hours. */
   readonly #idle = new Map<string, NodeJS.Timeout>();
   /** Skipped pictures being sent, by camera. */
   readonly #finishing = new Map<string, Promise<void>>();
@@ -119,9 +119,7 @@ export class Previews {
   }
 }
 
-/**
- * Returns an RGB picture at most `width` wide: several waiting photos of 12 megapixels would otherwise fill the memory.
- */
+/** Returns an RGB picture at most `width` wide: several waiting photos of 12 megapixels would fill the memory. */
 function smaller(image: ImageInput, width: number): ImageInput {
   if (image.width <= width) return image;
   const height = Math.max(1, Math.round((image.height * width) / image.width));

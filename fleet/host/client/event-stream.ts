@@ -9,7 +9,7 @@ export interface ServerEvent {
 
 /**
  * Yields the events of a stream until it ends.
- * @param onBytes is called whenever something arrives
+ * @param onBytes called whenever bytes arrive
  */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
@@ -25,7 +25,8 @@ export async function* readEvents(
       if (done) return;
       onBytes();
       rest += decoder.decode(value, { stream: true });
-      // Keep a "\r" at the end: its "\n" may be on the way.
+      // Keep a "\r" at the end, since its "
+      // " may be in the next chunk.
       const end = rest.endsWith("\r") ? rest.length - 1 : rest.length;
       const lines = rest.slice(0, end).split(/\r\n|\n|\r/);
       rest = lines.pop()! + rest.slice(end);

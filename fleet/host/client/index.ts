@@ -1,6 +1,6 @@
 /**
  * Client of a host: its stored detections and its live state. It has no dependencies, and runs in Node 20 and newer and
- * in pages that the host or a proxy before it serves.
+ * in pages served by the host or by a proxy in front of it.
  *
  *     const host = createHostClient({ baseUrl: "http://localhost:8790", token: process.env.BOXWRIGHT_PAGE_TOKEN });
  *     for await (const { time, detections } of host.detections({ subject: "door" })) console.log(time, detections);
@@ -17,11 +17,13 @@ export interface HostClientOptions {
   readonly baseUrl: string;
   /** The host's pageToken. In a page that the host serves, the browser sends the password itself. */
   readonly token?: string | undefined;
-  /** How often in a row a request for detections is tried again while the host is away or busy. Default 5. */
+  /**
+   * Largest count of consecutive retries of a request for detections while the host is unreachable or busy. Default 5.
+   */
   readonly retries?: number;
-  /** Milliseconds until the first further try; each next one waits twice as long, up to 30 s. Default 500. */
+  /** Milliseconds before the first retry. Each later pause is twice as long, up to 30 s. Default 500. */
   readonly retryMs?: number;
-  /** Milliseconds without an answer or an event, after which a connection is given up. Default 15,000. */
+  /** Milliseconds without an answer or event after which a connection is closed. Default 15,000. */
   readonly patienceMs?: number;
   /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
@@ -32,7 +34,7 @@ export interface DetectionsQuery {
   readonly source?: string;
   /** A camera. */
   readonly subject?: string;
-  /** Cursor of a frame, or a time in RFC 3339: only frames behind it. */
+  /** Cursor of a frame, or a time in RFC 3339. Only later frames are returned. */
   readonly after?: string;
   /** Frames of one request, from 1 to 10,000. Default 1,000. */
   readonly pageSize?: number;
@@ -41,13 +43,13 @@ export interface DetectionsQuery {
 
 export interface HostClient {
   /**
-   * Yields stored frames in order of capture, to the last one. Reads a page when the loop needs one.
-   * @throws HostError if the host refuses, or is away for all tries
+   * Yields stored frames in order of capture, up to the last one. Reads pages on demand.
+   * @throws HostError if the host refuses, or is unreachable in all tries
    */
   detections(query?: DetectionsQuery): AsyncGenerator<StoredFrame, void>;
   /**
-   * Yields the live state: first of all cameras, then of those that change. Connects again as long as the loop runs,
-   * and goes on behind the last state that it got.
+   * Yields the live state: first of all cameras, then of those that changed. Reconnects while the loop runs, and
+   * continues after the last received state.
    * @throws HostError if the host refuses
    */
   events(options?: { readonly signal?: AbortSignal }): AsyncGenerator<HostState, void>;
@@ -114,7 +116,7 @@ export function createHostClient(options: HostClientOptions): HostClient {
   return { detections, events };
 }
 
-/** Yields all frames of a page at once. An answer that was cut off throws, and is asked for again. */
+/** Yields all frames of a page at once. Throws for an answer that was cut off, and the page is requested again. */
 async function* readPage(response: Response): AsyncGenerator<StoredFrame[]> {
   const text = await response.text();
   if (text !== "" && !text.endsWith("\n")) throw new Error("the answer was cut off");

@@ -1,9 +1,9 @@
-/** Sends a request to the host, and ends it when nothing arrives any more. */
+/** Sends a request to the host, and ends it if nothing arrives for too long. */
 
-/** A host refuses a request, or is away. The message never holds the token. */
+/** Error: the host refuses a request, or is unreachable. The message never contains the token. */
 export class HostError extends Error {
   override readonly name = "HostError";
-  /** HTTP status; undefined: there was no answer. */
+  /** HTTP status, or undefined if there was no answer. */
   readonly status: number | undefined;
 
   constructor(message: string, status?: number, options?: ErrorOptions) {
@@ -19,7 +19,7 @@ export interface AskOptions {
   readonly fetch: typeof fetch;
 }
 
-/** Gives the answer of a request to `use`, which calls `beat` when something arrives. Yields what `use` yields. */
+/** Passes the answer of a request to `use`, which calls `beat` when bytes arrive. Yields the results of `use`. */
 export type Ask = <T>(
   path: string,
   headers: Readonly<Record<string, string>>,
@@ -56,7 +56,7 @@ export function createAsk(options: AskOptions): Ask {
       if (!response.ok) throw await refusalOf(response);
       yield* use(response, beat);
     } catch (error) {
-      // Say who ended it: the timer, whose reason is a HostError, or the caller.
+      // Throw the reason of the one who ended the request: a HostError of the timer, or the caller's reason.
       if (end.signal.aborted) throw end.signal.reason;
       throw error instanceof HostError
         ? error
@@ -77,7 +77,7 @@ async function refusalOf(response: Response): Promise<HostError> {
     const { error } = JSON.parse(text) as { error?: unknown };
     if (typeof error === "string") reason = error;
   } catch {
-    // A proxy answered.
+    // Go on: the answer is not JSON, so it comes from a proxy.
   }
   return new HostError(`the host answered ${status}: ${reason}`, status);
 }
@@ -88,7 +88,7 @@ const textOf = (error: unknown): string => {
 };
 
 /**
- * Waits so many milliseconds.
+ * Waits for a number of milliseconds.
  * @throws the reason of the signal
  */
 export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

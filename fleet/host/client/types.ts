@@ -9,11 +9,11 @@ export interface Detection {
   readonly y_min: number;
   readonly x_max: number;
   readonly y_max: number;
-  /** Keypoints, corners and other fields that the task of the network gives. */
+  /** Keypoints, corners and other fields of the network's task. */
   readonly [field: string]: unknown;
 }
 
-/** A stored frame. `source` and `id` name it for good. */
+/** A stored frame. `source` and `id` identify it permanently. */
 export interface StoredFrame {
   readonly source: string;
   readonly id: string;
@@ -25,11 +25,11 @@ export interface StoredFrame {
   readonly sequence: number | null;
   /** Milliseconds by which the device's clock was ahead. Absent: less than a minute. */
   readonly clockAheadMs?: number;
-  /** Hash of the config that the frame was decoded with. */
+  /** Hash of the config with which the frame was decoded. */
   readonly config: string | null;
   readonly kind: "raw" | "detection";
   readonly storedAt: string;
-  /** Place in the order of all frames. Pass it as `after` to go on behind this frame. */
+  /** Position in the order of all frames. Pass it as `after` to continue after this frame. */
   readonly cursor: string;
   /** Size of the image, and how it was resized. */
   readonly frame: { readonly width: number; readonly height: number; readonly [field: string]: unknown } | null;
@@ -40,11 +40,11 @@ export interface StoredFrame {
 export interface PictureState {
   readonly id: string;
   readonly time: string;
-  /** The picture is at `/pictures/KEY?number=PREVIEW`; null: there is none. */
+  /** Number of the picture at `/pictures/KEY?number=PREVIEW`. Null if there is none. */
   readonly preview: number | null;
   readonly width: number;
   readonly height: number;
-  /** Null: the frame is not stored yet. */
+  /** Null if the frame is not stored yet. */
   readonly detections: readonly unknown[] | null;
   /** Count of all detections, of which `detections` has the first 300. */
   readonly count: number;
@@ -56,7 +56,7 @@ export interface CameraState {
   /** Name of the camera in `/pictures/KEY`. */
   readonly key: string;
   readonly source: string;
-  /** Name of the device in its hub; null: none is known. */
+  /** Name of the device in its hub. Null if unknown. */
   readonly name: string | null;
   readonly subject: string;
   /** Count of stored frames. */
@@ -64,9 +64,9 @@ export interface CameraState {
   readonly detections: number;
   /** Frames that were dropped or have not arrived; null: unknown. */
   readonly missing: number | null;
-  /** Milliseconds from capture to stored, of a live frame. */
+  /** Milliseconds from capture to storing of a live frame. */
   readonly latency: number | null;
-  /** Milliseconds from capture to stored of a live frame that came a day or more after its capture. */
+  /** Milliseconds from capture to storing, if a live frame was stored a day or more after its capture. */
   readonly age: number | null;
   /** Milliseconds by which the device's clock is ahead. */
   readonly clockAhead: number | null;
@@ -82,7 +82,7 @@ export interface CameraState {
   readonly isRecorded: boolean;
 }
 
-/** The live state: the counts, and the cameras that have changed since the state before. */
+/** The live state: the counts, and the cameras that changed since the last state. */
 export interface HostState {
   /** Counts over all hosts of the database. */
   readonly fleet: { readonly cameras: number; readonly frames: number; readonly detections: number };

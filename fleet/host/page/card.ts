@@ -57,7 +57,7 @@ export function createCard(): Card {
     if (!picture || wanted === shown) return;
     shown = wanted;
     draw(key, picture).catch(() => {
-      // The host has replaced this picture by a newer one, which the next event brings.
+      // The host has replaced this picture by a newer one. The next event contains it.
       if (shown === wanted) shown = "";
     });
   }

@@ -13,7 +13,7 @@ const cards = new Map<string, Card>();
 /** Names that devices have in their hub, by source. */
 const names = new Map<string, string>();
 
-// The address selects a view. `/?source=device:ID` shows the cameras of a device. With `subject`, the address shows a
+// The address selects the view. `/?source=device:ID` shows the cameras of a device. With `subject`, the address shows a
 // single camera. The hub's page shows this view in a frame, without the head of the page.
 const address = new URLSearchParams(location.search);
 const [source, subject] = [address.get("source"), address.get("subject")];
@@ -113,6 +113,6 @@ function tell(text: string, isAway: boolean): void {
   document.body.classList.toggle("live", !isAway);
 }
 events.addEventListener("open", () => tell("live", false));
-// Only show the loss: the browser reconnects by itself.
+// Only report the loss: the browser reconnects by itself.
 events.addEventListener("error", () => tell("The host is away. This page shows what it had, and tries again.", true));
 events.addEventListener("state", (event) => show(JSON.parse((event as MessageEvent<string>).data) as State));

@@ -29,8 +29,8 @@ export async function drawPicture(
 }
 
 /**
- * Loads a picture as an ImageBitmap, whose memory `close` frees. The browser keeps <img> pictures decoded in its
- * caches: 16 cameras filled 0.9 GB in some minutes.
+ * Loads a picture as an ImageBitmap, whose memory `close` frees. The browser caches decoded <img> pictures: 16 cameras
+ * filled 0.9 GB in some minutes.
  */
 async function load(address: string): Promise<ImageBitmap> {
   const answer = await fetch(address, { cache: "no-store" });

@@ -88,7 +88,7 @@ export function createSearch(place: Partial<Place>, nameOf: (source: string) => 
   }
 
   async function refresh(): Promise<void> {
-    // Keep a list that has the focus, since a new list would lose it.
+    // Do not replace a list that has the focus, since the new list would lose it.
     if (!list.contains(document.activeElement)) await search();
   }
   setInterval(() => void (document.hidden || refresh()), REFRESH_MS);

@@ -1,4 +1,4 @@
-/** Shows the last pictures of a recorded source in a row, small. The card shows the chosen one large. */
+/** Shows the last pictures of a recorded source as a row of small ones. The card shows the chosen one large. */
 import { make, makeButton } from "./parts.ts";
 import { drawPicture } from "./picture.ts";
 import type { Camera, Picture } from "./types.ts";
@@ -14,7 +14,7 @@ export interface Strip {
 /** @param onChoice called when the reader chooses another picture */
 export function createStrip(onChoice: () => void): Strip {
   const element = make("div", { className: "strip", hidden: true });
-  /** Buttons with what they show, by number of the picture. */
+  /** Buttons with their content, by number of the picture. */
   const buttons = new Map<number | null, { readonly button: HTMLButtonElement; shown: string }>();
   let pictures: readonly Picture[] = [];
   let choice: number | null = null;
@@ -59,7 +59,7 @@ export function createStrip(onChoice: () => void): Strip {
         );
       }
       const wanted = pictures.flatMap(({ preview }) => buttons.get(preview)?.button ?? []);
-      // Leave an unchanged row as it is, since a moved button loses the focus.
+      // Leave an unchanged row, since a moved button loses the focus.
       if (wanted.some((button, i) => element.children[i] !== button)) element.replaceChildren(...wanted);
       // Choose the newest picture if the chosen one no longer exists.
       choose(pictures.some(({ preview }) => preview === choice) ? choice : null);

@@ -115,11 +115,11 @@ export function createView({ place, at, label }: ViewOptions): View {
     zoomed.textContent = `${next * 100} %`;
     canvas.style.width = `${next * 100}%`;
     canvas.classList.toggle("zoomed", next > 1);
-    // Keep the middle of the visible part in the middle.
+    // Keep the centre of the visible part in the centre.
     stage.scrollTo(x * stage.scrollWidth - clientWidth / 2, y * stage.scrollHeight - clientHeight / 2);
   }
 
-  /** Offers to step through all frames, or through those with one of the labels. */
+  /** Offers steps through all frames, or through those with one of the labels. */
   const offer = (labels: readonly string[]): void =>
     fillSelect(wanted, [["", "any frame"], ...labels.map((one) => [one, `frames with ${one}`] as const)]);
   offer(label ? [label] : []);

@@ -1,8 +1,6 @@
-// Does memory stay flat? Runs a host, an agent, a sender and the page in Chromium for some minutes, and draws the memory
-// of each over time into docs/memory.svg. Build agent and host first.
-//   node scripts/flat.mjs [--minutes 10] [--rate 200] [--agent-rate 40] [--cameras 16] [--out docs/memory.svg]
-// Half of the cameras are watched folders of the agent, into which this script puts copies of small photos at a steady
-// pace. The other half sends detections to the host, as many as the rate leaves.
+// Tests that memory does not grow. Runs a host, an agent, a sender and the page in Chromium for some minutes, and draws
+// the memory of each over time into docs/memory.svg. Build agent and host first.
+//   node scripts/flat.mjs [--minutes 10] [--rate 200] [--agent-rate 40] [--cameras 16] [--out docs/memory.svg] Half of the cameras are watched folders of the agent, into which this script copies small photos at a steady pace. The other half sends detections to the host, at the rest of the rate.
 import { spawn } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -34,7 +32,7 @@ const children = [];
 let browser;
 process.once("exit", () => {
   children.forEach((child) => child.kill("SIGKILL"));
-  // The browser's own processes belong to its process group.
+  // Kill the process group, to which the browser's own processes belong.
   if (browser) process.kill(-browser.pid, "SIGKILL");
   rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 });

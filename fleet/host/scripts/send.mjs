@@ -38,7 +38,7 @@ function outputsOf(type) {
   }
   const dims = [1, 84, BOXES];
   if (type === "f16") return { output0: { data: new Uint16Array(values.length), dims, type: "f16" } };
-  // Use one scale for boxes and scores, since the measurement is about bytes.
+  // Use one scale for boxes and scores: only the count of bytes matters here.
   if (type === "i8")
     return {
       output0: {
@@ -82,7 +82,7 @@ async function publish(camera, n, outputs) {
       await client.publish(subject, bytes, { msgID: hash(`${about.source}\n${about.id}`), headers: given });
       return bytes.length;
     } catch (error) {
-      // The stream is full, or the broker cannot be reached. An agent would keep the packet in its spool.
+      // The stream is full, or the broker is unreachable. An agent would keep the packet in its spool.
       console.error(String(error));
       await new Promise((resolve) => setTimeout(resolve, 500));
     }

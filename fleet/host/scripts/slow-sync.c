@@ -1,4 +1,4 @@
-/* A disk whose syncs take SLOW_SYNC_US microseconds: preload it with LD_PRELOAD, to measure group commits. */
+/* Simulates a disk whose syncs take SLOW_SYNC_US microseconds. Preload it with LD_PRELOAD, to measure group commits. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -105,7 +105,7 @@ export async function startHost({ config, log, now = Date.now, waits = false }: 
     const { keepDays, keepBytes } = config;
     const onDeleted = (): Promise<void> => webhooks.countDeleted();
     const retention = new Retention({ db, log, keepDays, keepBytes, onDeleted, now });
-    // Read the trusted time before frames come: under a wrong clock, frames would get times in the future.
+    // Read the trusted time before frames come. Under a wrong clock, frames would get times in the future.
     await retention.open();
     const listening = await openPort(app, config, metrics, log);
     // Do not wait for the brokers, since HTTP works without them.

@@ -23,12 +23,12 @@ export interface Alert {
   readonly beganAt: string;
   /** ISO 8601; null while the alert is open. */
   readonly endedAt: string | null;
-  /** Time at which the message about the alert was queued; null while the alert waits for others or is silenced. */
+  /** Time at which the message about the alert was queued. Null while the alert waits for others or is silenced. */
   readonly toldAt: string | null;
 }
 
 export interface AlertFilter {
-  /** True: only open alerts. False: only ended ones. */
+  /** True: only open alerts. False: only ended alerts. */
   readonly open?: boolean;
   /** Id of the device, group or key with the fault, or `tag:` and a tag. */
   readonly subjectId?: string;
@@ -48,7 +48,7 @@ export interface AlertRule {
   readonly alertChannelId: string | null;
 }
 
-/** Changes of a rule. A field that is left out stays as it is, and null restores the default. */
+/** Changes of a rule. An absent field is not changed, and null restores the default. */
 export interface AlertRuleChange {
   /** Default: a name made from kind and threshold. */
   readonly name?: string | null;
@@ -76,7 +76,7 @@ export interface AlertChannel {
   /** Reason why messages wait. Null while the receiver accepts messages. */
   readonly problem: string | null;
   readonly waiting: number;
-  /** Number of messages that the receiver refused many times although it accepted others. */
+  /** Number of messages that the receiver refused many times although it accepted other messages. */
   readonly dropped: number;
 }
 

@@ -1,7 +1,7 @@
 /** API keys of the team. Only a key with full access lists and changes them. */
 import type { Arguments, Toolbox } from "./toolbox.ts";
 
-/** Scope of a key: the area of the API that a key may use. FULL stands alone. */
+/** Scope of a key: the part of the API that the key may use. FULL allows everything, and excludes other scopes. */
 export type ApiKeyScope = "FULL" | "READ" | "DEVICES" | "APPLICATIONS" | "SNAPS";
 
 export interface ApiKey {

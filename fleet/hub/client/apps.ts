@@ -18,8 +18,8 @@ export interface App {
 }
 
 /**
- * What the versions of an application configure: networks, or releases of the agent. A device gets one application of
- * each purpose.
+ * Purpose of an application: its versions configure networks, or releases of the agent. A device gets one application
+ * of each purpose.
  */
 export type AppPurpose = "NETWORK" | "AGENT";
 
@@ -58,7 +58,7 @@ export interface SnapRule {
 }
 
 export interface AppAssignment {
-  /** Device of the assignment. Of `deviceId`, `groupId` and `deviceTag`, two are null. */
+  /** Device of the assignment. Exactly one of `deviceId`, `groupId` and `deviceTag` is not null. */
   readonly deviceId: string | null;
   readonly groupId: string | null;
   /** Tag whose devices get the version. */
@@ -70,9 +70,9 @@ export interface AppAssignment {
   /** Percentage of the target's devices that get `rolloutVersion`. */
   readonly rolloutShare: number | null;
   readonly rolloutState: "RUNNING" | "STOPPED" | null;
-  /** Number of devices unable to use the version that stops the roll-out. */
+  /** Number of devices unable to use the version at which the roll-out stops. */
   readonly rolloutFailureLimit: number | null;
-  /** Shares that open automatically; null if only a person widens the roll-out. */
+  /** Shares that open automatically, one after the other. Null if only a person widens the roll-out. */
   readonly rolloutSteps: readonly number[] | null;
   readonly rolloutSuccessPercent: number | null;
   readonly rolloutErrorPercent: number | null;
@@ -80,7 +80,7 @@ export interface AppAssignment {
   /** ISO 8601 time at which the present share was set; null for a roll-out without steps. */
   readonly rolloutStepOpenedAt: string | null;
   readonly rolloutProgress: RolloutProgress | null;
-  /** How the version agrees with the old one on the same frames; null: it was not asked for. */
+  /** Agreement of the new version with the old one on the same frames. Null if no comparison was requested. */
   readonly rolloutShadow: RolloutShadow | null;
   /** Pass this revision as `ifRevision`, so that you do not overwrite another person's change. */
   readonly revision: number;
@@ -99,7 +99,10 @@ export interface RolloutProgress {
   readonly offline: number;
 }
 
-/** Limits of a shadow: before the first step, some devices also decode frames with the new version, and compare. */
+/**
+ * Limits of a shadow. In a shadow, some devices also decode frames with the new version before the first step, and
+ * compare.
+ */
 export interface ShadowLimits {
   /** Percentage of the target's devices that compare, at least one device. */
   readonly sharePercent: number;
@@ -133,7 +136,7 @@ export interface ShadowPair {
 export interface ShadowResult {
   readonly devices: number;
   readonly reported: number;
-  /** Number of devices on which the version failed. They count as agreeing on nothing. */
+  /** Number of devices on which the version failed. Their agreement counts as 0. */
   readonly failed: number;
   /** Number of devices with invalid reports, which do not count. */
   readonly refused: number;
@@ -143,7 +146,7 @@ export interface ShadowResult {
   readonly agreement: number | null;
   /** Share of boxes whose class changed, 0 to 1. */
   readonly changed: number | null;
-  /** Time of a frame relative to the old version: 1.2 is a fifth slower. */
+  /** Duration of a frame relative to the old version: 1.2 is a fifth slower. */
   readonly slowdown: number | null;
   readonly confidence: ShadowPair;
   readonly decodeMs: ShadowPair;
@@ -158,7 +161,7 @@ export interface ShadowDevice {
   /** Reason of the failure or refusal. */
   readonly message: string | null;
   readonly frames: number;
-  /** Frames in which neither version found anything. */
+  /** Frames in which neither version found an object. */
   readonly emptyFrames: number;
   readonly matched: number;
   readonly changed: number;
@@ -211,11 +214,13 @@ export interface NewAppVersion {
   /** SHA-256 of a model file that was uploaded to `/models`. */
   readonly modelSha256?: string | null;
   /**
-   * Release for an application with the purpose AGENT: the output of `boxwright-agent release sign`. No other field may
-   * be given then.
+   * Release for an application with the purpose AGENT: the output of `boxwright-agent release sign`. All other fields
+   * must then be absent.
    */
   readonly release?: { readonly release: string; readonly signature: string };
-  /** Number of the newest version that you saw, 0 for none. The hub refuses to save if a newer version exists. */
+  /**
+   * Number of the newest version known to you, 0 if there is none. The hub refuses to save if a newer version exists.
+   */
   readonly ifNewest?: number;
 }
 
@@ -232,8 +237,8 @@ export interface Rollout {
    */
   readonly share?: number;
   /**
-   * Number of devices unable to use the version that stops the roll-out. Default: the present limit, else 1, or 5 with
-   * `steps`.
+   * Number of devices unable to use the version at which the roll-out stops. Default: the present limit, else 1, or 5
+   * with `steps`.
    */
   readonly failureLimit?: number;
   /** Ascending shares, instead of `share`. The hub opens the next step automatically. */
@@ -257,7 +262,7 @@ export interface AppOperations {
   appVersions(appId: string): Promise<AppVersion[]>;
   createApp(wanted: NewApp): Promise<App>;
   updateApp(appId: string, wanted: { readonly name?: string; readonly tags?: readonly string[] }): Promise<App>;
-  /** Deletes an application. The hub refuses while any target is given this application. */
+  /** Deletes an application. The hub refuses while a target has a version of it. */
   deleteApp(appId: string): Promise<App>;
   /**
    * Checks content with boxwright and saves it. `isNew` is false if the application already had a version with this

@@ -101,8 +101,8 @@ export interface DeviceOperations {
   /** Revokes a device's credential. The hub refuses the device at once, and hosts within a minute. */
   revokeDeviceCredential(deviceId: string): Promise<Device>;
   /**
-   * Lets devices come back after a restore: for some hours, a device that proves its identity with its own key gets a
-   * new credential. Default 24 hours; 0 ends this. Returns the end time, or null.
+   * Lets devices come back after a restore. For some hours, a device that proves its identity by its own key gets a new
+   * credential. Default 24 hours; 0 ends this. Returns the end time, or null.
    */
   letDevicesReturn(hours?: number): Promise<string | null>;
   returningDevicesUntil(): Promise<string | null>;
@@ -117,7 +117,7 @@ export interface DeviceOperations {
   deviceTags(): Promise<string[]>;
   /** Replaces all tags of a device by `tags`, which holds at most 20 tags. No tag may contain a comma. */
   setDeviceTags(deviceId: string, tags: readonly string[]): Promise<Device>;
-  /** Returns the device's last logs, the newest first: at most 3. Each log is kept for 7 days. */
+  /** Returns the device's last 3 logs, the newest first. Each log is kept for 7 days. */
   deviceLogs(deviceId: string): Promise<DeviceLog[]>;
   /** Asks for the last lines of a device's log. The answer to the device's next heartbeat carries the request. */
   requestDeviceLog(deviceId: string): Promise<void>;

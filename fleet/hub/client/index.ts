@@ -23,8 +23,8 @@ export interface HubClientOptions {
   /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
   /**
-   * Converts a typed document to text, if the document does not contain its text (gql.tada): `print` of the package
-   * graphql.
+   * Converts a typed document to text if it does not contain its text (gql.tada), as `print` of the package graphql
+   * does.
    */
   readonly print?: (document: never) => string;
   /** Waits between two tries. Tests replace this function. */
@@ -110,7 +110,7 @@ export interface TypedDocument<Data, Variables> {
 }
 
 export interface HubClient extends Operations {
-  /** Sends any query. You state the result type of a text; a typed document already contains its types. */
+  /** Sends any query. For a text, you state the result type. A typed document already contains its types. */
   query<Data, Variables extends Record<string, unknown> = Record<string, unknown>>(
     document: string | TypedDocument<Data, Variables>,
     variables?: Variables,
@@ -142,7 +142,7 @@ export function createHubClient(options: HubClientOptions): HubClient {
     return readAnswer(sent) as Data;
   }
 
-  /** Sends a mutation. Does not repeat it after a broken connection, since the hub may have made the change. */
+  /** Sends a mutation. Does not repeat it after a broken connection: the hub may have made the change already. */
   async function change(text: string, variables: Record<string, unknown>): Promise<unknown> {
     const data = readAnswer(await post(JSON.stringify({ query: text, variables }), false)) as MutationAnswer;
     for (const { status, failedMessage } of Object.values(data.team))
@@ -166,7 +166,7 @@ interface Sent {
   readonly text: string;
 }
 
-/** Returns a function that sends a body and retries. A body that may not be repeated is sent again only after 429. */
+/** Returns a function that sends a body and retries. A body that must not be repeated is sent again only after 429. */
 function createPost(options: HubClientOptions): (body: string, isRepeatable?: boolean) => Promise<Sent> {
   const {
     retries = 3,
@@ -175,7 +175,7 @@ function createPost(options: HubClientOptions): (body: string, isRepeatable?: bo
     sleep = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms)),
   } = options;
   const url = endpoint(options.baseUrl);
-  // Keep the key in a closure, not in a field: printing the client then cannot print the key.
+  // Keep the key in a closure, not in a field, so that printing the client cannot print the key.
   const key = checkKey(options.apiKey);
 
   /** Removes the key from an error, whose text may quote the request. */
@@ -211,7 +211,7 @@ function createPost(options: HubClientOptions): (body: string, isRepeatable?: bo
       const failed = outcome instanceof HubUnavailableError;
       if (!failed && outcome.response.status !== 429 && outcome.response.status !== 503) return outcome;
       const asked = failed ? undefined : retryAfter(outcome.response);
-      // Give up if the hub asks for a longer pause than the client waits: the caller decides then.
+      // Give up if the hub asks for a longer pause than the client waits. The caller decides then.
       const isFinal = !isRepeatable && (failed || outcome.response.status === 503);
       if (isFinal || tries >= retries || (asked !== undefined && asked * 1000 > MAX_PAUSE_MS)) {
         if (failed) throw outcome;

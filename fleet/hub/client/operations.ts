@@ -52,7 +52,7 @@ export function createOperations(query: Ask, change: Ask): Operations {
     for (let after: string | null = null; ;) {
       const { team } = (await query(text, { first: rows, after, ...values })) as { team: Record<string, unknown> };
       const parent = of === undefined ? team : (team[of.field] as Record<string, unknown> | null);
-      // The parent does not exist in this team, so its list is empty.
+      // Without the parent in this team, the list is empty.
       if (parent === null) return;
       const { nodes, pageInfo } = parent[field] as PageOf<T>;
       yield* nodes;

@@ -30,8 +30,8 @@ export interface EventFile {
 }
 
 /**
- * Filter of snaps. All given fields must match. One matching value of a list is enough, but all entries of tags and
- * extras must match.
+ * Filter of snaps. All given fields must match. For most lists, one matching value is enough. Tags and extras must all
+ * match.
  */
 export interface SnapFilter {
   /** Range of creation times, in ISO 8601 with an offset. The range ends before `to`. */

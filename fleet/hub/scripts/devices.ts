@@ -16,7 +16,7 @@ import { addTeam } from "../src/nouns/team.ts";
 
 export const DEVICES = 10_000;
 const AT = "127.0.0.1";
-/** The application that all devices report. */
+/** The application in the reports of all devices. */
 const TOLD = { identifier: "gate", version: "gate:0123456789abcdef", state: "applied" } as const;
 
 /** Settings of the hub as `openDatabase` takes them. */
@@ -124,7 +124,7 @@ export async function sendBeats(port: number, credentials: readonly string[], ov
   return counts;
 }
 
-/** Devices that wait for a config, each on its own connection. After each answer they wait for the next. */
+/** Devices that wait for a config, each on its own connection. After each answer, they wait for the next. */
 export class Waiting {
   readonly #agent = new http.Agent({ keepAlive: true, maxSockets: Infinity });
   readonly #port: number;
@@ -132,7 +132,7 @@ export class Waiting {
   readonly #etags: (string | undefined)[];
   #isOver = false;
   wrong = 0;
-  /** Number of devices that have a version. After `forget`, number of devices that got another version since. */
+  /** Number of devices that have a version. After `forget`, number of devices that have got another version since. */
   informed = 0;
 
   private constructor(port: number, count: number) {

@@ -2,12 +2,12 @@
  * Load report of devices: `npm run load:devices`, on SQLite and PostgreSQL. A backend asks for the list of a team of 25
  * devices, 80 times a second, while 10,000 devices of another team
  *
- * - send a heartbeat each in 30 s. Quiet and loaded phases take turns, since the machine may have other work;
- * - wait for a config, each on a connection of its own, with heartbeats and without;
- * - get a new version, all of them.
+ * - send one heartbeat each in 30 s. Quiet and loaded phases alternate, since the machine may have other work;
+ * - wait for a config, each on its own connection, with heartbeats and without;
+ * - all get a new version.
  *
- * `-- --seconds N` sets the length of the phases with heartbeats together, 120 by default; the whole takes about twice
- * as long for each database. `-- --sqlite` and `-- --postgres` report on one. It needs `ulimit -n` above 10,000.
+ * `-- --seconds N` sets the total length of the phases with heartbeats, 120 by default. The report takes about twice as
+ * long for each database. `-- --sqlite` and `-- --postgres` report on one. It needs `ulimit -n` above 10,000.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import os, { tmpdir } from "node:os";

@@ -1,9 +1,10 @@
 /**
  * Load report: `npm run load`. The hub runs in a process of its own and the load generator (autocannon) in this one.
- * Both share the machine: requests a second are what is left of it. The CPU of the hub is read from its own metrics.
+ * Both share the machine, so requests per second depend on both. The CPU time of the hub comes from its own metrics.
  *
- * With PostgreSQL installed it reports on both databases. `-- --short` takes a tenth of the time: it shows what fails,
- * and its times mean little. `--sqlite` or `--postgres` reports on one database, `--speed` or `--floods` on one half.
+ * With PostgreSQL installed, it reports on both databases. `-- --short` takes a tenth of the time: it shows failures,
+ * but its times are not reliable. `--sqlite` or `--postgres` reports on one database, `--speed` or `--floods` on one
+ * half.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
@@ -107,7 +108,7 @@ async function prepare(env: Environment): Promise<Target> {
     input: Array.from({ length: 25 }, (_, i) => `Device number ${i}`).join("\n"),
   });
   for (const { code, stderr } of [first, second, invited, devices]) if (code !== 0) throw new Error(stderr);
-  // Make the keys with a hub of ordinary settings: pages accept forms only from the address in these settings.
+  // Make the keys with a hub of ordinary settings, since pages accept forms only from the address in the settings.
   const maker = await HubProcess.start(env);
   const key = await makeKey(
     await useLinkAt(maker.url, (first.json as { link: string }).link),
@@ -161,7 +162,7 @@ const LARGE_FORM = Array.from({ length: 12_000 }, (_, i) => `a${i % 100}=`)
   .join("&")
   .slice(0, 65_536);
 
-/** Name of the flood to compare others with: the same generator at the same rate, with the cheapest request. */
+/** Name of the flood for comparison: the same generator at the same rate, with the cheapest request. */
 const HARMLESS = "none: GET /healthz";
 const floods: readonly (readonly [string, Hostile])[] = [
   [HARMLESS, (_, n) => ({ path: "/healthz", method: "GET", headers: { "x-forwarded-for": addressNumber(n) } })],
@@ -172,7 +173,7 @@ const floods: readonly (readonly [string, Hostile])[] = [
     ({ otherKey }, n) =>
       ask(otherKey, "198.51.100.67", `{ team { ${"devices { nodes { id } } ".repeat(150)} } } # ${n}`),
   ],
-  // 420 fields in an unused fragment: execution would skip the fragment, but each validation rule reads it.
+  // 420 fields in an unused fragment. Execution skips the fragment, but each validation rule reads it.
   [
     "unspread fragments, one key",
     ({ otherKey }, n) =>
@@ -195,7 +196,7 @@ const floods: readonly (readonly [string, Hostile])[] = [
 interface Flood {
   readonly good: Steady;
   readonly perSecond: number;
-  /** Share of one core that the hub used. On a shared machine, this says more than a duration. */
+  /** Fraction of one core that the hub used. On a shared machine, this is more reliable than a duration. */
   readonly cpu: number;
 }
 

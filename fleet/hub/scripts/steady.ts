@@ -1,4 +1,4 @@
-/** A client with a steady pace. It runs in a separate process, so that the load generator does not slow it down. */
+/** A client with a steady pace. It runs in a separate process, so that the load generator does not slow it. */
 import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -29,13 +29,11 @@ export async function steady(port: number, key: string, perSecond: number, forSe
 }
 
 /**
- * Number of uncounted requests at the start, which load and compile the client. They have the same pace as the others.
+ * Number of uncounted requests at the start, during which the client is loaded and compiled. They have the normal pace.
  */
 const WARM_UP = 50;
 
-/**
- * Sends requests at a steady pace. The time of a request starts when the request was due, even if it was sent later.
- */
+/** Sends requests at a steady pace. The time of a request starts when it was due, even if it was sent later. */
 async function beSteady(port: number, key: string, perSecond: number, forSeconds: number): Promise<Steady> {
   const times: number[] = [];
   let wrong = 0;

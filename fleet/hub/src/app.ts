@@ -49,8 +49,8 @@ const HEARTBEAT_FLUSH_MS = 1000;
 /** Milliseconds for which a version's config is cached. */
 const CONFIG_MS = 1000;
 /**
- * Number of waiting devices that are answered at the same time. The number is below the size of a database pool, since
- * backends need connections too.
+ * Number of waiting devices that are answered at the same time. Smaller than a database pool, since backends need
+ * connections too.
  */
 const ANSWERS_AT_ONCE = 4;
 /** Milliseconds between deletions of old rows. */
@@ -135,7 +135,7 @@ export function createApp(options: AppOptions): App {
   const sweeper = setInterval(() => void sweep(), SWEEP_MS).unref();
   const stopRollouts = watchRollouts(services, ROLLOUTS_MS);
   const cleaner = setInterval(() => void clean(services), CLEAN_MS).unref();
-  // A hub that was killed may have left files that no row names.
+  // Remove files that no row names: a killed hub may have left some.
   void clean(services);
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
@@ -181,8 +181,8 @@ function createDispatch(router: Router, services: Services, notFound: Handler) {
       const wait = services.addresses.take(exchange.address, services.now());
       if (wait > 0) return refuseLimited(exchange, services.metrics, "address", wait);
     }
-    // A POST of JSON to any other path usually comes from a program with a mistyped address. Answer with JSON, not with
-    // a page about forms.
+    // A POST of JSON to any other path usually comes from a program with a wrong address. Answer with JSON, not with a
+    // page about forms.
     if (found?.route.forPrograms !== true && exchange.method === "POST" && isJson(exchange))
       return refuse(exchange, "not_found", ", expected /graphql");
     if (found !== undefined) return found.route.handler(exchange, found.params);
@@ -229,7 +229,7 @@ function createHeartbeatFlush({ db, log }: Services, heartbeats: Heartbeats): ()
       if (toldReason !== "") log.info("heartbeats are written again");
       toldReason = "";
     } catch (error) {
-      // Log each reason once: this code runs every second, and the full disk may be the one with the log.
+      // Log each reason once: this runs every second, and the full disk may be the disk of the log.
       if (messageOf(error) !== toldReason)
         log.error({ err: error }, "heartbeats could not be written; they are kept for the next time");
       toldReason = messageOf(error);

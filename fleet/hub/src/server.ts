@@ -56,7 +56,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
     standstillMs: timeouts?.standstill,
   });
   const { port } = listening;
-  // Set the base address now: it may contain the port, which is only known here. No request comes in before this tick
+  // Set the base address now: it may contain the port, which is known only here. No request comes in before this tick
   // ends.
   const baseUrl = config.baseUrl ?? `http://localhost:${port}`;
   const running = (app = createApp({ ...options, baseUrl, ...(timeouts && { bodyMs: timeouts.request }) }));
@@ -65,7 +65,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
   async function stop(): Promise<void> {
     running.drain();
     log.info("draining");
-    // Wait before refusing connections, so that a load balancer sees /readyz first.
+    // Wait before refusing connections, so that a load balancer sees the change of /readyz first.
     await sleep(config.drainSeconds * 1000);
     running.endWaits();
     await listening.stop();

@@ -1,8 +1,9 @@
-/** Detects a NATS broker whose JetStream hangs, and says what an operator has to do. Agents and hosts share it. */
+/** Detects a NATS broker whose JetStream hangs, and advises the operator. Agents and hosts use this file. */
 
 /**
- * Measured after a full disk: nats-server 2.9.10 answers no JetStream request until it is killed and started again.
- * 2.15.1 stores nothing until it is started again. 2.10.27 reports the cause, and continues as soon as there is space.
+ * Advice about a hanging broker. Measured after a full disk: nats-server 2.9.10 answers no JetStream request until it
+ * is killed and started again. 2.15.1 stores nothing until it is started again. 2.10.27 reports the cause, and
+ * continues as soon as there is space.
  */
 export const STUCK_BROKER =
   "the broker is there, but its JetStream does not answer: the disk of its store_dir may be full, or may have been. " +
@@ -12,7 +13,7 @@ export const STUCK_BROKER =
 export const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === "TimeoutError";
 
 /**
- * True if the broker accepts a new connection. A hanging broker does so too, although it answers nothing on old
+ * True if the broker accepts a new connection. A hanging broker does too, although it answers nothing on old
  * connections.
  */
 export const isThere = (connect: () => Promise<{ close(): Promise<void> }>): Promise<boolean> =>

@@ -20,8 +20,8 @@ export type Decision =
   | { readonly kind: "deny"; readonly bucket: Bucket; readonly retryAfter: number };
 
 /**
- * Decides if a bucket allows a request at `now` (milliseconds). If `cost` exceeds the remaining tokens, later requests
- * pay the rest.
+ * Decides whether a bucket allows a request at `now` (milliseconds). If `cost` exceeds the remaining tokens, later
+ * requests pay the rest.
  */
 export function decide(limit: Limit, bucket: Bucket | undefined, now: number, cost = 1): Decision {
   const before =
@@ -67,13 +67,13 @@ export class Buckets {
   /** Charges the cost of a request that was already allowed. */
   charge(caller: string, now: number, cost: number): void {
     const bucket = this.#buckets.get(caller) ?? { tokens: this.#limit.burst, at: now };
-    // Limit debt to one burst, so that a caller who stops is allowed again within (burst + 1) / rate seconds.
+    // Limit the debt to one burst, so that a caller who stops is allowed again within (burst + 1) / rate seconds.
     this.#put(caller, { tokens: Math.max(-this.#limit.burst, bucket.tokens - cost), at: bucket.at });
   }
 
   #put(caller: string, bucket: Bucket): void {
-    // Insert the caller again: a Map keeps the order of insertion, so the first entry is the caller without requests
-    // for longest. Dropping this entry bounds the memory, and active callers keep their counts.
+    // Insert the caller again. A Map keeps the order of insertion, so its first entry is the caller who has been
+    // inactive for longest. Dropping that one bounds the memory, and keeps the counts of active callers.
     this.#buckets.delete(caller);
     this.#buckets.set(caller, bucket);
     if (this.#buckets.size > this.#maxCallers) {

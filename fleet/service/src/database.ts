@@ -16,7 +16,7 @@ export interface Schema extends Queries {
 }
 
 export interface WriteOptions {
-  /** False: the transaction does not wait for the disk, and a power cut may undo it. Default true. */
+  /** False: the transaction does not wait for the disk, and a power failure may undo it. Default true. */
   readonly durable?: boolean;
 }
 
@@ -32,8 +32,8 @@ export interface Database extends Queries {
   /** Runs `work` while no other process migrates. */
   migrate(work: (tx: Schema) => Promise<void>): Promise<void>;
   /**
-   * Returns why the database cannot be used although it answers, such as a full disk or a deleted file; undefined if it
-   * can be used. Costs almost nothing in normal operation. After a full disk, tries to write.
+   * Returns why the database is unusable although it answers, for instance because of a full disk or a deleted file.
+   * Returns undefined if it is usable. Costs almost nothing normally. After a full disk, tries to write.
    */
   problem(): Promise<string | undefined>;
   close(): Promise<void>;
@@ -46,7 +46,7 @@ export interface Owner {
 }
 
 /**
- * Tests if the disk accepts writes again, without leaving anything behind. An UPDATE to the same value would be no
+ * Tests whether the disk accepts writes again, without leaving anything behind. An UPDATE to the same value would be no
  * test, since SQLite writes no page for it.
  */
 export async function tryWrite(db: Database): Promise<void> {

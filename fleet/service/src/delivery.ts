@@ -18,7 +18,7 @@ export interface Message {
 
 /**
  * Result of an attempt. "gone": the receiver wants no more messages. "ended": the service stops, and the result is
- * unknown. An object: try again, at the earliest after `after` milliseconds if the receiver stated them.
+ * unknown. An object: try again, not before `after` milliseconds if the receiver stated them.
  */
 export type Attempt = "sent" | "gone" | "ended" | { readonly reason: string; readonly after: number | null };
 
@@ -33,7 +33,7 @@ export interface AttemptOptions {
 export interface Queued<P> {
   /** Position of the message in the queue. */
   readonly place: P;
-  /** The message. Null: nobody wants this message any more. `lost`: reason why it cannot be sent. */
+  /** The message. Null if it is no longer needed. `lost`: reason why it cannot be sent. */
   readonly message: Message | { readonly lost: string } | null;
 }
 
@@ -41,7 +41,7 @@ export interface Queued<P> {
 export interface DeliveryQueue<P> {
   /** Name of the queue and of its lease. Among several processes, only the holder of the lease sends. */
   readonly name: string;
-  /** Returns the next messages after a position; undefined: from the start. */
+  /** Returns the next messages after a position, or from the start if it is undefined. */
   next(after: P | undefined, most: number): Promise<readonly Queued<P>[]>;
   remove(places: readonly P[]): Promise<void>;
   /** Marks a message as dropped, and keeps it. */
@@ -109,7 +109,7 @@ interface Failure {
 
 /**
  * Result for a message. "done": the message leaves the queue. An object: the message is kept as dropped. A number:
- * milliseconds until the next attempt, at least.
+ * smallest number of milliseconds until the next attempt.
  */
 type Result = "done" | { readonly dropped: string } | number;
 
@@ -161,7 +161,7 @@ export class Delivery<P> {
     this.#end.abort();
     this.#ring.abort();
     await this.#running;
-    // Ignore errors: if the database cannot be reached, other processes wait until the lease ends.
+    // Ignore errors: if the database is unreachable, other processes wait until the lease ends.
     if (this.#leasedAt > 0) await releaseLease(this.#options.db, this.#queue.name, this.#owner).catch(() => undefined);
   }
 
@@ -192,7 +192,7 @@ export class Delivery<P> {
 
   /** Renews the lease until the work ends. */
   async #renewingLease<T>(work: Promise<T>): Promise<T> {
-    // Ignore errors: if the lease ends, another process sends the same messages, which receivers recognise by id.
+    // Ignore errors: if the lease ends, another process sends the same messages, and receivers recognise them by id.
     const renewal = setInterval(() => void this.#takeLease().catch(() => undefined), this.#limits.leaseMs / 2);
     try {
       return await work;
@@ -268,7 +268,7 @@ export class Delivery<P> {
     const attempts = (before?.attempts ?? 0) + 1;
     const takenBefore = before?.takenBefore ?? this.#taken;
     this.#failures.delete(key);
-    // Drop the message only if the receiver accepted others meanwhile. Otherwise the receiver itself is at fault.
+    // Drop the message only if the receiver has accepted others meanwhile. Otherwise, the receiver itself is at fault.
     if (attempts >= most && this.#taken > takenBefore) {
       const dropped = `${attempts} attempts failed while others were taken, the last: ${reason}`;
       this.#countDropped(dropped, this.#options.words.dropped);
@@ -307,7 +307,7 @@ export class Delivery<P> {
     return "done";
   }
 
-  /** Counts a lost or dropped message. Logs at most once a minute, and not after a 410. */
+  /** Counts a lost or dropped message. Logs at most once a minute, and never after a 410. */
   #countDropped(reason: string, text: string): void {
     this.#options.onOutcome("dropped");
     this.#dropped++;

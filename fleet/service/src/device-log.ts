@@ -16,8 +16,8 @@ const SECRET_NAME = `[\\w-]*(?:${[
 ].join("|")})[\\w-]*`;
 
 /**
- * Patterns to hide, with their replacements. The patterns hide too much rather than too little, since a leaked secret
- * cannot be recalled.
+ * Patterns to hide, with their replacements. They hide too much rather than too little, since a leaked secret cannot be
+ * recalled.
  */
 const RULES: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/gs, HIDDEN],
@@ -46,7 +46,7 @@ export function cutLog(text: string): string {
   let bytes = 0;
   const lines = text.split(/\r?\n/).filter((line) => line !== "");
   for (const line of lines.slice(-MOST_LOG_LINES).reverse()) {
-    // Remove control characters, which could rewrite a terminal. PostgreSQL also refuses NUL.
+    // Remove control characters, which could rewrite a terminal line. PostgreSQL also refuses NUL.
     const plain = line.slice(0, MOST_LINE).replace(/[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
     bytes += Buffer.byteLength(plain) + 1;
     if (bytes > MOST_LOG_BYTES) break;

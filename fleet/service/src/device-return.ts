@@ -1,7 +1,4 @@
-/**
- * Proves to a restored hub that a device is the same that enrolled, with the key pair that the device made at
- * enrolment.
- */
+/** Proves to a restored hub that a device is the one that enrolled, by the key pair from its enrolment. */
 import { createPrivateKey, sign, verify } from "node:crypto";
 import { readPublicKey } from "./release.ts";
 

@@ -5,9 +5,7 @@ export class UserError extends Error {
   override readonly name: string = "UserError";
 }
 
-/**
- * Error: a database cannot be used now: it cannot be reached, is locked, or its disk is full. A later try may succeed.
- */
+/** Error: a database is unusable now, since it is unreachable, locked, or on a full disk. A later try may succeed. */
 export class UnavailableError extends Error {
   override readonly name: string = "UnavailableError";
 }
@@ -34,8 +32,8 @@ const UNTRUSTED =
 const UNTIMELY = /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/;
 
 /**
- * Returns why a connection failed: the messages of the error and of its cause, since `fetch` puts the reason into the
- * cause. For an untrusted or expired certificate, adds what to do.
+ * Returns why a connection failed: the messages of the error and of its cause, where `fetch` puts the reason. For an
+ * untrusted or expired certificate, adds advice.
  */
 export function connectionProblem(error: unknown): string {
   const { cause } = (error ?? {}) as { cause?: unknown };

@@ -1,6 +1,6 @@
 /**
  * Shares one sync of the disk among several transactions. A transaction that commits during a sync waits for the next
- * sync, since the running one may have started before the transaction's bytes were written. All transactions that wait
+ * one, since the running sync may have started before the transaction's bytes were written. All waiting transactions
  * share the next sync.
  */
 export class GroupSync {

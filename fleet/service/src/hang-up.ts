@@ -1,8 +1,8 @@
 /** Handles SIGHUP, which means a closed terminal, or a rotation of logs. */
 
 /**
- * Ignores SIGHUP if there is no terminal: programs that rotate logs send this signal, which would end the process. A
- * closed terminal ends the process as SIGTERM does.
+ * Ignores SIGHUP if there is no terminal: programs that rotate logs send this signal, which would end the process. If a
+ * terminal closes, the process ends as after SIGTERM.
  */
 export function outliveRotation(log: (message: string) => void): void {
   process.on("SIGHUP", () => {

@@ -1,5 +1,5 @@
 /**
- * Leases decide which process does a piece of work, if several share a database. The others wait. The table is `leases
+ * Leases decide which of several processes on one database does a piece of work. The others wait. The table is `leases
  * (name PRIMARY KEY, owner, until)`.
  */
 import type { Database } from "./database.ts";
@@ -15,7 +15,7 @@ export async function takeLease(
   owner: string,
   { now, milliseconds }: { readonly now: number; readonly milliseconds: number },
 ): Promise<boolean> {
-  // Also replace a lease with an end far in the future, which was written under a wrong clock.
+  // Replace a lease with an end far in the future too, since it was written under a wrong clock.
   const rows = await db.write((tx) =>
     tx.all(
       `INSERT INTO leases (name, owner, until) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE

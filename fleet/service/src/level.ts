@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 export const shortHash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 12);
 
 /**
- * Returns a name as one level of a broker's subject or topic. If forbidden characters were replaced, adds a hash, so
+ * Returns a name as one level of a broker's subject or topic. Adds a hash if forbidden characters were replaced, so
  * that different names stay different.
  */
 export const levelOf = (name: string): string =>

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 /** Number of file descriptors below which not even the modules can be loaded. */
 const LEAST_FILES = 256;
 
-/** Returns how many files this process may open; undefined if the system does not say. */
+/** Returns how many files this process may open, or undefined if the system does not say. */
 export function mostFiles(limits = readLimits()): number | undefined {
   const [, soft] = /^Max open files\s+(\d+)/m.exec(limits) ?? [];
   return soft === undefined ? undefined : Number(soft);
@@ -28,7 +28,7 @@ export function limitProblem(limits?: string): string | undefined {
   return `open files: got a limit of ${most}, expected at least ${LEAST_FILES}; raise it with ulimit -n, or with LimitNOFILE in the unit`;
 }
 
-/** Returns a warning if this process may open fewer files than the connections it accepts, or undefined. */
+/** Returns a warning if this process may open fewer files than it accepts connections, or undefined. */
 export function connectionLimitProblem(connections: number, limits?: string): string | undefined {
   const most = mostFiles(limits);
   const needed = connections + LEAST_FILES;

@@ -1,13 +1,13 @@
 /**
- * Writes the lines of a log to standard output or standard error. A log never stops its service. If the disk is full or
- * the reader hangs, lines are lost. The log counts lost lines, and reports their number when it can write again.
+ * Writes the lines of a log to standard output or standard error. A log never stops its service: if the disk is full or
+ * the reader hangs, lines are lost. The log counts them, and reports their number when it can write again.
  */
 import { closeSync, fstatSync, openSync, writeSync } from "node:fs";
 import type { DestinationStream } from "pino";
 
 /** Largest number of bytes that wait for a reader. */
 const MOST_WAITING = 2 ** 20;
-/** Buffered lines are written once they have so many bytes, or after so many milliseconds. */
+/** Number of bytes, or of milliseconds, after which buffered lines are written. */
 const [TOGETHER_BYTES, TOGETHER_MS] = [4096, 500];
 
 export interface LogOutputOptions {
@@ -74,8 +74,9 @@ export class LogOutput implements DestinationStream {
 }
 
 /**
- * Returns a descriptor of the file or terminal behind `fd`; undefined for a pipe or socket. A file is opened again in
- * append mode: if a log rotation truncates it, writes through `fd` would leave a hole as large as the old log.
+ * Returns a descriptor of the file or terminal behind `fd`, or undefined for a pipe or socket. A file is opened again
+ * in append mode. If a log rotation truncates it, writes through `fd` itself would leave a hole as large as the old
+ * log.
  */
 function fileOf(fd: 1 | 2): number | undefined {
   try {
@@ -86,7 +87,7 @@ function fileOf(fd: 1 | 2): number | undefined {
     if (fstatSync(again).ino === found.ino) return again;
     closeSync(again);
   } catch {
-    // Use `fd` itself: there is no /proc, or the file belongs to another user.
+    // Use `fd` itself: /proc is missing, or the file belongs to another user.
   }
   return fd;
 }

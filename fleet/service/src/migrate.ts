@@ -15,8 +15,8 @@ export interface MigrateOptions extends Owner {
 }
 
 /**
- * Runs the steps that the database does not have yet, all or none. Returns the number of these steps. Several processes
- * may call this function at the same time.
+ * Runs the steps that the database lacks, all or none. Returns their number. Several processes may call this function
+ * at the same time.
  */
 export async function migrate(db: Database, { service, steps, now = Date.now }: MigrateOptions): Promise<number> {
   const text = db.kind === "postgres" ? 'TEXT COLLATE "C"' : "TEXT";
@@ -26,7 +26,7 @@ export async function migrate(db: Database, { service, steps, now = Date.now }: 
     await tx.script(
       `CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT PRIMARY KEY, name ${text} NOT NULL, applied_at BIGINT NOT NULL)`,
     );
-    // This table holds a service's facts about the database: a growing mark, and the last trusted time.
+    // This table holds a service's facts about the database: a mark that grows, and the last trusted time.
     await tx.script(`CREATE TABLE IF NOT EXISTS service_state (name ${text} PRIMARY KEY, value BIGINT NOT NULL)`);
     const current = await databaseVersion(tx);
     const newest = steps.at(-1)?.version ?? 0;

@@ -1,6 +1,6 @@
 /**
- * One connection to an MQTT 5 broker. It never reconnects: after the connection ends, its owner opens another. So an
- * acknowledgement can never go out over a later connection, where its packet id may belong to another message.
+ * One connection to an MQTT 5 broker. It never reconnects: after its end, the owner opens another. So an
+ * acknowledgement never goes over a later connection, where its packet id may belong to another message.
  *
  * MQTT 5 is required: its reason codes say that nobody listens to a topic, or that a client may not write to it.
  * Brokers of MQTT 3.1.1 acknowledge such a message, but drop it.
@@ -22,7 +22,7 @@ export const isTopic = (text: string): boolean => /^[^/+#\p{Cc}$][^+#\p{Cc}]{0,1
 /** Largest number of bytes of a message besides its payload: topic and properties. */
 export const MQTT_ENVELOPE_BYTES = 16 * 1024;
 
-/** Reason codes of MQTT 5 that agents and hosts distinguish. */
+/** Reason codes of MQTT 5 that matter to agents and hosts. */
 export const MQTT_CODE = { nobody: 16, denied: 135, takenOver: 142, topic: 144, tooLarge: 149, format: 153 } as const;
 /** Advice by reason code of a refused connection. Retrying does not help until an operator changes something. */
 const MISTAKES: Readonly<Record<number, string>> = {
@@ -39,9 +39,9 @@ const MISTAKES: Readonly<Record<number, string>> = {
 
 /** Seconds between keep-alive messages. A connection that is silent for 1.5 times as long counts as dead. */
 const KEEPALIVE_SECONDS = 30;
-/** Milliseconds after which an attempt to connect is given up. */
+/** Milliseconds after which an attempt to connect fails. */
 const CONNECT_MS = 10_000;
-/** Milliseconds after which an orderly close is replaced by a cut. */
+/** Milliseconds after which an orderly close is forced. */
 const CLOSE_MS = 2000;
 
 export interface MqttAddress {
@@ -198,7 +198,7 @@ function optionsOf(address: MqttAddress, options: MqttOptions): IClientOptions {
 type Operations = Pick<MqttConnection, "subscribe" | "publish" | "close" | "cut">;
 
 function operationsOf(client: MqttClient, ended: Promise<string>): Operations {
-  /** Ids of packets that were acknowledged with the code `nobody`, which the library does not pass on. */
+  /** Ids of packets that were acknowledged with the code `nobody`, which the library does not report. */
   const unheard = new Set<number>();
   client.on("packetreceive", (packet) => {
     if (packet.cmd === "puback" && packet.reasonCode === MQTT_CODE.nobody) unheard.add(packet.messageId!);
@@ -225,7 +225,7 @@ function operationsOf(client: MqttClient, ended: Promise<string>): Operations {
           ...(responseTopic !== undefined && { responseTopic }),
           ...(correlationData !== undefined && { correlationData }),
           ...(expirySeconds !== undefined && { messageExpiryInterval: expirySeconds }),
-          // Leave out an empty list of properties, with which the library would silently never send the message.
+          // Leave out an empty list of properties: with it, the library would silently never send the message.
           ...(properties && Object.keys(properties).length > 0 && { userProperties: { ...properties } }),
         },
       });
@@ -249,7 +249,7 @@ export const mqttCodeOf = (error: unknown): number | undefined => {
   return typeof code === "number" ? code : undefined;
 };
 
-/** Returns what the operator must do if the broker refuses this client; null for other errors. */
+/** Returns the operator's advice if the broker refuses this client, or null for other errors. */
 function refusalOf(error: Error, { user }: MqttAddress): UserError | null {
   const what = MISTAKES[mqttCodeOf(error) ?? 0];
   if (what === undefined) return null;

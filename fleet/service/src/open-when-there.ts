@@ -1,4 +1,6 @@
-/** When a service starts, waits for a resource that cannot be used yet, so that services may start in any order. */
+/**
+ * At the start of a service, waits for a resource that is not available yet, so that services may start in any order.
+ */
 import { createServer, type Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf, RefusedError, UnavailableError } from "./errors.ts";
@@ -8,7 +10,7 @@ const RETRY_MS = 1000;
 
 export interface WaitOptions {
   readonly log: Logger;
-  /** Address of the service. Until the resource is there, every request to this address gets 503 with the reason. */
+  /** Address of the service. Until the resource is available, every request to it gets 503 with the reason. */
   readonly address: string;
   readonly port: number;
   /** False: tries only once. Default true. */
@@ -17,7 +19,7 @@ export interface WaitOptions {
 
 /**
  * Opens a resource, and retries while it is unavailable. Logs each new reason. A signal ends the process at once, since
- * nothing must be finished.
+ * there is nothing to finish.
  * @throws any other error of `open`
  */
 export async function openWhenThere<T>(

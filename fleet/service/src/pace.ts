@@ -16,7 +16,7 @@ export interface PaceWatch {
 /** Calls `onSlow` once with the reason if a body is too slow. A single timer checks once per window. */
 export function watchPace({ rate, window, most = Infinity }: Pace, onSlow: (reason: string) => void): PaceWatch {
   if (rate === 0 && most === Infinity) return { count: () => undefined, end: () => undefined };
-  // Check after `most` if this time is shorter than a window.
+  // Check after `most` if that is shorter than a window.
   const tick = Math.min(window, most);
   const least = (rate * tick) / 1000;
   let inWindow = 0;
@@ -41,7 +41,9 @@ export function watchPace({ rate, window, most = Infinity }: Pace, onSlow: (reas
   };
 }
 
-/** Yields the chunks of a body. If the body becomes too slow, ends early, as if its sender had hung up. */
+/**
+ * Yields the chunks of a body. If the body becomes too slow, ends early, as if its sender had closed the connection.
+ */
 export async function* keepPace(body: AsyncIterable<Buffer>, pace: Pace): AsyncGenerator<Buffer> {
   let onSlow: () => void;
   const slow = new Promise<"slow">((resolve) => (onSlow = () => resolve("slow")));
@@ -50,7 +52,7 @@ export async function* keepPace(body: AsyncIterable<Buffer>, pace: Pace): AsyncG
   try {
     for (;;) {
       const next = chunks.next();
-      // Ignore a later failure of the body, which nobody waits for any more.
+      // Ignore a later failure of the body, since nobody waits for it.
       next.catch(() => undefined);
       const found = await Promise.race([next, slow]);
       if (found === "slow" || found.done === true) return;

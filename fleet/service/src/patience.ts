@@ -4,8 +4,8 @@ import { messageOf } from "./errors.ts";
 
 /**
  * Runs a task with a signal that aborts when the given signal does, or after the timeout. The timer keeps the signal
- * alive: the garbage collector may remove `AbortSignal.any([signal, AbortSignal.timeout(...)])` before it fires. A
- * request to a hanging receiver would then wait for 300 s, the timeout of `fetch` itself.
+ * alive. The garbage collector may remove `AbortSignal.any([signal, AbortSignal.timeout(...)])` before it fires, and a
+ * request to a hanging receiver would wait for 300 s, the timeout of `fetch` itself.
  */
 export async function runWithin<R>(
   milliseconds: number,

@@ -15,11 +15,11 @@ import { codeOf, messageOf, UnavailableError, UserError } from "./errors.ts";
 import { pauseAfter } from "./retry.ts";
 
 /**
- * Milliseconds for which a conflicting transaction is retried. A number of retries would mean another time on each
+ * Milliseconds for which a conflicting transaction is retried. A number of retries would take a different time on each
  * machine.
  */
 const PATIENCE_MS = 10_000;
-/** Milliseconds of the pauses, which vary randomly: transactions that collided once would otherwise collide again. */
+/** Milliseconds of the pauses, with random variation, so that transactions that collided once do not collide again. */
 const PAUSES = { first: 3, most: 50, share: 1 } as const;
 const DISK_FULL_CODE = "53100";
 /**
@@ -52,7 +52,7 @@ const types: pg.CustomTypesConfig = {
     oid === BIGINT ? Number : (pg.types.getTypeParser(oid, format) as (text: string) => unknown),
 };
 
-/** True if the server cannot be reached, false if the query is at fault. */
+/** True if the server is unreachable, false if the query is at fault. */
 function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   // 08: connection. 53: out of resources. 57P: server stopping or starting. The other codes come from the socket, and
@@ -119,8 +119,8 @@ export class Postgres implements Database {
       application_name: `boxwright-${service}`,
       types,
     });
-    // Listen from the start: a connection may break at any time, and an unheard error would end the process. The pool
-    // removes its own listener before it hands out a connection.
+    // Listen from the start: a connection may break at any time, and an error without a listener would end the process.
+    // The pool removes its own listener before it hands a connection out.
     this.#pool.on("connect", (client) => client.on("error", onError));
     // Ignore the pool's copy of this error, which the listener above has reported.
     this.#pool.on("error", () => undefined);
@@ -189,7 +189,7 @@ export class Postgres implements Database {
   }
 
   async close(): Promise<void> {
-    // Wait for running writes first: a pool that ends gives out no more connections, even to writes that wait for one.
+    // Wait for running writes first: an ending pool hands out no more connections, not even to waiting writes.
     await Promise.all(this.#writes);
     await this.#pool.end();
   }
@@ -206,8 +206,7 @@ export class Postgres implements Database {
       await client.query("ROLLBACK").catch((failure: Error) => void (broken = failure));
       throw error;
     } finally {
-      // Report to the pool a connection that is open but could not roll back. The pool notices closed connections
-      // itself.
+      // Report to the pool an open connection that could not roll back. The pool notices closed connections itself.
       client.release(broken);
     }
   }

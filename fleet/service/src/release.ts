@@ -37,7 +37,7 @@ export class ReleaseError extends Error {
   override readonly name = "ReleaseError";
 }
 
-/** Text in front of each signed release, so that a signature of another kind of text cannot be reused. */
+/** Text before each signed release, so that a signature of another kind of text cannot be reused. */
 const CONTEXT = "boxwright agent release 1\n";
 const PREFIX = "ed25519:";
 /** Bytes before the 32 bytes of an Ed25519 key in SPKI form (RFC 8410). */
@@ -92,7 +92,7 @@ export function readRelease(text: string): Release {
   try {
     json = JSON.parse(text) as typeof json;
   } catch {
-    // Leave the error to the check below.
+    // Go on to the check below, which reports the error.
   }
   if (typeof json !== "object" || json === null) return fail("text", text, "JSON");
   const { version, platform, sha256, size, name, signed_at } = json;

@@ -1,8 +1,8 @@
 /** Rules for retries that hub, agent and host share. */
 
 /**
- * Returns whole milliseconds, varied randomly by a share up or down. So devices that lost the same receiver do not all
- * return at once.
+ * Returns whole milliseconds with a random variation up or down by a share, so that devices that lost the same receiver
+ * do not return at the same time.
  */
 export const spreadOut = (milliseconds: number, share = 0.1): number =>
   Math.round(milliseconds * (1 + share * (2 * Math.random() - 1)));

@@ -1,5 +1,5 @@
 /**
- * Shares limited room among senders, so that nobody waits for a slow one.
+ * Shares a limited capacity, the room, among senders, so that nobody waits for a slow one.
  *
  * A visit is one use of the room, for instance a request body. A visit that lasts longer than `slowAfter` counts as
  * slow. All slow visits together get half of the room, so that the other half stays free for quick ones. A known sender

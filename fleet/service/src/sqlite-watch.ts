@@ -2,10 +2,10 @@
  * Watches the files of a SQLite database: the database, its write-ahead log (`-wal`) and its shared memory (`-shm`).
  * SQLite never checks these files again once they are open.
  *
- * - A deleted or replaced file still works, but everything written to it vanishes with the process.
+ * - A deleted or replaced file still works, but everything written to it disappears with the process.
  * - If another program overwrites the database in place, SQLite may mix old and new pages. Only a checkpoint writes the
- * database file, so a changed modification time reveals another writer. If this writer is another process of the same
- * service, the check finds nothing wrong.
+ * database file, so a changed modification time shows another writer. If that is another process of the same service,
+ * the check finds nothing wrong.
  */
 import { closeSync, fdatasync, fsyncSync, openSync, statSync, type BigIntStats } from "node:fs";
 import { createRequire } from "node:module";
@@ -14,8 +14,8 @@ import { Worker } from "node:worker_threads";
 import { promisify } from "node:util";
 
 /**
- * After a check, the watch rests for this many times the duration of the check, since processes that share the file
- * often write it.
+ * Length of the pause after a check, as a multiple of the check's duration, since processes that share the file write
+ * it often.
  */
 const REST = 20;
 const PARTS = ["", "-wal", "-shm"] as const;
@@ -49,7 +49,7 @@ export class SqliteWatch {
   /** Device and inode of each file that exists. */
   #identities: readonly string[] = [];
   /**
-   * Descriptor of the log. There is none of the other two files: closing any descriptor of these makes a process lose
+   * Descriptor of the log. The other two files have none: closing any descriptor of them would make the process lose
    * its locks on them.
    */
   #log: number | null = null;
@@ -62,7 +62,7 @@ export class SqliteWatch {
   #damage: string | undefined;
   /** Called once, when a check or a query finds damage. */
   readonly #onDamage: (damage: string) => void;
-  /** Smallest mark that the database must contain by now; 0 if there is no mark yet, and nothing is checked. */
+  /** Smallest mark that the database must contain by now. 0 if there is no mark yet; then nothing is checked. */
   mark = 0;
 
   constructor(file: string, onDamage: (damage: string) => void) {
@@ -75,7 +75,7 @@ export class SqliteWatch {
     const stats = PARTS.map((part) => statOf(this.#file + part));
     this.#identities = stats.map(identityOf);
     this.#log = openSync(`${this.#file}-wal`, "r+");
-    // Sync the folder, which makes the name of a new log durable. SQLite itself would do so with its first sync.
+    // Sync the folder, which makes the name of a new log durable. SQLite does this only with its first sync.
     const folder = openSync(dirname(this.#file), "r");
     try {
       fsyncSync(folder);
@@ -155,7 +155,7 @@ export class SqliteWatch {
         if (damage !== undefined) this.noteDamage(damage);
         resolve();
       });
-      // Ignore a thread that cannot start: its failure says nothing about the database.
+      // Ignore a thread that cannot start, since its failure proves nothing about the database.
       worker.once("error", () => resolve()).once("exit", () => resolve());
     });
   }

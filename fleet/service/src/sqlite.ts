@@ -32,13 +32,15 @@ const LOCK_PATIENCE_MS = 10_000;
 const WATCH_MS = 1000;
 /** Largest number of milliseconds that an answer waits for the check of a database that another process has written. */
 const CHECK_PATIENCE_MS = 5000;
-/** Milliseconds after which the mark grows if there were writes. An older copy of the database has a smaller mark. */
+/**
+ * Milliseconds after which the mark grows if there were writes. An older copy of the database then has a smaller mark.
+ */
 const MARK_MS = 5000;
 const RAISE_MARK = `INSERT INTO service_state (name, value) VALUES ('mark', 1)
   ON CONFLICT (name) DO UPDATE SET value = service_state.value + 1 RETURNING value`;
 /** Free bytes below which readiness tries a write, since the log may grow by this much at once. */
 const LOW_SPACE = 4 * 2 ** 20;
-/** Free bytes below which an error of SQLite counts as a full disk: the shared memory of a log starts with 32 KiB. */
+/** Free bytes below which an error of SQLite counts as a full disk. The shared memory of a log starts with 32 KiB. */
 const MIN_SPACE = 64 * 1024;
 
 class Connection implements Queries {
@@ -47,10 +49,10 @@ class Connection implements Queries {
 
   constructor(file: string, readOnly: boolean) {
     this.#db = new Libsql(file, { timeout: 0 });
-    // The file stores the journal mode. Turning it on needs exclusive access, which two simultaneous first starts may
-    // compete for. So set a busy timeout for this statement, which PRAGMA respects.
+    // Set a busy timeout for this statement. The file stores the journal mode, and turning it on needs exclusive
+    // access, for which two simultaneous first starts may compete. PRAGMA respects the timeout.
     this.#db.exec("PRAGMA busy_timeout = 5000");
-    // Allow giving back the pages of deleted rows. This setting has an effect in new files only.
+    // Allow giving back the pages of deleted rows. The setting has an effect in new files only.
     this.#db.exec("PRAGMA auto_vacuum = INCREMENTAL");
     this.#db.exec("PRAGMA journal_mode = WAL");
     this.#db.exec("PRAGMA busy_timeout = 0");
@@ -89,8 +91,8 @@ class Connection implements Queries {
 }
 
 /**
- * Throws if the folder is missing. The folder is not created: if root did so, the service's own user could not write
- * there.
+ * Throws if the folder is missing. Does not create it: a folder made by root would not be writable for the service's
+ * own user.
  */
 function checkFolder(folder: string, service: string): void {
   if (existsSync(folder)) return;
@@ -110,7 +112,7 @@ function freeSpace(file: string): number {
 function explainDisk(file: string, error: unknown): unknown {
   const code = codeOf(error);
   const isTrouble = /^(SQLITE_(IOERR|CANTOPEN)|EIO$|EROFS$|SQLITE_READONLY)/.test(code);
-  // Without space for its shared memory or log, SQLite reports I/O errors, or that it cannot open the file.
+  // Without space for its shared memory or log, SQLite reports I/O errors, or that the file cannot be opened.
   if (code === "ENOSPC" || code.startsWith("SQLITE_FULL") || (isTrouble && freeSpace(file) < MIN_SPACE))
     return new UnavailableError(`${DISK_FULL}: database file ${file}`, { cause: error });
   if (isDamage(error)) return notDatabase(file, error);
@@ -168,8 +170,7 @@ export class Sqlite implements Database {
       checkFolder(dirname(this.#file), service);
       if (statSync(this.#file, { throwIfNoEntry: false })?.isDirectory())
         throw new UserError(`database file ${this.#file}: is a folder; expected a SQLite file, or a place for one`);
-      // Create the file with access for its owner only, before its first byte: it may contain password hashes, or who
-      // was where.
+      // Create the file for its owner only, before its first byte: it may contain password hashes, or who was where.
       if (!existsSync(this.#file)) closeSync(openSync(this.#file, "a", 0o600));
       chmodSync(this.#file, 0o600);
       this.#writer = new Connection(this.#file, false);
@@ -185,8 +186,7 @@ export class Sqlite implements Database {
   }
 
   all<T extends object>(sql: string, params?: readonly Value[]): Promise<T[]> {
-    // Refuse to use a deleted file, which would still answer: the operator may revoke keys in the file that replaced
-    // it.
+    // Refuse to use a deleted file, which would still answer: the operator may revoke keys in its replacement.
     const problem = this.#problem();
     if (problem !== undefined) return Promise.reject(problem);
     return this.#reader.all<T>(sql, params).catch((error: unknown) => {
@@ -228,10 +228,7 @@ export class Sqlite implements Database {
     if (problem !== undefined) throw problem;
   }
 
-  /**
-   * Moves the log into the database after a failed sync, since bytes that can be read back may still not be on the
-   * disk.
-   */
+  /** Moves the log into the database after a failed sync: readable bytes may still not be on the disk. */
   #repairSync(): void {
     if (!this.#isUnsafe) return;
     if (!this.#writer.checkpoint()) throw new UnavailableError("the disk of the database fails: it took no sync");
@@ -250,7 +247,7 @@ export class Sqlite implements Database {
   #look(): void {
     const missing = this.#watch.missing();
     this.#gone = missing.length === 0 ? null : missing.map((part) => this.#file + part).join(", ");
-    // Move the log into the database while the log is open: it contains acknowledged rows, but its name is gone.
+    // Move the log into the database while it is open: it contains acknowledged rows, but its name is gone.
     if (missing.length > 0 && !missing.includes("") && !this.#isRescued) this.#rescue();
     if (missing.length > 0) return;
     this.#isRescued = false;
@@ -293,7 +290,7 @@ export class Sqlite implements Database {
     );
   }
 
-  /** Returns the error for callers. Records what the error says about disk and database. */
+  /** Returns the error for callers. Records the state of disk and database that it shows. */
   #explain(error: unknown): unknown {
     if (isDamage(error)) this.#watch.noteDamage(messageOf(error));
     const told = isDamage(error) ? this.#problem()! : explainDisk(this.#file, error);
@@ -331,9 +328,9 @@ export class Sqlite implements Database {
     await this.#queue;
     await this.#syncs.wait().catch(() => undefined);
     this.#reader.close();
-    // Checkpoint now, so that a copy of a stopped service's file contains everything even without the log. SQLite does
-    // so when its last connection closes, but libsql leaves statements open until they are garbage-collected. If
-    // another process uses the database, the log stays for that process.
+    // Checkpoint now, so that a copy of a stopped service's file is complete without the log. SQLite checkpoints when
+    // its last connection closes, but libsql leaves statements open until they are garbage-collected. If another
+    // process uses the database, it keeps the log.
     try {
       this.#writer.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     } catch (error) {
@@ -358,7 +355,8 @@ export class Sqlite implements Database {
     }
     try {
       const result = await work(connection);
-      // Check for foreign writes before the commit, which may move the log into the database and so look like one.
+      // Check for foreign writes before the commit: the commit may move the log into the database, which looks like
+      // one.
       this.#watch.lookForOthers();
       connection.exec("COMMIT");
       this.#watch.noteOwnWrite();

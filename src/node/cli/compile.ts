@@ -19,7 +19,7 @@ import { mostBytes, textOf, textsOf, wrongValue } from "./values.ts";
 export async function compile({ positionals, values }: Parsed, io: Io): Promise<void> {
   const name = textOf(values, "c");
   if (name !== undefined && !isIdentifier(name)) throw wrongValue("c", name, "a name that C allows");
-  // The scalar kernel then runs only as C source: no JavaScript engine loads it.
+  // The scalar kernel then runs only as C source, since no JavaScript engine loads it.
   const scalarOnly = name !== undefined;
   const out = textOf(values, "out");
   const engine = engineOfModule(values, out);
@@ -89,7 +89,7 @@ async function compileFiles(
   return compilePlan(setup.config, options, dataIn(tensors), scalarOnly);
 }
 
-/** Returns what the plan needs on a device, for standard error: the plan may go to standard output. */
+/** Returns the memory that the plan needs on a device, for standard error: the plan may go to standard output. */
 function summaryOf({ bytes, plan, layout }: CompiledPlan): string {
   const batch = plan.batch === 1 ? "" : `, batch of ${plan.batch}`;
   return [

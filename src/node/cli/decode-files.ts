@@ -26,7 +26,7 @@ export interface Decoded {
   readonly engine: string;
   /** Photo to which the coordinates refer. Undefined: they refer to the network's input. */
   readonly frame: Frame | undefined;
-  /** Lines for the user about the network, the photo and dropped candidates. */
+  /** Lines about the network, the photo and dropped candidates, for the user. */
   readonly notes: readonly string[];
   readonly milliseconds: number;
 }
@@ -143,7 +143,9 @@ export async function decodeFolders(
   if (failed > 0) throw new TensorError(`${failed} of ${frames.length} frames failed.`);
 }
 
-/** Returns a function that finds a frame's photo: the only one, or the one of its name in --photo's folder. */
+/**
+ * Returns a function that finds a frame's photo: the only photo, or the one with the frame's name in --photo's folder.
+ */
 async function photosOf(values: Values): Promise<(name: string) => string | undefined> {
   const photos = textOf(values, "photo");
   if (photos === undefined || !(await isFolder(photos))) return () => photos;

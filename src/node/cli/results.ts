@@ -34,7 +34,7 @@ export function formatOf(value: string | undefined, usual: Format): Format {
   return format;
 }
 
-/** Returns the text before the results, for each and after, so that each can be printed at once. */
+/** Returns the text before, for and after each result, so that each result can be printed at once. */
 export interface Formatter {
   readonly begin: string;
   /** Returns the text of one result. `index` counts the results from 0. */
@@ -112,7 +112,7 @@ function cocoList(
   return list((result) => {
     const { image } = result;
     const stem = stemOf(image);
-    // Do not use a number and a text with the same digits: most readers treat both as one id.
+    // Never use a number and a text with the same digits, since most readers treat both as one id.
     const ways = [...((counts.get(String(stem)) ?? 0) > 1 ? [] : [stem]), image.replace(/\.\w+$/, ""), image];
     let id = ways.find((way) => !taken.has(String(way)));
     // Add a number to the id if frames in two folders have the same name.

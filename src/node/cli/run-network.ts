@@ -218,7 +218,7 @@ async function runAll(
   for (const file of todo) {
     progress.show(file.path);
     try {
-      // Take the stamp before reading: a file that is replaced meanwhile is then run again.
+      // Take the stamp before reading, so that a file that is replaced meanwhile is run again.
       const stamp = journal ? await file.stamp() : null;
       const result = await runOne(detector, file, drawings.get(file.path), values);
       progress.clear();

@@ -34,7 +34,7 @@ export async function setupOf(values: Values, file: string | undefined): Promise
   if (file !== undefined) return { config: file, options };
   const { family } = options;
   if (family === undefined) checkAnchorOptions(values);
-  // Do not return an empty config: typed options have other defaults.
+  // Do not return an empty config, since typed options have other defaults.
   return { config: family && { family }, options };
 }
 

@@ -1,4 +1,4 @@
-/** `boxwright inspect MODEL --try PHOTO`: runs a network in each likely way, and shows the results. */
+/** `boxwright inspect MODEL --try PHOTO`: runs a network with each likely reading, and shows the results. */
 import { basename, extname } from "node:path";
 import type { DecoderOptions } from "../../config/types.ts";
 import { TensorError } from "../../core/errors.ts";
@@ -19,10 +19,10 @@ import { checkPlaces, writeNamed } from "./places.ts";
 import { Progress } from "./progress.ts";
 import { mostBytes, textOf } from "./values.ts";
 
-/** Largest number of readings to try, the likeliest first. */
+/** Largest count of readings to try, the likeliest first. */
 const MOST_READINGS = 4;
 
-/** A reading to try: options that override what the file states. */
+/** A reading to try: options that override the model file. */
 interface Reading {
   readonly about: string;
   readonly options: DecoderOptions;
@@ -195,7 +195,7 @@ async function runOne(
   }
 }
 
-/** Returns lines that run the network in this way: the command, if it has all options, and the call. */
+/** Returns lines that run the network with this reading: the command, if it has all options, and the call. */
 function linesFor(
   { path }: Tried,
   options: DecoderOptions,

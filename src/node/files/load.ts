@@ -1,4 +1,4 @@
-/** Reads whole files from disk up to a size: regular files, and standard input. */
+/** Reads whole files from disk, up to a size: regular files and standard input. */
 import { readFile, stat } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";

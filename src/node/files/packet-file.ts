@@ -25,7 +25,7 @@ const WIRE_TYPES = Object.entries(FILE_TYPES) as [WireType, FileElementType][];
 /**
  * Writes a raw packet as a safetensors file. The metadata hold the packet's attributes, named as its headers, and the
  * frame as JSON.
- * @throws RangeError for a detection packet, whose bytes are JSON: keep those. TensorError for uint64
+ * @throws RangeError for a detection packet, which is JSON already. TensorError for uint64
  * @example
  * import { createDecoderSync, fromPacket, toPacket } from "boxwright";
  * import { readPacketFile, writePacketFile } from "boxwright/node";

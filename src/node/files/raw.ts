@@ -51,7 +51,7 @@ export async function readRaw(path: string, most?: number): Promise<NamedTensor>
   );
 }
 
-/** Returns the entry for `file` in a JSON. `isOwn`: the name of the JSON comes from this file. */
+/** Returns the entry for `file` in a JSON. `isOwn` is true if the JSON's name is derived from this file's. */
 function findSpec(bytes: Uint8Array, path: string, file: string, isOwn: boolean): BinSpec | null {
   let json: unknown;
   try {

@@ -16,8 +16,8 @@ export type Input =
   { kind: "config"; path: string; text: string } | { kind: "tensors"; path: string; tensors: NamedTensor[] };
 
 /**
- * Reads a config, an NN Archive, a network's own file (ONNX, TFLite), or tensors. The bytes show the format. If they
- * cannot, the ending of the file name decides. Files may be gzipped.
+ * Reads a config, an NN Archive, a network's own file (ONNX, TFLite), or tensors. The bytes tell the format, or else
+ * the ending of the file name. Files may be gzipped.
  * @throws TensorError if the file cannot be read, or is damaged; ConfigError if an archive holds no config, or a
  * network's own file is damaged
  * @example
@@ -86,7 +86,7 @@ export function tensorsOf(inputs: readonly Input[]): NamedTensor[] {
 
 /**
  * Returns the tensors of several inputs as one list, in order. Skips configs.
- * @throws TensorError if two inputs hold a tensor of the same name: tensors are told apart by name
+ * @throws TensorError if two inputs hold tensors of the same name
  * @example
  * import { mergeTensors, readInput } from "boxwright/node";
  *

@@ -1,10 +1,10 @@
 /**
- * Codec of the safetensors format. It runs in every JavaScript runtime: it uses DataView and TextDecoder, and nothing
- * of Node. The whole header is checked before any tensor is made.
+ * Codec of the safetensors format. Needs DataView and TextDecoder, but nothing of Node. Checks the whole header before
+ * it makes a tensor.
  *
- *     0   u64     n, length of the header, little-endian
- *     8   n bytes JSON: {"name": {"dtype", "shape", "data_offsets": [begin, end]}, ..., "__metadata__": {text: text}}
- *     8+n         data: tensors little-endian and row-major, one after the other, without holes or overlap
+ *      0   u64     n, length of the header, little-endian
+ *      8   n bytes JSON: {"name": {"dtype", "shape", "data_offsets": [begin, end]}, ..., "__metadata__": {text: text}}
+ *      8+n         data: tensors little-endian and row-major, one after the other, without holes or overlap
  */
 import { TensorError } from "../../core/errors.ts";
 import { isRecord, showJson } from "../../core/json.ts";
@@ -230,7 +230,7 @@ export function writeSafetensors(
   return bytes;
 }
 
-/** Throws if a tensor is incomplete, or if a name occurs twice. Plain JavaScript may pass a runtime's tensors. */
+/** Throws if a tensor is incomplete, or if a name occurs twice. JavaScript callers may pass a runtime's tensors. */
 function checkTensors(tensors: readonly Readonly<NamedTensor>[]): void {
   const seen = new Set<string>([METADATA]);
   for (const tensor of tensors) {

@@ -94,7 +94,7 @@ export function elementCount(dims: unknown, where: string): number {
   for (const d of dims as unknown[]) {
     if (typeof d !== "number" || !Number.isSafeInteger(d) || d < 0)
       throw refusal(where, shape, "whole sizes of 0 or more");
-    // Leave zeros out of the product: they would hide an overflow of the other sizes.
+    // Leave zeros out of the product, where they would hide an overflow of the other sizes.
     if (d === 0) isEmpty = true;
     else count *= d;
     if (!Number.isSafeInteger(count)) throw refusal(where, shape, "at most 2^53 - 1 elements");
@@ -120,7 +120,7 @@ export function quantisation(value: unknown, where: string): Quantisation {
   const zeroPoint = value["zeroPoint"] ?? value["zero_point"] ?? null;
   const order = value["order"] ?? value["storage_order"] ?? null;
   const out: Quantisation = {};
-  // Ignore a scale of 0, which runtimes state for tensors that are not quantised.
+  // Ignore a scale of 0, which runtimes state for a tensor that is not quantised.
   if (scale !== null && scale !== 0) {
     if (!Number.isFinite(scale) || (scale as number) <= 0)
       throw refusal(where, `scale ${showJson(scale)}`, "a positive number");
@@ -134,7 +134,7 @@ export function quantisation(value: unknown, where: string): Quantisation {
   if (order !== null) {
     if (typeof order !== "string" || !/^[A-Za-z]{1,8}$/.test(order))
       throw refusal(where, `order ${showJson(order)}`, 'letters such as "NCHW" or "NHWC"');
-    // The decoder refuses an unknown order later.
+    // Accept any order here: the decoder refuses an unknown one.
     out.order = order as StorageOrder;
   }
   return out;

@@ -40,8 +40,7 @@ const BOX_ROWS: readonly FormRow[] = [
       isNamed: true,
     },
   ),
-  // The DeepStream exporters concatenate corners, best score and class id of every cell. Rows of YOLOv8 with two
-  // classes have the same channel count, but are stored as planes.
+  // Luxonis's exporter of YOLO26.
   form(
     "cells",
     ["yolo26"],
@@ -51,7 +50,7 @@ const BOX_ROWS: readonly FormRow[] = [
     { isNamed: true },
   ),
   // The DeepStream exporters concatenate corners, best score and class id of every cell. Rows of YOLOv8 with two
-  // classes have the same count of channels, but lie as planes.
+  // classes have the same channel count, but are stored as planes.
   form(
     "cells",
     ["yolov8", "yolo11", "yolov9", "yolov10", "yolo12", "yolov13", "yolo26"],

@@ -48,13 +48,12 @@ function suppressImage(work: TaskWork, suppression: PlannedSuppression, image: n
   let count = 0;
   for (let i = 0; i < rows.length && count < maxDetections; i++) {
     const row = rows[i];
-    // The kernel compared the network's score with the threshold. The method may have lowered the score, so compare
-    // again.
+    // The method may have lowered the score, so compare it with the threshold again.
     const score = Math.fround(scores[i]);
     if (score < f32[ownScores + row] && score < thresholdOf(i32[classIds + row])) continue;
     f32[ownScores + row] = score;
     if (corners) for (let k = 0; k < 4; k++) f32[boxes + row * 4 + k] = corners[i * 4 + k] / size[k & 1];
-    // `detect` is the last step of the kernels: it transforms, clamps and copies a candidate.
+    // `detect` is the kernels' last step: it transforms, clamps and copies a candidate.
     detect(work.memory, plan, row, count++, i32[plan + A.P_FLAGS]);
   }
   setLength(work.detections[image], count);

@@ -95,8 +95,7 @@ function shortSettings(values: Flags["values"]): Settings {
         : { kind: "ndjson", path: to },
     ],
     ...(isHost && { preview: {} }),
-    // Log more if there is a hub: the agent then keeps running, and should say that it is enrolled and what it waits
-    // for.
+    // Log more if there is a hub: the agent then keeps running, and should report its enrolment and its waits.
     log: hub ? "info" : "warn",
   };
   try {
@@ -127,7 +126,7 @@ function hubOf(values: Flags["values"]): { readonly url: string | true } | null 
 function defaultTarget(hub: string | true | undefined): string {
   if (hub === undefined) return "detections.ndjson";
   const local = "http://localhost:8790";
-  // Return a default for an invalid address too. The check of the settings reports the address.
+  // Return the default for an invalid address too. The check of the settings reports the address.
   if (!/^https?:\/\/./.test(String(hub)) || !URL.canParse(String(hub))) return local;
   if (isLoopback(new URL(String(hub)).hostname)) return local;
   throw new SettingsError([{ path: "--to", message: "got none, expected the address of a host, or a file" }]);
@@ -178,7 +177,7 @@ export const hubState = (hub: string): string =>
   join(stateBase(), `hub-${sha256(hub.replace(/\/+$/, "")).slice(0, 16)}`);
 
 /**
- * Returns the state folder for a combination of photos and target, so that different commands have different folders.
+ * Returns the state folder for a combination of photos and target, so that different commands have separate folders.
  */
 function stateFor(photos: string, target: string): string {
   return join(stateBase(), sha256(`${photos}\n${target}`).slice(0, 16));

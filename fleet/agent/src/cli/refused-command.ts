@@ -33,7 +33,7 @@ export async function runRefused([verb = "", file, name]: readonly string[]): Pr
   let count = 0;
   try {
     for (const one of files) {
-      // Wait only briefly: if the spool is full, `append` waits for deliveries, which do not run here.
+      // Wait only briefly. If the spool is full, `append` waits for deliveries, which do not run here.
       if (!(await spool.append(folder.read(one), AbortSignal.timeout(2000)))) break;
       folder.remove(one);
       count++;

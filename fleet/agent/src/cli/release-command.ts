@@ -40,7 +40,7 @@ function read(path: string): Buffer {
   }
 }
 
-/** Makes a key. Never overwrites an existing key, which devices in the field may trust. */
+/** Makes a key. Never overwrites a key file, since devices may trust that key. */
 function makeKey(file: string, passphrase: string | undefined): string {
   const { privateKey } = generateKeyPairSync("ed25519");
   const locked = passphrase === undefined ? {} : { cipher: "aes-256-cbc", passphrase };

@@ -65,12 +65,12 @@ async function run(settings: Settings): Promise<number> {
     isEnding = true;
     log.info({ signal }, "ending");
     setTimeout(() => process.exit(INCOMPLETE), GRACE).unref();
-    // Exit with 0 even if frames were lost, since the service manager asked for the end. The summary names the losses.
+    // Exit with 0 even if frames were lost, since the service manager requested the end. The summary names the losses.
     void agent.close().then(() => (printSummary(agent.result()), process.exit(FINE)));
   };
   process.on("SIGTERM", end);
   process.on("SIGINT", end);
-  // End also if the launcher disconnects: it then starts another agent, which needs the state folder.
+  // End too if the launcher disconnects: it then starts another agent, which needs the state folder.
   process.on("disconnect", () => end("disconnect"));
   const result = await agent.run();
   // Never resolve: the handler of the signal ends the process once everything is closed.
@@ -86,7 +86,7 @@ function printSummary({ sent, duplicates, waiting, failed, lost }: RunResult): v
   process.stderr.write(`${sent} frames sent${known}, ${failed} failed, ${lost} lost${rest}\n`);
 }
 
-/** Opens model and config, runs the network on an empty picture, and prints what the agent would do. */
+/** Opens model and config, runs the network on an empty picture, and prints the agent's plan. */
 async function check({ hub, state, network: given }: Settings): Promise<number> {
   if (hub) {
     const identity = await acceptedIdentity(state, hub.url);

@@ -1,5 +1,5 @@
 /**
- * Reads and writes files of the state folder. Neither another program nor a power cut ever leaves a half-written file.
+ * Reads and writes files of the state folder. Neither another program nor a power failure leaves a half-written file.
  */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { codeOf } from "boxwright-service/errors";

@@ -13,9 +13,7 @@ export function openLog(level: string, recent: RecentLog): Logger {
   return createLogger(level, { destination: { write } });
 }
 
-/**
- * Logs an error that may repeat with every frame. If the same text repeats, logs only the 1st, 10th, 100th, ... time.
- */
+/** Logs an error that may repeat with every frame. Of equal texts, logs only the 1st, 10th, 100th, ... */
 export class RareLog {
   readonly #log: Logger;
   #last = "";

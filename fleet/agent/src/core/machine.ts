@@ -15,7 +15,7 @@ function modelOfMachine(): string {
         .trim();
       if (text !== "") return text.slice(0, 100);
     } catch {
-      // There is no such file, or the user may not read it.
+      // Skip a file that is missing or unreadable for this user.
     }
   return `${type()} ${release()}`.slice(0, 100);
 }
@@ -32,7 +32,7 @@ export function interfacesOf(read: () => NodeJS.Dict<NetworkInterfaceInfo[]> = n
   try {
     all = read();
   } catch {
-    // A unit of systemd may leave AF_NETLINK out.
+    // A systemd unit may forbid AF_NETLINK, which the system needs for this list.
     return [];
   }
   const found = Object.entries(all).flatMap(([name, addresses = []]) =>

@@ -1,13 +1,13 @@
 /**
- * The last lines of the log, for the hub. They are kept in the state folder when the process ends, so that the next
- * start has those of a version that failed.
+ * The last lines of the log, for the hub. At the end of the process they are written to the state folder, so that the
+ * next start has the lines of a failed version.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { cutLog, MOST_LOG_BYTES, MOST_LOG_LINES, redactLog } from "boxwright-service/device-log";
 import { readIfThere, replaceFile } from "./files.ts";
 
-/** Lines behind this mark are of a process that ended in an error. */
+/** Mark of a file whose lines are of a process that ended with an error. */
 const FAILED = "ended in an error\n";
 
 export class RecentLog {
@@ -35,7 +35,7 @@ export class RecentLog {
     try {
       replaceFile(join(state, "last-log"), `${isFailed ? FAILED : ""}${this.text([])}\n`);
     } catch {
-      // The folder is missing or full: nothing is kept.
+      // Ignore the error: the folder is missing or full, and no lines are kept.
     }
   }
 
@@ -46,8 +46,7 @@ export class RecentLog {
   recall(state: string): boolean {
     const path = join(state, "last-log");
     const text = readIfThere(path) ?? "";
-    // Delete the file now: a killed process stores nothing, so the next one would otherwise report the old failure
-    // again.
+    // Delete the file now. A killed process stores nothing, so the next one would report the old failure again.
     rmSync(path, { force: true });
     const isFailed = text.startsWith(FAILED);
     const own = this.#lines.splice(0);

@@ -64,7 +64,7 @@ export class Reopened<T> {
 
   get(): Promise<T> {
     if (this.#opening !== null) return this.#opening;
-    // Forget only this resource, since its loss may be noticed after the next one is open.
+    // Forget only this resource, since its loss may be noticed after the next one was opened.
     const lose = (): void => {
       if (this.#opening === opening) this.#opening = null;
     };

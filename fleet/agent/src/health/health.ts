@@ -1,4 +1,4 @@
-/** The agent's state for /healthz. A missing receiver is no problem as long as the spool accepts packets. */
+/** The agent's state for /healthz. An unreachable receiver is no problem while the spool accepts packets. */
 import type { NetworkPlan } from "../network/plan.ts";
 import type { Parts } from "./metrics.ts";
 
@@ -58,7 +58,7 @@ export class HealthReport {
   #problems(): string[] {
     const { cameras, deliveries, spool, config, hub } = this.#parts;
     const problems: string[] = [];
-    // Report no unreachable hub, since the agent works without the hub.
+    // Do not report an unreachable hub, since the agent works without the hub.
     if (hub?.isRevoked) problems.push(`hub: ${hub.problem}`);
     if (this.#plan() === null) problems.push("network: frames wait until the hub gives this device an application");
     for (const { sink, waitsFor, needsOperator } of deliveries)

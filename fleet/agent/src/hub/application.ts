@@ -1,7 +1,6 @@
 /**
- * The application that the hub assigns: config, options and model. The agent stores the application in the state
- * folder, and tests it before use like a changed config file. If the test fails, the last good application stays in
- * use.
+ * The application that the hub assigns: config, options and model. The agent stores it in the state folder, and tests
+ * it before use like a changed config file. If the test fails, the last good application stays in use.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -42,7 +41,7 @@ export class Application implements NetworkChooser {
   readonly #path: string;
   readonly #models: Models;
   readonly #live: LiveConfig;
-  /** Version that was tested last, whether in use or not; null if the hub assigns none. */
+  /** The version that was tested last, in use or not. Null if the hub assigns none. */
   #tried: { readonly etag: string; readonly identifier: string } | null = null;
   #isReported = false;
   /** The application in use; null if there is none. */

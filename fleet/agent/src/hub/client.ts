@@ -38,11 +38,11 @@ export class RevokedError extends HubRefusal {
   override readonly name = "RevokedError";
 }
 
-/** True if the hub refused this request for good. A revoked device may come back, and then ask again. */
+/** True if the hub refused this request permanently. A revoked device may come back, and then repeat it. */
 export const isFinal = (error: unknown): error is HubRefusal =>
   error instanceof HubRefusal && !error.isForNow && !(error instanceof RevokedError);
 
-/** Returns an error after which the same is tried again later, also if something else failed, such as a full disk. */
+/** Returns an error after which the request is repeated later. Other failures, such as a full disk, count too. */
 export const asAway = (error: unknown): Error =>
   error instanceof HubAwayError || error instanceof HubRefusal ? error : new HubAwayError(messageOf(error));
 
@@ -134,7 +134,6 @@ async function readJson(response: Response): Promise<HubAnswer> {
 export const askHub = (hub: string, request: HubRequest): Promise<HubAnswer> => send(hub, null, request, readJson);
 
 export class HubClient {
-  /** Count of requests that the hub answered without a refusal. */
   answers = 0;
   readonly #file: IdentityFile;
   #identity: Identity;
@@ -167,7 +166,7 @@ export class HubClient {
     const { hub, credential, previous } = this.#identity;
     try {
       const answer = await send(hub, credential, request, read);
-      // The hub has accepted the new credential, so forget the old one.
+      // Forget the old credential, since the hub has accepted the new one.
       if (previous !== null && this.#identity.credential === credential) this.#change({ previous: null });
       return answer;
     } catch (error) {
@@ -181,7 +180,7 @@ export class HubClient {
     this.#change({ credential, previous: this.#identity.credential });
   }
 
-  /** Stores the credential that the hub gave when the device came back. The previous credential is void. */
+  /** Stores the credential that the hub gave when the device came back. The former credential is void. */
   renew(credential: string): void {
     this.#change({ credential, previous: null, token: null });
   }

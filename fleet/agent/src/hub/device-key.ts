@@ -1,6 +1,4 @@
-/**
- * The device's key pair. The hub knows the public key, with which the device can come back after the hub was restored.
- */
+/** The device's key pair. The hub knows the public key, so that the device can come back after a restore of the hub. */
 import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { join } from "node:path";
 import { signReturn } from "boxwright-service/device-return";

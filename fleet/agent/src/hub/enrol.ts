@@ -14,8 +14,8 @@ import { type Identity, IdentityFile } from "./identity.ts";
 import { machine } from "../core/machine.ts";
 
 /**
- * Enrols with an adopt key, and stores the credential. If the answer was lost, the enrolment can be repeated: the hub
- * recognises the device by its serial number.
+ * Enrols with an adopt key, and stores the credential. The enrolment can be repeated if the answer was lost, since the
+ * hub recognises the device by its serial number.
  * @throws HubRefusal if the hub refuses the key, HubAwayError if there is no answer
  */
 export async function enrol(state: string, { url, name }: HubSettings, adoptKey: string): Promise<Identity> {

@@ -31,12 +31,15 @@ import { interfacesOf, machine } from "../core/machine.ts";
 /** Seconds for which the hub may delay its answer until something changes. Proxies often cut requests at 60 s. */
 const HOLD = 50;
 const HOLD_PATIENCE = 65_000;
-/** Smallest number of milliseconds between two requests for the application, since a hub may answer at once. */
+/** Smallest number of milliseconds between two requests for the application, since the hub may answer at once. */
 const LEAST_HOLD = 1000;
 const TOKEN_EVERY = 3_600_000;
 /** Smallest number of milliseconds between two requests for a token. */
 const TOKEN_PAUSE = 5000;
-/** Milliseconds by which device and hub clocks may differ. The hub's page shows larger differences too. */
+/**
+ * Milliseconds by which device and hub clocks may differ without a message. The hub's page shows larger differences
+ * too.
+ */
 const CLOCK_SLACK = 60_000;
 /** Milliseconds after which a revoked device asks the hub again, since the hub may be restored from a backup. */
 const REVOKED_EVERY = 300_000;
@@ -45,7 +48,7 @@ const REVOKED_EVERY = 300_000;
  * as new.
  */
 const [SOON, FRESH] = [500, 30_000];
-/** This text names both causes, since a hub cannot distinguish a revoked device from an unknown one. */
+/** The text names both causes, since a hub cannot distinguish a revoked device from an unknown one. */
 const REVOKED =
   "the hub refuses the credential of this device: it was revoked, or the hub was restored from a backup or made anew";
 
@@ -149,7 +152,7 @@ export class HubLink implements Bearer {
       try {
         pause = await task();
         backoff.reset();
-        // Ignore a turn that asked nothing since the last failure: tasks also wait for what happens on the device.
+        // Ignore a turn without a hub's answer since the last failure: tasks also wait for events on the device.
         if (this.#parts.client.answers > this.#answersAtFailure) this.#answered();
       } catch (error) {
         if (signal.aborted) return;
@@ -157,7 +160,7 @@ export class HubLink implements Bearer {
         this.#failed(error);
         const asked = error instanceof HubRefusal ? (error.askedPause ?? 0) : 0;
         const isRevoked = error instanceof RevokedError;
-        // The next turn of any task may bring the device back, which all others then notice.
+        // A turn of any task may bring the device back, which wakes all others.
         if (isRevoked && !(await this.#comeBack())) await this.#returned.heard(signal, REVOKED_EVERY);
         pause = isRevoked ? SOON : Math.max(asked, backoff.next());
       }
@@ -172,7 +175,7 @@ export class HubLink implements Bearer {
   #comeBack(): Promise<boolean> {
     const { client, state, log } = this.#parts;
     const work = async (): Promise<boolean> => {
-      // Do not ask again: requests that were already sent are refused too, but the new credential works for all tasks.
+      // Do not ask again. Requests that were already sent are refused too, but the new credential works for all tasks.
       if (performance.now() - this.#returnedAt < FRESH) return true;
       try {
         const credential = await comeBack(state, client.identity);
@@ -183,7 +186,7 @@ export class HubLink implements Bearer {
         log.info({ device: client.identity.deviceId }, "the hub has taken this device back");
         return true;
       } catch {
-        // The hub cannot be reached, or lets no devices come back now. Ask again in the next turn.
+        // The hub is unreachable, or lets no devices come back now. Ask again in the next turn.
         return false;
       }
     };
@@ -215,7 +218,7 @@ export class HubLink implements Bearer {
     }
     const problem = messageOf(error);
     // Log a refusal as an error, since agent or hub is at fault. Log an unreachable hub once per kind of request, since
-    // this is normal for a while.
+    // that is normal for a while.
     const isAway = error instanceof HubAwayError;
     if (isAway ? !this.#isAway : problem !== this.problem) log[isAway ? "warn" : "error"](problem);
     this.#isAway = isAway;
@@ -248,7 +251,7 @@ export class HubLink implements Bearer {
     if (answer.log_requested) logs.send("requested");
     if (answer.snap_requested && !answer.paused) snaps.request();
     if (answer.rotate) await this.#rotate(signal);
-    // Spread the heartbeats: after a restart of the hub, all devices would otherwise send at the same moment.
+    // Spread the heartbeats: otherwise, all devices would send at the same moment after a restart of the hub.
     return spreadOut(Math.max(1, answer.interval_seconds) * 1000);
   }
 
@@ -275,17 +278,14 @@ export class HubLink implements Bearer {
     const { json } = await client.ask({ method: "POST", path: "/device/token", signal });
     const { token } = readTokenAnswer(json);
     client.keepToken(token);
-    // Renew the token soon if a host refused it, since the device may have been enrolled again. Ignore its time of
-    // expiry, since the device's clock may be wrong.
+    // Renew the token soon if a host refused it, since the device may have been enrolled again. Ignore the expiry of
+    // the token, since the device's clock may be wrong.
     await wait(TOKEN_PAUSE, signal);
     await this.#denied.heard(signal, TOKEN_EVERY);
     return 0;
   }
 
-  /**
-   * Waits until the hub assigns another version than the last tested one. Then applies the new version and reports the
-   * result.
-   */
+  /** Waits until the hub assigns a version other than the last tested one. Then applies it and reports the result. */
   async #followApplication(signal: AbortSignal): Promise<number> {
     const { client, application } = this.#parts;
     await this.#report(signal);
@@ -316,7 +316,8 @@ export class HubLink implements Bearer {
       await client.ask({ method: "POST", path: "/device/report", body: report, signal });
     } catch (error) {
       if (!isFinal(error)) throw error;
-      // Ignore the refusal: the application was deleted meanwhile. An unwanted report must not block the next one.
+      // Ignore the refusal, since the application was deleted meanwhile. An unwanted report must not block the next
+      // one.
       log.warn({ version: report.version }, `report refused: ${messageOf(error)}`);
     }
     if (report.state === "failed") logs.failed(report.version);

@@ -11,7 +11,7 @@ export class Logs {
   readonly #log: Logger;
   readonly #asked = new Bell();
   #reason: DeviceLog["reason"] | null = null;
-  /** Versions whose failure the hub was sent. */
+  /** Versions whose failure was sent to the hub. */
   readonly #told = new Set<string>();
 
   constructor(recent: RecentLog, log: Logger) {
@@ -37,7 +37,7 @@ export class Logs {
    * @throws HubAwayError or HubRefusal if the same request may succeed later
    */
   async sendNext(hub: HubClient, signal: AbortSignal): Promise<void> {
-    // Return only after an answer of the hub: the caller concludes from the return that the hub can be reached.
+    // Return only after an answer of the hub: the caller takes a return as proof that the hub is reachable.
     while (this.#reason === null) {
       await this.#asked.heard(signal);
       if (signal.aborted) return;
@@ -49,7 +49,7 @@ export class Logs {
     try {
       await hub.ask({ method: "POST", path: "/device/log", body, signal });
     } catch (error) {
-      // Ignore a hub that does not know this path: it is older than the logs.
+      // Ignore a hub that does not know this path, since it is older than this feature.
       if (!isFinal(error)) throw error;
       this.#log.warn(`log refused: ${messageOf(error)}`);
     }

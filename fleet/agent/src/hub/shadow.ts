@@ -1,6 +1,6 @@
 /**
- * Follows the hub's wish for a shadow: decodes some frames with another version than the one in use, and reports with
- * each heartbeat how both versions agree. Everything else that the agent sends is independent of the shadow.
+ * Runs a shadow for the hub: decodes some frames with another version than the one in use, and reports the agreement of
+ * both with each heartbeat. The agent sends everything else as without a shadow.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ export interface ShadowParts {
 interface Task {
   readonly desired: DesiredShadow;
   readonly summary: Summary;
-  /** Differences of the frames that a snap was made of. */
+  /** Number of snaps so far, and largest difference among their frames. */
   readonly snaps: { count: number; largest: number };
 }
 
@@ -47,11 +47,11 @@ export class Shadow {
   readonly #models: Models;
   readonly #told = new Bell();
   #wanted: string | null = null;
-  /** Mark that was followed last. */
+  /** Mark of the last task that was followed. */
   #followed: string | null = null;
   #task: Task | null = null;
   #runner: Runner | null = null;
-  /** Config that the process of the shadow compares with. */
+  /** Config of the version in use, with which the shadow's process compares. */
   #record: string | null = null;
   /** JSON of the last report. */
   #kept = "";
@@ -63,44 +63,47 @@ export class Shadow {
     this.#models = new Models(parts.state, "shadow-models");
   }
 
-  /** Returns the report for the next heartbeat; null: there is no shadow. Stores it, so that a restart continues it. */
+  /**
+   * Returns the report for the next heartbeat, or null without a shadow. Stores the report, so that a restart continues
+   * it.
+   */
   keepReport(): ShadowReport | null {
     const report = this.#task?.summary.report ?? null;
     const text = JSON.stringify(report);
-    // Spare the disk: a shadow that has ended, or gets no frames, reports the same with every heartbeat.
+    // Write only a changed report: a shadow that has ended, or gets no frames, repeats its report with every heartbeat.
     if (report !== null && text !== this.#kept) replaceFile(this.#path, text);
     this.#kept = text;
     return report;
   }
 
-  /** Records the mark of a shadow in the last heartbeat's answer; null if the answer had none. */
+  /** Records the mark of the shadow in the last heartbeat's answer. Null if the answer had none. */
   want(mark: string | null): void {
     this.#wanted = mark;
     if (mark !== this.#followed) this.#told.ring();
   }
 
   /**
-   * Waits for a wish of the hub, and follows it.
-   * @throws HubAwayError or HubRefusal if the same may succeed later
+   * Waits for a task of the hub, and follows it.
+   * @throws HubAwayError or HubRefusal if the same request may succeed later
    */
   async followNext(hub: HubClient, signal: AbortSignal): Promise<void> {
-    // Return only after an answer: who calls takes the return for one.
+    // Return only after an answer of the hub: the caller takes a return as proof that the hub is reachable.
     const { application } = this.#parts;
     while (this.#wanted === null || this.#wanted === this.#followed || application.current === null) {
       if (this.#wanted === null) this.#leave();
-      // The version to compare with may be under way, and with it the model of both.
+      // Wait for the version in use, which may be downloading now, with its model.
       await this.#told.heard(signal, application.current === null ? SOON : undefined);
       if (signal.aborted) return;
     }
     const wanted = this.#wanted;
     const { status, json } = await hub.ask({ path: "/device/shadow", signal });
-    // The hub no longer wants this shadow. The next heartbeat's answer says what it wants now.
+    // The hub no longer wants this shadow. The answer to the next heartbeat names the next task.
     if (status !== 200) return;
     await this.#begin(readDesiredShadow(json), hub, signal);
     this.#followed = wanted;
   }
 
-  /** Compares a frame, if it is its turn. Called while its outputs are there. */
+  /** Compares a frame if it is its turn. Called while the outputs exist. */
   readonly see = (seen: SeenFrame): void => {
     const { application, settings } = this.#parts;
     const [task, current] = [this.#task, application.current];
@@ -182,7 +185,7 @@ export class Shadow {
     this.#parts.log.warn({ code: problem.code }, `the version in shadow failed: ${problem.message}`);
   }
 
-  /** Ends the shadow, since the hub wants none. */
+  /** Ends the shadow, since the hub no longer wants one. */
   #leave(): void {
     this.#followed = null;
     if (this.#task === null) return;

@@ -101,7 +101,7 @@ export class Snaps {
    */
   async sendNext(hub: HubClient, signal: AbortSignal): Promise<void> {
     let id = this.#waiting()[0];
-    // Return only after an answer of the hub: the caller concludes from the return that the hub can be reached.
+    // Return only after an answer of the hub: the caller takes a return as proof that the hub is reachable.
     while (id === undefined) {
       await this.#added.heard(signal);
       if (signal.aborted) return;
@@ -119,7 +119,8 @@ export class Snaps {
   }
 
   /**
-   * Returns the rules that are due. Spreads the `per_hour` snaps of a rule over the hour, so that the pictures differ.
+   * Returns the rules that are due. The `per_hour` snaps of a rule are spread over the hour, so that the pictures
+   * differ.
    */
   #openRules(): readonly SnapRule[] {
     const now = performance.now();

@@ -21,7 +21,7 @@ export class ArchiveError extends Error {
  */
 export async function unpack(archive: string, versions: string, release: Release): Promise<void> {
   mkdirSync(versions, { recursive: true, mode: 0o700 });
-  // Delete incomplete folders of earlier tries. No version on trial has such a name.
+  // Delete incomplete folders of earlier tries. A version on trial never has such a name.
   for (const name of readdirSync(versions))
     if (name.startsWith(UNFINISHED)) rmSync(join(versions, name), { recursive: true, force: true });
   const folder = join(versions, `${UNFINISHED}${release.version}`);
@@ -30,7 +30,7 @@ export async function unpack(archive: string, versions: string, release: Release
   await promisify(execFile)("tar", ["-xzf", archive, "-C", folder, "--no-same-owner"]);
   checkContent(folder, release);
   await syncTree(folder);
-  // Replace a folder with the same version number, whose version failed or was signed again.
+  // Replace a folder with the same version number, since its version failed or was signed again.
   rmSync(place, { recursive: true, force: true });
   renameSync(folder, place);
   syncFolder(versions);

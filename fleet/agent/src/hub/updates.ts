@@ -108,7 +108,7 @@ export class Updates {
   async #try(signed: SignedRelease, hub: HubClient, signal: AbortSignal): Promise<boolean> {
     const { launcher, log, keys } = this.#parts;
     const id = releaseId(signed);
-    // Check even the release that runs, so that no unsigned release counts as applied.
+    // Check the running release too, so that no unsigned release counts as applied.
     const release = this.#check(signed, keys);
     if (release.version === machine.version) return launcher?.state.trial == null;
     if (!launcher) throw new Refused("no_launcher", NO_LAUNCHER);

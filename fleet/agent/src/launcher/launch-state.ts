@@ -1,6 +1,6 @@
 /**
  * The launcher's state: the kept version, and the version on trial. The file is replaced atomically and flushed, so
- * that a power cut leaves either the old or the new content.
+ * that a power failure leaves either the old or the new content.
  */
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";

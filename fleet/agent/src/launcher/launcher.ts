@@ -18,10 +18,7 @@ import {
 } from "./launch-state.ts";
 import { type Told, judge } from "./trial.ts";
 
-/**
- * Number of starts after which a version on trial is given up. Such a version crashes the machine, or never gets
- * healthy.
- */
+/** Number of starts after which a version on trial fails: it crashes the machine, or never gets healthy. */
 const MOST_TRIES = 3;
 /** Milliseconds between two checks of a version on trial. */
 const LOOK_EVERY = 250;
@@ -49,7 +46,7 @@ export interface LauncherOptions {
   readonly write: (text: string) => void;
 }
 
-/** Why a process ended: by itself, so that a new version can start, or because its trial is over. */
+/** Why a process ended: by itself, to let a new version start, or because its trial is over. */
 type End =
   | { readonly kind: "ended"; readonly code: number | null; readonly signal: string | null; readonly said: string }
   | { readonly kind: "switch"; readonly wish: SwitchWish; readonly tookFrames: boolean }
@@ -72,7 +69,7 @@ export class Launcher {
     this.#tidy();
   }
 
-  /** Deletes unused versions and incomplete folders, which a power cut may leave. */
+  /** Deletes unused versions and incomplete folders, which a power failure may leave. */
   #tidy(): void {
     const { current, trial } = this.#state;
     const kept = [current?.version, trial?.version, basename(stateFile(this.#versions))];
@@ -98,7 +95,7 @@ export class Launcher {
     this.#child?.kill(signal);
   }
 
-  /** Counts a start of the version on trial before it starts, since the start may crash the machine. */
+  /** Counts a start of the version on trial in advance, since the start may crash the machine. */
   #countTry(): Version | null {
     const { trial } = this.#state;
     if (!trial) return null;

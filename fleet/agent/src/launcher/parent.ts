@@ -34,7 +34,7 @@ export class Parent {
   }
 
   #send(message: Message): void {
-    // Ignore a launcher that has ended, since its end also ends this process.
+    // Ignore a launcher that has ended: its end also ends this process.
     if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
   }
 }

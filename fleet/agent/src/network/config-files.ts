@@ -17,7 +17,7 @@ export function parseConfig(text: string, path: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // Remove control characters: the error quotes the text, which may contain anything.
+    // Remove control characters, since the error quotes the text, which may contain any.
     const reason = messageOf(error).replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ");
     throw new Error(`${path}: got text that is not JSON (${reason}), expected a config`);
   }
@@ -47,7 +47,7 @@ export function configFiles(
         modelId = stamps[0]!;
         return { text, id: `${modelId}\n${text}` };
       } catch (error) {
-        // The file may be missing for a moment while another program replaces it.
+        // The file may be missing for a moment, while another program replaces it.
         if (codeOf(error) === "ENOENT" && !isStart) return null;
         throw error;
       }

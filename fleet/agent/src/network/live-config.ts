@@ -28,7 +28,7 @@ export interface ConfigState {
 export interface ConfigContent {
   /** Text of the config, which is stored when the config has proven good. */
   readonly text: string;
-  /** Text that changes with the content. Content that failed is not tested again until its id changes. */
+  /** Text that changes with the content. Content that failed is not tested again while its id stays the same. */
   readonly id: string;
 }
 
@@ -63,7 +63,7 @@ export class LiveConfig implements NetworkChooser {
   readonly #log: Logger;
   /** Id of the last tested content. */
   #tried: string | null = null;
-  /** The config in use, until the first frame succeeds with it; then null. */
+  /** The config in use until its first frame succeeds, then null. */
   #unproven: { readonly text: string; readonly plan: NetworkPlan } | null = null;
   #timer: NodeJS.Timeout | null = null;
   #isLooking = false;
@@ -133,7 +133,7 @@ export class LiveConfig implements NetworkChooser {
 
   /**
    * Records that a frame succeeded: stores the config in use as the last good one.
-   * @param plan of the frame. A frame that began before a change proves nothing about the new config
+   * @param plan plan of the frame. A frame from before a change proves nothing about the new config
    */
   prove(plan: NetworkPlan): void {
     if (this.#unproven?.plan !== plan) return;
@@ -167,7 +167,7 @@ export class LiveConfig implements NetworkChooser {
 
   /**
    * Counts the starts with this content, in a file.
-   * @throws after too many starts without a finished frame, if there is another config to use instead
+   * @throws after too many starts without a finished frame, if another config can be used instead
    */
   #countStart(text: string): void {
     const content = sha256(text);

@@ -33,7 +33,7 @@ export interface Processed {
   readonly plan: NetworkPlan;
 }
 
-/** A frame while its outputs are there: they are gone when the call that shows it returns. */
+/** A frame while its outputs exist. They are gone when `onSeen` returns. */
 export interface SeenFrame extends Pick<Processed, "packet" | "kind" | "times" | "plan"> {
   readonly image: ImageInput;
   readonly about: PacketAbout;
@@ -110,9 +110,9 @@ export class Network {
   }
 
   /**
-   * Switches to another model or config. A frame that is being processed finishes with the old one, and later frames
-   * wait, so that no frame is lost.
-   * @throws the error of a model or config that cannot be used, alone or together; the old ones then stay in use
+   * Switches to another model or config. No frame is lost: a running frame finishes with the old one, and later frames
+   * wait.
+   * @throws the error of an unusable model or config, or combination. The old ones then stay in use
    */
   async choose(choice: NetworkChoice): Promise<void> {
     const { modelId, config, options } = choice;
@@ -186,7 +186,7 @@ export class Network {
 
   /**
    * Decodes the last outputs of the model, or those of an empty picture, since a valid config may not fit this network.
-   * This includes raw configs, since hosts decode with them.
+   * Also done for raw configs, since hosts decode with them.
    */
   async #try({ decoder, detector, lane, record, scales }: NetworkPlan, last: LastOutputs | null): Promise<void> {
     if (!record) return;

@@ -56,7 +56,7 @@ export interface PlanParts {
  */
 export async function makePlan(parts: PlanParts): Promise<NetworkPlan> {
   const { model, runtime, config, options, outputFormat, onNote } = parts;
-  // Continue if readModel fails, since the runtime opens more formats than readModel reads.
+  // Continue if readModel fails, since the runtime opens more formats.
   const file = await readModel(model).catch(() => null);
   const known = config ?? file ?? undefined;
   if (!statesFamily(config, known, options)) {
@@ -87,7 +87,7 @@ export async function makePlan(parts: PlanParts): Promise<NetworkPlan> {
  */
 function statesFamily(config: unknown, known: unknown, options: object): boolean {
   if ("family" in options) return true;
-  // Convert outside of the try: an unknown label list is an error of the settings, not of the model file.
+  // Convert outside of the try, since an unknown label list is an error of the settings, not of the model file.
   const stated = decoderOptions(options);
   const decodes = (source: unknown): boolean => createDecoderSync(source as object, stated).config.decodes;
   if (config !== undefined) return decodes(config);
@@ -108,7 +108,7 @@ async function makeBlindPlan(
   const decoder = createDecoderSync(config ?? {});
   const size = decoder.config.inputSize;
   const isStated = typeof options.prepare === "object" && options.prepare !== null;
-  // State any family: createDetector requires one, but this detector only prepares pictures and never decodes.
+  // State any family: createDetector requires one, but this detector only prepares pictures.
   const stand = { ...(size && { inputSize: size }), prepare: options.prepare } as DetectorOptions;
   const detector = isStated
     ? await createDetector({ model, runtime, config: { family: "yolov8", classes: 1 } }, stand)

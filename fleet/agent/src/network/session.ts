@@ -20,8 +20,8 @@ export interface SharedRuntime extends Runtime<Uint8Array> {
 }
 
 /**
- * Returns a problem for each execution provider that this runtime does not have. A provider that it has may still fail
- * to start without hardware or a library. The runtime then refuses to open the network.
+ * Returns a problem for each execution provider that this runtime lacks. An existing provider may still fail to start
+ * without hardware or a library; the runtime then refuses to open the network.
  */
 export function providerProblems(providers: readonly string[] | null): Problem[] {
   const known = ort.listSupportedBackends().map(({ name }) => name);
@@ -36,8 +36,7 @@ export async function openRuntime(
   model: Uint8Array,
   { threads, providers }: Pick<NetworkSettings, "threads" | "providers">,
 ): Promise<SharedRuntime> {
-  // Log errors only: the runtime warns, in thousands of lines, about each initializer that an exporter listed as an
-  // input.
+  // Log errors only: the runtime prints thousands of warnings about initializers that an exporter listed as inputs.
   ort.env.logLevel = "error";
   const runtime = onnxRuntime(ort, {
     logSeverityLevel: 3,

@@ -1,6 +1,6 @@
 /**
  * The process of a shadow: decodes each frame that it receives with both versions, and answers with a comparison. If
- * this process crashes, hangs or grows, the agent ends it and continues.
+ * this process crashes, hangs or uses too much memory, the agent ends it and continues.
  */
 import { writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -12,7 +12,10 @@ import { decoderOptions } from "../network/plan.ts";
 import { compareFound, disagreementOf, type Found } from "./compare.ts";
 import type { FromShadow, ShadowOffer, ShadowStart, ShadowVersion, ToShadow } from "./message.ts";
 
-/** Decodes a frame with the version in the shadow. Returns the boxes, and the milliseconds of both parts. */
+/**
+ * Decodes a frame with the version in the shadow. Returns the boxes, the milliseconds before decoding, and those of
+ * decoding.
+ */
 type Run = (offer: ShadowOffer) => Promise<{ found: readonly Found[]; before: number; decode: number }>;
 
 /** Nice value of the process, so that the agent's own frames are processed first. */
@@ -72,7 +75,7 @@ class Shadow {
   }
 }
 
-/** Returns what says how to decode: the config, or else the model file. */
+/** Returns the source of the decoding: the config, or else the model file. */
 async function knownOf({ config, model }: ShadowVersion): Promise<object> {
   return config ?? (await readModel(await readFile(model.path)));
 }
@@ -105,13 +108,13 @@ const runAlone =
     return { found: fromPacket(packet).detections ?? [], before: prepare + run, decode: pack };
   };
 
-/** Lets everything else go first: the processor, and the memory too, where the system takes a wish. */
+/** Lowers this process's priority, for the processor and, if the system allows, for memory. */
 function standBack(): void {
   for (const step of [() => setPriority(NICE), () => writeFileSync("/proc/self/oom_score_adj", "1000")])
     try {
       step();
     } catch {
-      // The system has no such thing, or refuses it.
+      // Ignore the error: the system lacks this setting, or refuses it.
     }
 }
 

@@ -15,7 +15,7 @@ export interface Found {
 }
 
 export interface Compared {
-  /** Pairs of the same class, and pairs that overlap as much and have different classes. */
+  /** Number of pairs of the same class. `changed`: number of pairs that overlap as much but differ in class. */
   readonly matched: number;
   readonly changed: number;
   /** Boxes that only one of the versions found. */
@@ -37,8 +37,8 @@ export function overlapOf(a: Found, b: Found): number {
 const classOf = ({ label, class_id }: Found): string => (label === "" ? `#${class_id}` : label);
 
 /**
- * Matches boxes greedily, the largest overlap first, each box at most once: first those of the same class, then the
- * rest. Equal overlaps are taken in the order of the boxes, which is by confidence.
+ * Matches boxes greedily, the largest overlap first, each box at most once: first boxes of the same class, then the
+ * rest. Equal overlaps are in the order of confidence.
  */
 export function compareFound(old: readonly Found[], next: readonly Found[]): Compared {
   const [freeOld, freeNew] = [new Set(old), new Set(next)];

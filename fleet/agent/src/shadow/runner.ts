@@ -34,7 +34,7 @@ export class Runner {
   #pending: SeenFrame | null = null;
   #frames = 0;
   #compared = 0;
-  /** Milliseconds that the shadow may still use. Each Nth frame adds as many as the agent needed for it. */
+  /** Milliseconds that the shadow may still use. Every Nth frame adds the milliseconds that the agent needed for it. */
   #credit = 0;
   #limit: NodeJS.Timeout;
   #isOver = false;
@@ -56,8 +56,8 @@ export class Runner {
   }
 
   /**
-   * Compares each Nth frame, if the shadow is free and has not taken more time than the frames themselves. Copies what
-   * it needs before it returns.
+   * Compares every Nth frame, if the shadow is free and has not used more time than the frames themselves. Copies the
+   * data before it returns.
    */
   offer(seen: SeenFrame): void {
     if (this.#isOver || this.#needs === null || ++this.#frames % this.#parts.every !== 0) return;
@@ -83,7 +83,7 @@ export class Runner {
   }
 
   #send(message: unknown): void {
-    // A process that is gone takes no message. Its exit says so.
+    // Ignore the error of a process that has ended: its exit is reported separately.
     this.#child.send(message as object, () => undefined);
   }
 
@@ -94,7 +94,7 @@ export class Runner {
     if (message.kind === "ready") return void (this.#needs = message.needs);
     const seen = this.#pending!;
     this.#pending = null;
-    // The first frames compile the code. They are a part of the start.
+    // Do not charge the first frames, which compile the code.
     if (++this.#compared > COLD_FRAMES) this.#credit -= message.took;
     this.#parts.onCompared(message.frame, message.difference, seen);
   }

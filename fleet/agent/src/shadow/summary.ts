@@ -1,4 +1,4 @@
-/** Adds up the frames of a shadow, within the bounds that the hub accepts. */
+/** Adds up the frames of a shadow, within the limits that the hub accepts. */
 import {
   MOST_SHADOW_BOXES,
   MOST_SHADOW_FRAMES,
@@ -22,7 +22,7 @@ export interface ShadowFrame {
   readonly memory: number;
 }
 
-/** The first frames of a process are slow: their code is not compiled yet. */
+/** Number of first frames of a process that are slow, since their code is not compiled yet. */
 export const COLD_FRAMES = 5;
 
 /** A mean that can continue from a stored mean. */
@@ -62,7 +62,7 @@ export class Summary {
   readonly #means: Readonly<Record<"confidence" | "decode_ms" | "frame_ms", { old: Mean; new: Mean }>>;
   #fresh = 0;
 
-  /** @param kept text of `JSON.stringify(report)` of an earlier start; anything else begins anew */
+  /** @param kept JSON of the report of an earlier start; any other text starts a new report */
   constructor(names: Names, kept: string | null = null) {
     this.#counts = { ...(readKept(kept, names) ?? nothing(names)) };
     const { frames, matched, changed, only_old, only_new } = this.#counts;
@@ -103,7 +103,7 @@ export class Summary {
     const counts = this.#counts;
     const { matched, changed, onlyOld, onlyNew } = frame;
     const found = matched + changed + onlyOld + onlyNew;
-    // Leave out a frame that would not fit the bounds of the hub.
+    // Leave out a frame beyond the limits of the hub.
     if (found > MOST_SHADOW_BOXES) return;
     counts.frames++;
     if (found === 0) counts.empty++;
@@ -135,7 +135,7 @@ function readKept(kept: string | null, names: Names): ShadowReport | null {
     const isSame = (["rollout", "version", "against"] as const).every((name) => report[name] === names[name]);
     return isSame ? report : null;
   } catch {
-    // Another version wrote it, or the disk.
+    // Ignore the text: another version wrote it, or it is damaged.
     return null;
   }
 }

@@ -1,4 +1,3 @@
-/** Sends packets from the spool to one sink, until the sink has acknowledged or refused each packet. */
 import type { Logger } from "pino";
 import { messageOf } from "boxwright-service/errors";
 import { Backoff } from "boxwright-service/retry";
@@ -17,7 +16,7 @@ export interface DeliveryStats {
   /** Number of stored packets that the receiver already had. */
   duplicate: number;
   refused: number;
-  /** Number of attempts without a result. Such attempts are repeated. */
+  /** Number of attempts that must be repeated. */
   later: number;
 }
 
@@ -34,7 +33,7 @@ export class Delivery {
   readonly #refused: RefusedFolder;
   readonly #log: Logger;
   readonly #backoff: Backoff;
-  /** Resolves when sending may continue; null if no failed attempt requires a pause. */
+  /** Resolves when sending may continue. Null without a pause after a failed attempt. */
   #pause: Promise<void> | null = null;
   /** Queue that lets one packet at a time test a receiver that does not answer. */
   readonly #probes = new Turns();
@@ -90,13 +89,13 @@ export class Delivery {
   /** Tests the receiver with a packet, after earlier attempts failed. Returns true if the packet is done. */
   async #probe(packet: Spooled, signal: AbortSignal, sends: AbortSignal): Promise<boolean> {
     await this.#pause;
-    // End this turn if another packet has reached the receiver, since packets are then sent in parallel again.
+    // End this turn if another packet has reached the receiver: packets are then sent in parallel again.
     return this.waitsFor !== null && this.#attempt(packet, signal, sends);
   }
 
   /** Sends a packet once. Returns true if the packet is done, false if it must be sent again. */
   async #attempt({ index, bytes }: Spooled, signal: AbortSignal, sends: AbortSignal): Promise<boolean> {
-    // Skip a packet that the spool dropped while the packet waited here. The spool has already counted it.
+    // Skip a packet that the spool dropped while it waited here. The spool has already counted it.
     if (signal.aborted || this.#reader.isPast(index)) return true;
     const outcome = await this.sink.send(bytes, sends);
     if (signal.aborted && outcome.kind === "later") return true;
@@ -116,8 +115,8 @@ export class Delivery {
   }
 
   /**
-   * Pauses all packets. After the pause, packets test the receiver one at a time. They take turns, since the receiver
-   * may delay one packet and accept the others.
+   * Pauses all packets. After the pause, packets test the receiver one at a time, in turn, since the receiver may delay
+   * one packet and accept others.
    */
   #wait(
     { reason, milliseconds, needsOperator = false }: Extract<Outcome, { kind: "later" }>,

@@ -119,11 +119,11 @@ export class HttpSink implements Sink {
 function outcomeOf({ status, retryAfter, isDuplicate, text }: Answer): Outcome {
   if (status >= 200 && status < 300) return { kind: "stored", isDuplicate };
   const reason = `${status} ${text}`.trim();
-  // The packet has another source than the token, so it comes from before this device's enrolment.
+  // The packet's source differs from the token's, so it was made before this device was enrolled.
   const isForeign = status === 403 && /"reason":"source"/.test(text);
   if (status === 400 || status === 413 || isForeign) return { kind: "refused", reason };
   const asked = askedPause(retryAfter);
-  // Keep the packet after a wrong token or path, since an operator can correct these settings.
+  // Keep the packet after a wrong token or path: an operator can correct these settings.
   return { kind: "later", reason, ...(asked !== null && { milliseconds: Math.min(asked, MOST_WAIT) }) };
 }
 
@@ -133,7 +133,7 @@ function hashIn({ text }: Answer, headers: Readonly<Record<string, string>>): st
     const { config } = JSON.parse(text) as { config?: unknown };
     if (typeof config === "string") return config;
   } catch {
-    // Ignore the error: the answer is not JSON.
+    // Ignore the error, since the answer is not JSON.
   }
   return headers["ce-config"] ?? null;
 }

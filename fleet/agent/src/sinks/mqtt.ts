@@ -24,7 +24,7 @@ const NEVER: ReadonlySet<number> = new Set([MQTT_CODE.tooLarge, MQTT_CODE.format
 /** Reason codes for problems that only an operator can fix. */
 const OPERATOR_CODES: ReadonlySet<number> = new Set([MQTT_CODE.denied, MQTT_CODE.topic]);
 
-/** Advice to the operator if no host receives the packets. */
+/** Advice for the operator if no host receives the packets. */
 const START_HOST = "start a host whose option mqtt names this broker, and whose mqttTopic is the topic of this sink";
 
 /** A connection, with the messages that were sent over it. */
@@ -32,7 +32,7 @@ interface Open {
   readonly connection: MqttConnection;
   /** Configs that were published over this connection, by hash. */
   readonly published: Map<string, Promise<void>>;
-  /** Functions that wait for a host's answer, by correlation data. They get null if no answer can come any more. */
+  /** Functions that wait for a host's answer, by correlation data. They get null if no answer can come. */
   readonly asked: Map<string, (answer: MqttAnswer | null) => void>;
 }
 
@@ -68,8 +68,8 @@ export class MqttSink implements Sink {
       if (config !== null) {
         const record = this.#findConfig(config);
         if (record) await this.#within(signal, open, () => this.#publishConfig(open, record.hash, record.json));
-        // Refuse the packet: only agents publish configs, and this agent has lost the config, so no host can decode the
-        // packet.
+        // Refuse the packet: this agent has lost the config, which no other program publishes, so no host can decode
+        // the packet.
         else if (kind === "raw")
           return { kind: "refused", reason: `config ${config}: this agent has it no more, so no host could decode` };
       }
@@ -92,8 +92,8 @@ export class MqttSink implements Sink {
     const asking = {
       responseTopic: this.#answers,
       correlationData: Buffer.from(key),
-      // Let the broker drop the message after this time: the agent sends it again, and copies would otherwise fill the
-      // queue of an absent host.
+      // Let the broker drop the message after this time: the agent sends it again, and copies would fill the queue of
+      // an absent host.
       expirySeconds: confirmSeconds + 1,
     };
     try {
@@ -161,8 +161,8 @@ export class MqttSink implements Sink {
   }
 
   /**
-   * Publishes a config on the topic that hosts subscribe to, once per connection. The broker keeps the config for later
-   * hosts, but may be replaced between two connections.
+   * Publishes a config on the topic to which hosts subscribe, once per connection. The broker keeps it for later hosts,
+   * but may be replaced between two connections.
    */
   #publishConfig({ connection, published }: Open, hash: string, json: string): Promise<void> {
     let publishing = published.get(hash);
@@ -177,7 +177,7 @@ export class MqttSink implements Sink {
     return publishing;
   }
 
-  /** Waits for an acknowledgement. If it comes too late, cuts the connection, since the broker hangs. */
+  /** Waits for an acknowledgement. If it comes too late, closes the connection, since the broker hangs. */
   #within<R>(signal: AbortSignal, { connection }: Open, work: () => Promise<R>): Promise<R> {
     return runWithin(this.#patience, signal, (both) => {
       const cut = new Promise<never>((_, reject) => {

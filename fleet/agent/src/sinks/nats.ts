@@ -123,7 +123,7 @@ export class NatsSink implements Sink {
       open.configs ??= await new Kvm(open.stream).create(CONFIGS);
       await open.configs.put(hash, record.json);
     } catch (error) {
-      // Reopen the store next time: after a full disk, a broker may have lost it.
+      // Reopen the store next time, since a broker may have lost it after a full disk.
       open.configs = null;
       throw error;
     }
@@ -206,7 +206,7 @@ function outcomeOf(error: unknown): Outcome {
     };
   if (error instanceof JetStreamApiError && FULL.has(error.code))
     return { kind: "later", reason: `the stream is full: ${reason}` };
-  // Refuse permanently: the broker's limit of bytes was lowered after the broker had stated it.
+  // Refuse permanently: the broker's limit of bytes was lowered after the broker stated it.
   if (/max_payload|MAX_PAYLOAD/.test(reason) || (error instanceof JetStreamApiError && error.code === 10054))
     return { kind: "refused", reason };
   return { kind: "later", reason: reason || "the broker does not answer" };

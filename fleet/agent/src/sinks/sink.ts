@@ -12,7 +12,10 @@ export type Outcome =
       readonly kind: "later";
       readonly reason: string;
       readonly milliseconds?: number;
-      /** True if only an operator can help: the settings do not fit the receiver, or the receiver's disk is full. */
+      /**
+       * True if only an operator can help, because the settings do not fit the receiver, or the receiver's disk is
+       * full.
+       */
       readonly needsOperator?: boolean;
     };
 

@@ -19,14 +19,14 @@ export function argumentsFor(settings: VideoSettings | RtspSettings | V4l2Settin
     ...(hwaccel === null ? [] : ["-hwaccel", hwaccel]),
     ...inputFor(settings),
     ...["-map", "0:v:0", "-an", "-sn", "-dn"],
-    // Without a rate, pass on each input frame exactly once: by default, ffmpeg may repeat or drop frames.
+    // Without a rate, pass each input frame on exactly once. By default, ffmpeg may repeat or drop frames.
     ...(fps === null ? ["-fps_mode", "passthrough"] : ["-vf", `fps=${fps}`]),
     ...["-f", "image2pipe", "-c:v", "ppm", "-pix_fmt", "rgb24", "pipe:1"],
   ];
 }
 
 function inputFor(settings: VideoSettings | RtspSettings | V4l2Settings): string[] {
-  // Allow only the protocol "file": a playlist may contain addresses, which ffmpeg would open.
+  // Allow only the protocol "file": ffmpeg would open the addresses in a playlist.
   if (settings.kind === "video") return ["-protocol_whitelist", "file", "-i", `file:${settings.path}`];
   if (settings.kind === "rtsp")
     return ["-f", "concat", "-safe", "0", "-protocol_whitelist", "pipe,rtsp,rtp,tcp,udp,tls", "-i", "pipe:0"];
@@ -40,8 +40,8 @@ function inputFor(settings: VideoSettings | RtspSettings | V4l2Settings): string
 }
 
 /**
- * Returns the text for ffmpeg's standard input; "" for none. A camera's address contains a password, and every user can
- * read the arguments of a process. So the address is passed in a playlist of the "concat" demuxer.
+ * Returns the text for ffmpeg's standard input, "" for none. A camera's address contains a password, and every user can
+ * read the arguments of a process. So the address is in a playlist for the "concat" demuxer.
  */
 export function playlistFor(settings: VideoSettings | RtspSettings | V4l2Settings): string {
   if (settings.kind !== "rtsp") return "";
@@ -144,7 +144,7 @@ export class Ffmpeg {
     try {
       process.kill(-pid, signal);
     } catch {
-      // Ignore the error: the process has ended meanwhile.
+      // Ignore the error, since the process has ended meanwhile.
     }
   }
 }

@@ -144,7 +144,7 @@ async function findPhotos({ camera, path }: FolderOptions): Promise<Photo[]> {
 }
 
 function photoOf(name: string, path: string, { size, mtimeMs, mtime }: Stats): Photo {
-  // Limit the time to 1970..9999, as packets require: archives set times to 0, and clocks of devices can be wrong.
+  // Limit the time to 1970..9999, as packets require. Archives set times to 0, and clocks of devices can be wrong.
   const time = mtimeMs >= 1 && mtimeMs < LAST_TIME ? mtime : new Date(1);
   return { path, size, key: sha256(`${name}\n${size}\n${mtimeMs}`).slice(0, 32), time };
 }

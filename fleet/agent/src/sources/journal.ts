@@ -15,7 +15,7 @@ export class Journal {
     mkdirSync(dirname(this.#path), { recursive: true });
     this.#file = openSync(this.#path, "a+");
     const lines = readFileSync(this.#path, "utf8").split("\n");
-    // Ignore a half-written last name. End its line, so that the next name starts on its own line.
+    // Ignore a half-written last name. End its line, so that the next name starts a new one.
     if (lines.pop() !== "") writeSync(this.#file, "\n");
     this.#names = new Set(lines);
   }

@@ -90,7 +90,7 @@ export class LiveSource implements Source {
     }, stall / 4).unref();
   }
 
-  /** Queues a frame. The time of the frame is the arrival of its last byte, since cameras state no reliable time. */
+  /** Queues a frame. Its time is the arrival of the last byte, since cameras state no reliable time. */
   #take({ data, width, height }: { data: Uint8Array; width: number; height: number }): void {
     this.#lastFrame = performance.now();
     this.problem = null;

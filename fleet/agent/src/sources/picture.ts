@@ -2,7 +2,7 @@
 import type { ImageInput } from "boxwright";
 import sharp, { type Sharp } from "sharp";
 
-/** Largest number of pixels of a photo, since a small file can decode to more than the memory holds. */
+/** Largest number of pixels of a photo, since a small file can decode to more than fits into memory. */
 const MOST_PIXELS = 100e6;
 /**
  * Largest number of pixels of a photo that is read at full size. Larger photos are reduced while reading. For a photo
@@ -17,7 +17,7 @@ const MOST_FULL_PIXELS = 25e6;
  */
 export async function readPicture(bytes: Uint8Array): Promise<ImageInput> {
   if (bytes.length === 0) throw new Error("got an empty file, expected JPEG, PNG or WebP");
-  // Refuse other formats that the library can read. An SVG, for example, can refer to files and addresses.
+  // Refuse other formats that the library reads: an SVG, for example, can refer to files and addresses.
   if (!isPhoto(bytes)) throw new Error("got bytes that are none of them, expected JPEG, PNG or WebP");
   const picture = sharp(bytes, { limitInputPixels: MOST_PIXELS });
   const { width, height, orientation = 1 } = await picture.metadata();

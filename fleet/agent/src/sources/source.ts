@@ -1,6 +1,6 @@
 /**
- * The interface of sources. A source yields the frames of one camera. A frame has an id and a time, a picture is the
- * pixels of a frame, and a photo is a file.
+ * The interface of sources. A source yields the frames of one camera. A frame has an id, a time and a picture. A
+ * picture is pixels; a photo is a file.
  */
 import type { ImageInput } from "boxwright";
 

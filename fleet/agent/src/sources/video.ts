@@ -17,8 +17,8 @@ import { type Source, type SourceFrame, newStats } from "./source.ts";
 /** Largest number of frames that are read in advance. */
 const QUEUE = 2;
 /**
- * Number of consecutive failed runs of ffmpeg after which the file is given up. A failed run that produced new frames
- * counts as the first.
+ * Number of consecutive failed runs of ffmpeg after which the file is abandoned. A failed run with new frames counts as
+ * the first.
  */
 const MOST_TRIES = 3;
 const USUAL_FPS = 25;
@@ -30,7 +30,7 @@ export class VideoSource implements Source {
   problem: string | null = null;
   readonly #settings: VideoSettings;
   readonly #log: Logger;
-  /** Hash of camera, path, size, time and fps. It differs for a replaced file, which is then read from its start. */
+  /** Hash of camera, path, size, time and fps. A replaced file has another hash, and is read from its start. */
   readonly #key: string;
   readonly #begin: number;
   /** Number of frames whose packets are in the spool. */

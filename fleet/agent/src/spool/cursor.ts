@@ -1,7 +1,7 @@
 /**
  * A number on disk that survives crashes: the position of a sink in the spool, or the progress in a video. The file has
- * two slots that are written in turn, so that a crash damages at most one slot. Overwriting a slot needs no free space,
- * so a full disk does not stop acknowledgements.
+ * two slots that are written alternately, so that a crash damages at most one. Overwriting a slot needs no free space,
+ * so that acknowledgements work on a full disk.
  */
 import { closeSync } from "node:fs";
 import { crc32 } from "node:zlib";
@@ -44,7 +44,7 @@ export class Cursor {
     try {
       this.#disk.write(this.#file, place, (this.#writes % 2) * PLACE_BYTES);
     } catch {
-      // Ignore the error: an outdated cursor only means that packets are sent twice after a restart.
+      // Ignore the error: with an outdated cursor, packets are merely sent again after a restart.
     }
   }
 

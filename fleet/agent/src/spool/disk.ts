@@ -47,7 +47,7 @@ export function readAt(file: number, position: number, length: number): Buffer {
   return bytes.subarray(0, count);
 }
 
-/** Flushes the list of files in a folder: after a power cut, a new file could otherwise be missing. */
+/** Flushes the list of files in a folder, since a new file could be missing after a power failure. */
 export function syncFolder(path: string): void {
   const folder = openSync(path, "r");
   try {

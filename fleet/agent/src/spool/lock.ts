@@ -36,10 +36,10 @@ export function lockFolder(folder: string): () => void {
 /** Returns id and start time of a process. The id alone is not enough, since the system reuses ids. */
 function nameOf(pid: number): string {
   try {
-    // Cut off everything up to the program's name, which is in brackets and may contain spaces. The start time is then
-    // the 20th field.
+    // Cut off everything up to the program's name, which is in brackets and may contain spaces. The start time is the
+    // 20th field after it.
     const [, rest = ""] = /\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
-    // Treat a zombie as ended. Its parent may never collect it: the first process of a container seldom does.
+    // Treat a zombie as ended. Its parent may never collect it, as the first process of a container often does not.
     if (/^[ZX]/.test(rest)) return "";
     return `${pid} ${rest.split(" ")[19]}`;
   } catch {

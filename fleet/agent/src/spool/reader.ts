@@ -13,7 +13,7 @@ export class Reader {
   #next: number;
   /** Segment and byte position of the packet `#next`; null if unknown. */
   #place: { readonly segment: Segment; readonly at: number } | null = null;
-  /** Indices of acknowledged packets that come after an unacknowledged one, so that the cursor cannot pass them yet. */
+  /** Indices of acknowledged packets after an unacknowledged one. The cursor cannot pass them yet. */
   readonly #early = new Set<number>();
 
   constructor(
@@ -81,7 +81,7 @@ export class Reader {
         this.#next = record.index + 1;
         return { index: record.index, bytes: record.bytes };
       }
-      // Acknowledge damaged packets, since the cursor would otherwise never pass them.
+      // Acknowledge a damaged packet, so that the cursor can pass it.
       this.#stats.damaged++;
       for (const last = record.index; this.#next <= last;) this.acknowledge(this.#next++);
     }

@@ -41,7 +41,7 @@ function identityOf(path: string): string {
 
 export class Spool {
   readonly stats: SpoolStats = { written: 0, dropped: { cap: 0, disk: 0, "too large": 0 }, damaged: 0 };
-  /** Error message of the last failed write, flush or start of a segment; null after a successful write. */
+  /** Error message of the last failed write, flush or new segment. Null after a successful write. */
   diskProblem: string | null = null;
   /** True while packets wait for free space. */
   isBlocked = false;
@@ -81,8 +81,8 @@ export class Spool {
       const cursor = new Cursor(join(folder, `${sha256(name).slice(0, 16)}.cursor`), disk);
       const { first } = this.#segments[0]!;
       const { next } = this.#segments.at(-1)!;
-      // Start a new sink at the oldest packet. Move back a cursor that is ahead of the packets: a power cut can lose
-      // unflushed packets but keep the cursor.
+      // Start a new sink at the oldest packet. Move back a cursor that is ahead of the packets, since a power failure
+      // can lose unflushed packets but keep the cursor.
       if (cursor.index < first || cursor.index > next) cursor.move(cursor.index > next ? next : first);
       this.#readers.set(name, new Reader(cursor, this.#segments, this.#written, this.stats, () => this.#collect()));
     }
@@ -94,8 +94,8 @@ export class Spool {
   }
 
   /**
-   * Checks that the path still leads to the folder that was opened. Otherwise packets would be written to deleted
-   * files, which vanish with the process.
+   * Checks that the path still leads to the opened folder. Otherwise, packets would be written to deleted files, which
+   * vanish with the process.
    */
   look(): void {
     const isThere = identityOf(this.#folder) === this.#identity && identityOf(this.#segments.at(-1)!.path) !== "";
@@ -140,14 +140,14 @@ export class Spool {
         } else if (this.#tryWrite(packet)) {
           return true;
         } else if (this.#settings.policy === "drop-oldest") {
-          // Do not drop packets if the folder is gone: this would free no space, and waiting packets can still be sent.
+          // Do not drop packets if the folder is gone: that would free no space, and waiting packets can still be sent.
           if (this.diskProblem !== this.#goneProblem && this.#dropOldest("disk")) continue;
           this.#countDrop("disk", 1);
           return false;
         } else {
           this.isBlocked = true;
           await wait(RETRY, signal);
-          // Also close and delete the growing segment if all of its packets are acknowledged, since its space may be
+          // Close and delete the growing segment too if all of its packets are acknowledged, since its space may be
           // enough.
           this.#collect(true);
         }
@@ -178,8 +178,7 @@ export class Spool {
     firsts.forEach((first, i) => {
       const { segment, rest } = Segment.open(this.#folder, first, i === firsts.length - 1, this.#disk);
       if (rest > 0) this.stats.damaged++;
-      // Count packets with damaged headers by their missing indices: the name of the next segment states its first
-      // index.
+      // Count packets with damaged headers by the missing indices: the next segment's name contains its first index.
       segment.next = firsts[i + 1] ?? segment.next;
       this.#segments.push(segment);
     });

@@ -93,10 +93,11 @@ export class DeviceTokens {
       this.#known.set(token, claims);
       return claims;
     } catch (error) {
-      // Do not count a guess, since no signature was compared. Otherwise devices that have not come back to a restored
-      // hub would lock out all other devices of their address.
+      // Do not count a guess, since no signature was compared. Otherwise, devices that have not come back to a restored
+      // hub would lock out all devices with their address.
       if (error instanceof errors.JWKSNoMatchingKey) return { kind: "void", reason: OF_ANOTHER_HUB };
-      // These errors are thrown only after the signature was found right. A token from the future means a wrong clock.
+      // The library throws these errors only after the signature was found right. A token from the future means a wrong
+      // clock.
       const isSigned = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
       return isSigned
         ? { kind: "void", reason: `the token of a device is not good: ${messageOf(error)}` }

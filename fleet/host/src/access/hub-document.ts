@@ -98,7 +98,7 @@ export class HubDocuments {
       this.#take(text);
       this.#etag = answer.headers.get("etag") ?? "";
       await this.#keep(text).catch((error: unknown) => {
-        // Storing failed, but the document is in use. Request the whole document next time, to store it then.
+        // Storing failed, although the document is in use. Request the whole document next time, to store it then.
         this.#etag = "";
         log.warn({ hub, error: messageOf(error) }, "the document of the hub cannot be kept for the next start");
       });

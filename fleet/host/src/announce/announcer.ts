@@ -102,7 +102,7 @@ export class Announcer {
       clientId: `boxwright-announce-${randomBytes(6).toString("hex")}`,
       will: { topic: status, payload: "offline" },
       onMessage: ({ topic, payload }, done) => {
-        // Send all sensors again: Home Assistant forgets their states when it restarts.
+        // Send all sensors again, since Home Assistant forgets their states when it restarts.
         if (topic === birth && String(payload) === "online") this.#send(this.#home?.configs() ?? []);
         done();
       },
@@ -115,7 +115,7 @@ export class Announcer {
       this.#send(this.#home?.configs() ?? []);
       onOpen();
       const reason = await Promise.race([connection.ended, this.#stopped]);
-      // Publish "offline" here, since the broker sends no last will after an orderly end.
+      // Publish "offline" here: the broker sends no last will after an orderly end.
       if (reason === "stopped") await connection.publish({ topic: status, payload: "offline", qos: 1, retain: true });
       return reason;
     } finally {
@@ -132,8 +132,8 @@ export class Announcer {
         continue;
       }
       this.#waiting++;
-      // Wait for acknowledgements of sensor configs only, without which a sensor would be missing. A lost scene is
-      // replaced by the next frame's.
+      // Wait for acknowledgements of sensor configs only, since a sensor would be missing without its config. The next
+      // frame replaces a lost scene.
       this.#connection
         .publish({ topic, payload, qos: retain ? 1 : 0, retain, contentType: "application/json" })
         .then(

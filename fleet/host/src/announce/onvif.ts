@@ -52,6 +52,6 @@ export function sceneOf(time: string, detections: readonly Detection[]): object 
       },
     };
   });
-  // Return empty scenes too, which ONVIF wants as a sign that the analytics run.
+  // Return empty scenes too: ONVIF requires them as a sign that the analytics run.
   return { Frame: [{ "@UtcTime": `${time.slice(0, 23)}Z`, "@Source": MODULE, Object: objects }] };
 }

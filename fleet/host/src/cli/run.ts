@@ -73,7 +73,7 @@ async function main(): Promise<void> {
       },
     );
   };
-  // Listen for signals before printing "listening", since whoever waits for that line may send one at once.
+  // Listen for signals before printing "listening": programs that wait for this line may send one at once.
   process.once("SIGTERM", stop).once("SIGINT", stop);
   const missing = missingForOthers(config);
   log.info({ address: config.address, port: host.port, page: `http://localhost:${host.port}/` }, "listening");

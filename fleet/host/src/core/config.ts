@@ -192,7 +192,7 @@ export function readConfig(
   return { ...config, address };
 }
 
-/** Returns the options that are missing for other machines to be allowed to reach the host; "" if none is missing. */
+/** Returns the options that must be set before other machines may reach the host, or "" if all are set. */
 export function missingForOthers({ agentToken, hub, pageToken }: Config): string {
   const senders = (agentToken ?? hub) === undefined ? ["agentToken (or hub)"] : [];
   return [...senders, ...(pageToken === undefined ? ["pageToken"] : [])].join(" and ");

@@ -117,8 +117,8 @@ async function recordRefusal(
   const place = sender.device === undefined ? address : deviceSource(sender.device);
   const bytes = length ?? Number(exchange.header("content-length") ?? 0);
   const read = (name: string): string | null => decodeHeader(exchange.header(name) ?? "") || null;
-  // Wait until the row is durable before answering: after the answer, the sender drops the packet, and only this row
-  // shows it.
+  // Wait until the row is durable before answering. After the answer, the sender drops the packet, and only this row
+  // records it.
   await refused.take({ place, bytes, source: read("ce-source"), id: read("ce-id"), reason, message });
 }
 

@@ -118,11 +118,11 @@ function guard(token: string | undefined, deny: Deny, guesses: Guesses, options:
   }
 
   /**
-   * Returns true if the request comes from this machine, and not from a foreign page. Otherwise answers the request.
+   * Returns true if the request comes from this machine and from no other site's page. Otherwise, answers the request.
    */
   function admitLocal(exchange: Exchange): boolean | void {
-    // Check Host against DNS rebinding, since a page can make its own name point to 127.0.0.1. Check Origin below
-    // against POST requests from web pages.
+    // Check Host against DNS rebinding, since a page can make its own name point to 127.0.0.1. The check of Origin
+    // below stops POST requests from web pages.
     const wrongName = "Host: got another name, expected localhost, since the host runs without a token";
     if (!isLoopback(hostName(exchange.header("host")))) return deny(exchange, "host", 403, wrongName);
     const wrongOrigin = "Origin: got a request of a page. Set agentToken to take packets of pages";

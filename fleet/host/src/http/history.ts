@@ -43,7 +43,7 @@ export function addHistoryRoutes(router: Router, db: Queries, guards: Guards, no
 
   const sendSeen: Handler = async (exchange) => {
     const query = new URLSearchParams(exchange.search);
-    // Leave out times in the future: events from a wrong clock would stay at the top of the list for years.
+    // Leave out times in the future: otherwise, events from a wrong clock would stay at the top of the list for years.
     const filter = { to: sortableNow(now() + CLOCK_SLACK_MS), ...readFilter(query) };
     const { events, isWhole } = await findEvents(
       db,

@@ -30,7 +30,7 @@ export function addOpsRoutes(
 ): void {
   router.get("/healthz", async (exchange) => {
     const [answers, brokerState] = await Promise.all([inTime(db.all("SELECT 1 AS one")), broker()]);
-    // Ask the writer too: a SELECT also succeeds on a full disk and in a deleted file.
+    // Ask the writer too, since a SELECT succeeds even on a full disk and in a deleted file.
     const problem = writer.problem ?? (await db.problem()) ?? null;
     const ok = answers && problem === null && (brokerState ?? "ok") === "ok" && ["ok", "none"].includes(mqtt());
     const database = problem ?? (answers ? "ok" : "away");

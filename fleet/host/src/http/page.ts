@@ -63,7 +63,7 @@ export function addPageRoutes(router: Router, { live, previews, metrics, guards,
     if (kept.length === 0) return exchange.sendJson(404, { error: "no picture" });
     const number = exchange.query("number");
     const preview = number === undefined ? kept[0] : kept.find((one) => String(one.number) === number);
-    // Refuse an outdated number: otherwise the page would draw one frame's boxes on another frame's picture.
+    // Refuse an outdated number: otherwise, the page would draw one frame's boxes on another frame's picture.
     if (!preview) return exchange.sendJson(404, { error: "a newer picture is there" });
     exchange.send(200, preview.mime, new Uint8Array(preview.bytes), { "cache-control": "private, max-age=60" });
   };

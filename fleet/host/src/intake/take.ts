@@ -76,7 +76,7 @@ async function verdictOn(
     packet.onRefused?.(message);
     return "refused";
   } catch (failure) {
-    // Retry: without a record, nobody could find out why the packet is missing.
+    // Retry: without a record, the reason for the missing packet would be lost.
     log.error({ error: messageOf(failure) }, "cannot record a refused packet");
     return 5000;
   }

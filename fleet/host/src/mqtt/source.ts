@@ -150,7 +150,7 @@ export class MqttSource {
     const config = header("ce-config") ?? "";
     const mostTries = this.#hopeless.has(config) ? 1 : MOST_TRIES;
     for (let deliveries = 1; !signal.aborted; deliveries++) {
-      // Copy the bytes: they belong to the library, and each try transfers its copy to a thread.
+      // Copy the bytes, which belong to the library: each try transfers its copy to a thread.
       const bytes = Uint8Array.from(message.payload as Buffer);
       const onRefused = (refused: string): void => answer(message, { refused });
       const packet = { way: "mqtt", bytes, place: message.topic, deliveries, mostTries, header, onRefused } as const;
@@ -187,7 +187,7 @@ export class MqttSource {
     log.warn({ topic }, `a sender asks for no answer: what a host of a group has when it ends is lost; ${advice}`);
   }
 
-  /** Remembers a config that cannot be found, so that its packets do not block others. */
+  /** Records that a config cannot be found, so that its packets do not block others. */
   #giveUp(config: string): void {
     if (this.#hopeless.size >= MOST_HOPELESS) this.#hopeless.clear();
     this.#hopeless.add(config);

@@ -61,8 +61,8 @@ export class Broker {
     takePreviews(connection, previews, metrics);
     const client = jetstream(connection);
     const partitions = config.consume ?? Array.from({ length: config.partitions }, (_, i) => i);
-    // Divide inFlight among the partitions: the broker disconnects a client with more than max_pending waiting bytes
-    // (64 MB by default).
+    // Divide inFlight among the partitions, since the broker disconnects a client with more than max_pending waiting
+    // bytes (64 MB by default).
     const inFlight = Math.max(1, Math.floor(config.inFlight / partitions.length));
     const consumptions = partitions.map(
       (partition) => new Consumption({ ...options, connection, client, settings: config, inFlight, partition }),

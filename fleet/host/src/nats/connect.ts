@@ -15,8 +15,8 @@ export function settingsOf(address: string): ConnectionOptions {
     name: "boxwright-host",
     // Reconnect without limit, since the broker may be away for any time.
     maxReconnectAttempts: -1,
-    // Continue after authentication errors: by default the second one ends the client, although a password may just be
-    // changing.
+    // Continue after authentication errors. By default, the second one ends the client, although a password may be
+    // changing just now.
     ignoreAuthErrorAbort: true,
     reconnectTimeWait: 500,
     reconnectJitter: 500,

@@ -36,9 +36,8 @@ export class Consumption {
   }
 
   /**
-   * Ends this consumption, and starts another once the broker is reachable. Call this when the connection is lost: the
-   * library checks its consumer after reconnecting, and if the broker crashes during this check, the library waits 15
-   * to 45 s.
+   * Ends this consumption, and starts another once the broker is reachable. Call this when the connection is lost. The
+   * library checks its consumer after reconnecting, and waits 15 to 45 s if the broker crashes during that check.
    */
   end(): void {
     this.#isEnding = true;

@@ -1,4 +1,4 @@
-/** Notices when the broker's JetStream hangs. For consumers, this looks as if no packets came. */
+/** Notices when the broker's JetStream hangs. Consumers would only see that no packets come. */
 import type { JetStreamClient } from "@nats-io/jetstream";
 import { STUCK_BROKER, isTimeout } from "boxwright-service/broker";
 import type { Logger } from "boxwright-service/log";

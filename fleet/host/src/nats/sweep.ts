@@ -1,7 +1,7 @@
 /**
- * Finds packets that stay in the stream although they were acknowledged: a broker that was killed may restore them.
- * Consumers skip such packets, so the stream would fill up. The sweeper takes them like new packets and deletes them.
- * The database drops frames that it already has.
+ * Finds packets that are still in the stream although they were acknowledged: a killed broker may restore them.
+ * Consumers skip such packets, so the stream would fill up. The sweeper processes them like new packets and deletes
+ * them. The database drops frames that it already has.
  */
 import { type ConsumerInfo, type JetStreamClient, type JetStreamManager, RetentionPolicy } from "@nats-io/jetstream";
 import { messageOf } from "boxwright-service/errors";
@@ -44,7 +44,7 @@ export class Sweeper {
   /** Takes and deletes packets that consumers skip. Returns the number of these packets. */
   async #sweep(manager: JetStreamManager): Promise<number> {
     const { config, state } = await manager.streams.info(STREAM);
-    // Do nothing with another retention policy, where acknowledged packets stay in the stream on purpose.
+    // Do nothing with another retention policy: acknowledged packets stay in the stream on purpose.
     if (config.retention !== RetentionPolicy.Workqueue || state.messages === 0) return 0;
     const consumers: ConsumerInfo[] = [];
     for await (const consumer of manager.consumers.list(STREAM)) consumers.push(consumer);

@@ -65,7 +65,7 @@ export const CLOCK_SLACK_MS = 60_000;
 
 /**
  * True if the camera's stored last frame was captured later than the new one. Ignores a stored frame from the future:
- * after a clock was wrong once, such a frame would stay the camera's last picture until its time has come.
+ * after a wrong clock, it would stay the camera's last picture until that time.
  */
 const IS_NEWER = `cameras.last_time > excluded.last_time AND cameras.latency >= -${CLOCK_SLACK_MS}`;
 

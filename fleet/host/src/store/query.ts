@@ -16,7 +16,7 @@ export interface FrameFilter {
   /** Only frames with this label. Needs `source` and `subject`. */
   readonly label?: string | undefined;
   /**
-   * The host's time. Frames from the future are left out until their time has come: otherwise a reader that continues
+   * The host's time. Frames from the future are left out until their time comes. Otherwise, a reader that continues
    * after the last frame would find no new ones until then.
    */
   readonly now: number;
@@ -208,8 +208,8 @@ export const cameras = (db: Queries, limit: number): Promise<CameraRow[]> =>
 
 /**
  * Returns how many frames are missing: dropped, or not arrived yet. Counts within each start of the agent, since the
- * sequence jumps at a start. Returns null if some frames have no sequence. Also returns null if an agent used sequences
- * twice, which happens after it loses its state.
+ * sequence jumps at a start. Returns null if some frames have no sequence, or if an agent used sequences twice, as
+ * after it lost its state.
  */
 export const missingOf = ({ frames, numbered, gaps }: CameraRow): number | null =>
   numbered < frames || gaps === null || gaps < 0 ? null : gaps;

@@ -43,8 +43,8 @@ export class RefusedRequests {
   }
 
   /**
-   * Takes a refusal. Resolves once its row is durable. A refusal that shares a row resolves at once: a sender with many
-   * refusals must not keep the database busy. A killed host loses at most a second of these counts.
+   * Takes a refusal. Resolves once its row is durable. Resolves at once for a refusal that shares a row, so that a
+   * sender with many refusals does not keep the database busy. A killed host loses at most a second of these counts.
    * @throws if the database accepts no rows
    */
   take(request: RefusedRequest): Promise<void> {

@@ -121,7 +121,7 @@ function whereOf({ source, subject, label, from, to }: SeenFilter): { readonly w
     ["subject = ?", subject],
     ["label = ?", label],
     ["minute >= ?", from?.slice(0, UNITS.minute)],
-    // Include the minute in which the range ends, unless the range ends exactly at the start of this minute.
+    // Include the minute in which the range ends, unless the range ends exactly at its start.
     ["minute < ?", to?.replace(/:00\.0+Z$/, "")],
   ];
   const used = given.filter((one): one is readonly [string, string] => one[1] !== undefined);
@@ -138,7 +138,7 @@ export interface Span {
   readonly best: number;
 }
 
-/** Returns the timeline of a camera: for each label and span, what was seen. */
+/** Returns the timeline of a camera: for each label and span, its counts. */
 export const timeline = (db: Queries, filter: SeenFilter, unit: Unit): Promise<Span[]> => {
   const { where, params } = whereOf(filter);
   return db.all<Span>(
@@ -182,7 +182,7 @@ export async function findEvents(
   most = FIRST_ROWS,
 ): Promise<{ readonly events: readonly SeenEvent[]; readonly isWhole: boolean }> {
   const { where, params } = whereOf(filter);
-  // Order all columns downwards, as an index read backwards has them. Another order would sort the whole table.
+  // Order all columns downwards, as in an index that is read backwards. Any other order would sort the whole table.
   const rows = await db.all<Seen>(
     `SELECT source, subject, minute, label, frames, detections, best FROM seen WHERE ${where}
       AND label <> '${EVERY_FRAME}' ORDER BY minute DESC, source DESC, subject DESC, label DESC LIMIT ${most}`,

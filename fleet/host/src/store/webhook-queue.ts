@@ -86,7 +86,6 @@ export async function markDropped(
   );
 }
 
-/** Returns the last dropped messages. */
 export const droppedMessages = (db: Queries, limit: number): Promise<DroppedMessage[]> =>
   db.all<DroppedMessage>(
     `SELECT hook, stored_at, source, id, dropped_at, reason FROM webhook_queue WHERE dropped_at IS NOT NULL

@@ -1,7 +1,7 @@
 /**
  * Stores frames in batches. Frames that arrive during a transaction go into the next one. Senders wait for an answer
- * before they send again, so after a batch their next frames arrive nearly together. The next batch waits for them:
- * otherwise the first of them would sync the disk alone, and the others would wait for two syncs.
+ * before they send again, so after a batch their next frames arrive nearly together. The next batch waits for them.
+ * Otherwise, the first frame would cause a sync of its own, and the others would wait for two syncs.
  */
 import type { Metrics } from "../core/metrics.ts";
 import type { Database, Queries } from "boxwright-service/database";
@@ -9,7 +9,7 @@ import { UnavailableError } from "boxwright-service/errors";
 import { type StoredFrame, insertFrames } from "./frames.ts";
 
 const MOST_FRAMES = 256;
-/** Share of a batch's duration for which the next batch waits for frames, and the largest number of milliseconds. */
+/** Fraction of a batch's duration for which the next batch waits for frames, and largest number of milliseconds. */
 const GATHERING = 0.25;
 const MOST_GATHERING_MS = 100;
 /** Duration of a batch in milliseconds below which the next batch does not wait, since the disk is fast enough. */
@@ -55,7 +55,7 @@ export class Writer {
 
   /** Why the database recently accepted no frames, such as a full disk; null if it accepted the last ones. */
   get problem(): string | null {
-    // Forget an old failure: if no frames come, no success would ever clear it.
+    // Drop an old failure: if no frames come, no success would ever clear it.
     return performance.now() - this.#failedAt < MEMORY_MS ? this.#problem : null;
   }
 

@@ -1,6 +1,6 @@
 /**
  * GET /device/config: the version that the device should run. With `Prefer: wait`, the answer waits for a change. POST
- * /device/report: the device says if it can use the version. GET /device/models/{sha256}: the model file.
+ * /device/report: the device reports whether it can use the version. GET /device/models/{sha256}: the model file.
  */
 import type { Queries } from "boxwright-service/database";
 import { readReport, type DesiredConfig } from "boxwright-service/schema/protocol";
@@ -19,7 +19,7 @@ import { UserError } from "../core/errors.ts";
 import { readJson } from "./json-body.ts";
 import type { Agents, DeviceVisit } from "./visit.ts";
 
-/** Largest number of seconds that an answer waits. Proxies often cut a connection that is silent for a minute. */
+/** Largest number of seconds that an answer waits. Proxies often close a connection that is silent for a minute. */
 const MAX_WAIT_SECONDS = 50;
 
 export async function getConfig(agents: Agents, { exchange, device }: DeviceVisit): Promise<void> {
@@ -58,7 +58,7 @@ async function answerConfig(
     const found = await readConfig(db, teamId, appId, number);
     return found && JSON.stringify(found);
   });
-  // The application was removed after its version was looked up.
+  // The application was removed after the look-up of its version.
   if (body === undefined) return exchange.sendNothing(applied);
   exchange.send(200, JSON_TYPE, body, headers);
 }
@@ -129,8 +129,8 @@ export async function getModel({ db, files }: Agents, { exchange, device, params
   const file = isSha256(sha256) ? await findModel(db, device.team_id, sha256) : undefined;
   const place = { team: device.team_id, kind: "models", sha256 } as const;
   if (file === undefined || file.complete_at === null || (await files.size(place)) === undefined) {
-    // The bytes are missing, for instance after a restore, but a version names the file. Answer so that devices wait
-    // until somebody uploads the file again, and do not reject the version.
+    // A version names the file, but its bytes are missing, for instance after a restore. Let devices wait until
+    // somebody uploads the file again, so that they do not reject the version.
     if (isSha256(sha256) && (await isModelNamed(db, device.team_id, sha256)))
       return refuse(exchange, "model_missing", "", { "retry-after": "30" });
     return refuse(exchange, "not_found", ", expected a model file of the team");

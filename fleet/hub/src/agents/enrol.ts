@@ -33,7 +33,9 @@ export async function postReturn({ db, now, metrics }: Services, exchange: Excha
   exchange.sendJson(200, { credential } satisfies RotateAnswer);
 }
 
-/** A refused adopt key counts as so many more requests of its address. This slows down guessing. */
+/**
+ * Number of requests that a refused adopt key counts as, against the limit of its address. This slows down guessing.
+ */
 const FAILED_ADOPT_KEY_COST = 20;
 
 export async function postEnrol(services: Services, exchange: Exchange): Promise<void> {

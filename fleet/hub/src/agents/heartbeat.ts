@@ -20,7 +20,7 @@ export async function postHeartbeat(
   if (told === undefined) return;
   const { shadow, ...beat } = told;
   const time = now();
-  // Note the application first: if that fails, the heartbeat is not counted, and the device sends the same report
+  // Record the application first. If that fails, the heartbeat is not counted, and the device sends the same report
   // again.
   if (await noteHeartbeat(db, time, device, beat.application)) desired.wake(device.team_id);
   const task = await desired.shadow(device.team_id, device.id);

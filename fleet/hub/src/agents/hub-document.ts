@@ -11,8 +11,8 @@ import { listRevocations } from "../nouns/credential.ts";
 import { loadSigner } from "../nouns/signing.ts";
 
 /**
- * Smallest number of milliseconds between two database queries, since anybody may ask for the document. The value is
- * below a second, so that hosts refuse a revoked device within their `hubSeconds`.
+ * Smallest number of milliseconds between two database queries, since anybody may request the document. Below a second,
+ * so that hosts refuse a revoked device within their `hubSeconds`.
  */
 const CACHE_MS = 500;
 
@@ -36,7 +36,7 @@ export function createHubDocument({ db, now, baseUrl }: Services): Handler {
   return async (exchange) => {
     if (exchange.method !== "GET" && exchange.method !== "HEAD") return refuseMethod(exchange, "GET, HEAD");
     const at = now();
-    // Query the database again also when the clock was set back.
+    // Query again if the clock was set back, too.
     if (last === undefined || Math.abs(at - lastAt) >= CACHE_MS) {
       lastAt = at;
       last = read(at);

@@ -1,6 +1,6 @@
 /**
  * Routes of agents. Enrolment and the public document of the hub need no credential. Every other route first checks the
- * credential of the device, which opens neither pages nor `/graphql`.
+ * credential of the device. A credential opens neither pages nor `/graphql`.
  */
 import { Buckets } from "boxwright-service/bucket";
 import { authorizationOf } from "boxwright-service/http/caller";
@@ -35,7 +35,7 @@ const ROUTES: Readonly<Record<string, Methods>> = {
   "/device/snaps/:snap/files/:sha256": { PUT: putSnapFile },
 };
 
-/** A refused credential counts as so many requests of its address. */
+/** Number of requests that a refused credential counts as, against the limit of its address. */
 export const FAILED_CREDENTIAL_COST = 3;
 /** Request limit of one device. A device sends a heartbeat every 30 s, and sometimes the files of a snap. */
 export const DEVICE_LIMIT = { rate: 2, burst: 120 };
@@ -46,7 +46,7 @@ export function registerAgents(router: Router, agents: Agents): void {
   router.any("/device/return", (exchange) => postReturn(agents, exchange), { forPrograms: true });
   router.any("/.well-known/boxwright-hub.json", createHubDocument(agents), { forPrograms: true });
   for (const [path, methods] of Object.entries(ROUTES))
-    // Limit each device, since a thousand devices may share one address.
+    // Limit each device, not only its address, since a thousand devices may share one.
     router.any(path, authenticated(agents, devices, methods), { forPrograms: true, unlimited: true });
 }
 

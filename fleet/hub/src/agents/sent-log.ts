@@ -5,9 +5,7 @@ import { storeLog } from "../nouns/device-log.ts";
 import { readJson } from "./json-body.ts";
 import type { Agents, DeviceVisit } from "./visit.ts";
 
-/**
- * Largest number of bytes in a body. The log may hold lines of JSON, and each of their quotes is escaped in the body.
- */
+/** Largest number of bytes in a body. The log may hold lines of JSON, whose quotes are escaped in the body. */
 const MAX_BODY = 256 * 1024;
 
 export async function postLog({ db, now }: Agents, { exchange, device }: DeviceVisit): Promise<void> {

@@ -51,7 +51,7 @@ export async function putSnapFile(agents: Agents, { exchange, device, params }: 
       ...{ offset: 0, size },
       check: (head) => wrongPicture(head, content_type),
     });
-    // A proxy may have cut the body short: let the device send the same request again.
+    // A proxy may have cut the body off: let the device send the same request again.
     if (received.kind === "partial")
       return refuse(exchange, "wrong_hash", `: got ${received.size} bytes of ${size}`, { "retry-after": "1" });
     if (received.kind === "busy" || received.kind === "out_of_step")

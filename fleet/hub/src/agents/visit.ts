@@ -14,7 +14,7 @@ export interface Agents extends Services {
   readonly snapQuota: SnapQuota;
   /** Bodies of configs, cached briefly. Undefined stands for a version that does not exist. */
   readonly configs: Recent<string | undefined>;
-  /** Limits how many waiting requests are answered at a time: one change may wake all of them. */
+  /** Limits how many waiting requests are answered at a time, since one change may wake all of them. */
   readonly answers: WorkLimit;
 }
 

@@ -35,7 +35,7 @@ export class Alerts {
   readonly #deliveries: Deliveries;
   readonly #teller = new Teller();
   readonly #owner = randomUUID();
-  /** Value of `elapsed()` when this process began to watch; undefined while another process holds the lease. */
+  /** Value of `elapsed()` when this process began to watch. Undefined while another process has the lease. */
   #since: number | undefined;
   #timers: NodeJS.Timeout[] = [];
   #work: Promise<void> = Promise.resolve();
@@ -61,7 +61,7 @@ export class Alerts {
     this.#timers = [every(watchMs, () => this.watch()), every(deliverMs, () => this.#deliveries.look())];
   }
 
-  /** Checks all rules once, if no other process does. */
+  /** Checks all rules once, unless another process does. */
   async watch(): Promise<void> {
     const { config, db, now, metrics, baseUrl } = this.#needs;
     const time = now();
@@ -94,7 +94,7 @@ export class Alerts {
     if (this.#since !== undefined) await releaseLease(this.#needs.db, LEASE, this.#owner).catch(() => undefined);
   }
 
-  /** Runs one piece of work after the other. An error is logged, and the next turn tries the work again. */
+  /** Runs one piece of work after the other. Logs an error, and tries the work again the next time. */
   #run(work: () => Promise<void>): Promise<void> {
     const { log } = this.#needs;
     this.#work = this.#work.then(work).then(

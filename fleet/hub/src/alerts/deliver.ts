@@ -1,4 +1,4 @@
-/** Delivers queued messages about alerts. Each channel with queued messages has its own delivery loop. */
+/** Delivers queued messages about alerts. Each channel with queued messages has its own loop. */
 import type { Database } from "boxwright-service/database";
 import { Delivery, type AttemptOptions, type DeliveryLimits, type DeliveryQueue } from "boxwright-service/delivery";
 import type { Attempt, Message } from "boxwright-service/delivery";
@@ -54,7 +54,7 @@ export class Deliveries {
     await Promise.all(all.map(({ delivery }) => delivery.stop()));
   }
 
-  /** Stores why messages of a channel wait. The pages of all hub processes show this reason. */
+  /** Stores why messages of a channel wait. The pages of all hub processes show the reason. */
   async #note(id: string, problem: string | null): Promise<void> {
     await this.#needs.db.write((tx) => tx.all("UPDATE alert_channels SET problem = ? WHERE id = ?", [problem, id]));
   }

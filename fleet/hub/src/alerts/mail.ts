@@ -13,9 +13,8 @@ export interface MailServer {
 const MAX_SUBJECT = 200;
 
 /**
- * Hands a message to the mail server once. A final refusal of the server (5xx) also returns a failure that is tried
- * again, since the server may be set up wrongly. All tries send the same Message-ID, so that a mailbox shows the
- * message once.
+ * Sends a message to the mail server once. A final refusal of the server (5xx) counts as a failure to retry, since the
+ * server may be configured wrongly. All tries send the same Message-ID, so that a mailbox shows the message once.
  */
 export async function sendMail(
   { url, from }: MailServer,
@@ -35,7 +34,7 @@ export async function sendMail(
       subject: oneLine(message.data.title).slice(0, MAX_SUBJECT),
       text: textOf(message),
       messageId: `<${id}@${from.split("@")[1]}>`,
-      // Ask programs that answer mails not to answer this one (RFC 3834).
+      // Ask mail programs not to send automatic answers (RFC 3834).
       headers: { "Auto-Submitted": "auto-generated" },
     });
     return "sent";

@@ -1,6 +1,6 @@
 /**
- * Compares rules with the devices. A new fault opens an alert, and a fault that stays away ends its alert. Each alert
- * is a row in the database, so a killed hub forgets none.
+ * Compares rules with the devices. A new fault opens an alert. When the fault has been away for a while, the alert
+ * ends. Each alert is a row in the database, so a killed hub forgets none.
  *
  * A device that goes online and offline again and again would cause a message each time. So an alert ends only after
  * its fault has stayed away for a while. This time doubles with each alert of the same device and rule, up to an hour.
@@ -12,15 +12,14 @@ import { isInSet } from "../nouns/device-set.ts";
 import type { AlertRule } from "../nouns/alert-rule.ts";
 import { offlineMs } from "../nouns/status.ts";
 
-/** Milliseconds for which a fault must stay away before its first alert ends. */
+/** Milliseconds for which a fault must be away before its first alert ends. */
 export const HOLD_MS = 60_000;
 const LONGEST_HOLD_MS = 3_600_000;
 /** Milliseconds after which an ended alert no longer doubles the hold time of the next alert. */
 const FORGET_MS = 6 * 3_600_000;
 /**
- * Largest number of rows that one statement changes. SQLite runs in this process, so other requests get their turn
- * between two statements. PostgreSQL scans all devices for each statement: opening 10,000 alerts in 40 statements took
- * 52 s.
+ * Largest number of rows that one statement changes. SQLite runs in this process, so other requests run between two
+ * statements. PostgreSQL scans all devices for each statement: opening 10,000 alerts in 40 statements took 52 s.
  */
 const ROWS_A_TURN = { sqlite: 250, postgres: 20_000 };
 
@@ -83,7 +82,7 @@ async function openAlerts(db: Database, rule: AlertRule, { sql, params }: Condit
   await inTurns(db, (tx) => tx.all(text, [...first, ...params, id]));
 }
 
-/** Records since when each fault is away, and ends the alerts whose faults stayed away long enough. */
+/** Records since when each fault is away, and ends the alerts whose faults were away long enough. */
 async function endAlerts(db: Database, { id }: AlertRule, { sql, params }: Condition, now: number): Promise<void> {
   const isThere = `EXISTS (SELECT 1 ${sql} AND d.id = alerts.subject)`;
   const some = (where: string): string =>

@@ -1,10 +1,10 @@
 /**
- * Words the messages about alerts. Names in a message come from people and devices, and end up in mail headers and
+ * Words the messages about alerts. Names in a message come from people and devices, and get into mail headers and
  * terminals.
  */
 import { KINDS, type AlertKind } from "../nouns/alert-kind.ts";
 
-/** A message about faults of one rule, as webhooks get it. */
+/** A message about faults of one rule, in the form for webhooks. */
 export interface AlertMessage {
   readonly type: "alert.began" | "alert.ended" | "alert.test";
   /** ISO 8601. */

@@ -26,7 +26,7 @@ export function sessionCookie({ token }: Session, seconds: number): string {
 }
 
 /**
- * Cookie of a browser in which somebody has signed in. Wrong guesses by other people then do not lock out this user.
+ * Cookie of a browser in which somebody has signed in. Wrong guesses by other people then do not lock this user out.
  */
 const BROWSER_COOKIE = "__Host-hub_browser";
 /** Largest number of seconds for which browsers keep a cookie. */
@@ -39,7 +39,7 @@ export function browserCookie({ id: user, password }: UserWithPassword): string 
   return serialize(BROWSER_COOKIE, `${id}.${mark}`, { ...ATTRIBUTES, maxAge: BROWSER_SECONDS });
 }
 
-/** Returns the cookie of a known browser, or undefined. The sender may have invented its value. */
+/** Returns the cookie of a known browser, or undefined. Its value may be invented. */
 export function readBrowserCookie(header: string | undefined): string | undefined {
   return header === undefined ? undefined : parse(header, BROWSER_COOKIE)[BROWSER_COOKIE];
 }

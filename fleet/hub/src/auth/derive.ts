@@ -1,8 +1,8 @@
 /**
  * Passwords: scrypt, N = 2^15, r = 8, p = 3 (33 MB and about a third of a second each).
  *
- * A sign-in costs the hub as much as it costs an attacker. So one derivation runs at a time, 16 wait, and the others
- * are turned away before they cost anything. scrypt runs on a thread of Node's pool, and the event loop answers others.
+ * A sign-in costs the hub as much as an attacker. So one derivation runs at a time, 16 wait, and others are refused
+ * before they cost anything. scrypt runs on a thread of Node's pool, so that the event loop can answer other requests.
  */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { UserError } from "../core/errors.ts";
@@ -51,12 +51,12 @@ export class Passwords {
     this.#decoy = encode(n, randomBytes(16), randomBytes(SIZE));
   }
 
-  /** True if the next derivation for a stranger would be turned away. */
+  /** True if the next derivation for an unknown browser would be refused. */
   get full(): boolean {
     return this.#isFull(false);
   }
 
-  /** True if a derivation would be turned away. Derivations for known browsers have slots that strangers cannot use. */
+  /** True if a derivation would be refused. Known browsers have slots that others cannot use. */
   #isFull(isKnown: boolean): boolean {
     return this.#open > this.#maxWaiting * (isKnown ? 2 : 1);
   }
@@ -66,7 +66,7 @@ export class Passwords {
     return encode(this.#n, salt, await this.#inTurn(() => derive(password, salt, this.#n, R, P)));
   }
 
-  /** Checks a password. If there is no such user, `stored` is undefined, and the function does the same work. */
+  /** Checks a password. If there is no such user, `stored` is undefined, and the work is the same. */
   async verify(password: string, stored: string | undefined, isKnown = false): Promise<boolean> {
     // People who sign in by a provider have no password.
     const hash = stored?.startsWith("none$") === true ? undefined : stored;

@@ -4,10 +4,12 @@ import { hashKey, readKey, sameHash } from "../core/key.ts";
 import { lookUpCredential, type KnownDevice } from "../nouns/credential.ts";
 
 export type JudgedDevice =
-  /** `no_key`: the prefix or checksum of the token is wrong, so the database was not asked. */
+  /** `no_key`: the prefix or checksum of the token is wrong, and the database was not queried. */
   { readonly result: "no_key" | "unknown" } | { readonly result: "ok"; readonly device: KnownDevice };
 
-/** Looks the credential up in the database every time: a revoked credential is refused from the next request on. */
+/**
+ * Looks the credential up in the database every time, so that a revoked credential is refused from the next request on.
+ */
 export async function judgeDevice(db: Queries, token: string): Promise<JudgedDevice> {
   const id = readKey(token, "bwd");
   if (id === undefined) return { result: "no_key" };

@@ -1,6 +1,6 @@
 /**
  * Sign-in by a provider of OpenID Connect: the authorization code flow with PKCE, `state` and `nonce`. The PKCE
- * verifier, `state` and `nonce` are random, and one cookie keeps them in the browser that started the sign-in.
+ * verifier, `state` and `nonce` are random. One cookie keeps them in the browser that started the sign-in.
  * openid-client checks issuer, audience, signature and times of the ID token.
  */
 import { parse, serialize } from "hono/utils/cookie";
@@ -12,7 +12,7 @@ import type { Claims } from "../nouns/identity.ts";
 const COOKIE = "__Host-hub_oidc";
 /** SameSite is Lax, since a page of the provider redirects back to the hub. */
 const ATTRIBUTES = { httpOnly: true, secure: true, sameSite: "Lax", path: "/" } as const;
-/** Seconds that a person has to sign in at the provider. */
+/** Seconds for a person to sign in at the provider. */
 const COOKIE_SECONDS = 600;
 const TIMEOUT_SECONDS = 10;
 export const CALLBACK = "/sign-in/oidc/callback";

@@ -1,17 +1,17 @@
-/** Judges a new password: would it be among the first hundred million guesses? The estimator is zxcvbn. */
+/** Judges a new password: is it among the first hundred million guesses? The estimator is zxcvbn. */
 import type { ZxcvbnFactory } from "@zxcvbn-ts/core";
 
 /**
  * Number of characters that the estimator reads. Its time grows steeply: 40 characters took at most 27 ms, 200 took 2.1
- * s. The first 40 characters are enough to find a password that repeats itself weak.
+ * s. The first 40 characters also show if a password repeats itself.
  */
 const LOOKED_AT = 40;
 /**
- * Lowest accepted score: 10^8 guesses or more. A rate-limited sign-in allows fewer guesses, and against scrypt so many
- * are costly.
+ * Lowest accepted score: 10^8 guesses or more. The rate limit of the sign-in allows far fewer guesses, and each guess
+ * against scrypt is costly.
  */
 const LEAST_SCORE = 3;
-/** Words around this service that people use in passwords. */
+/** Words about this service that people use in passwords. */
 const OWN_WORDS = ["boxwright", "hub", "decoder", "device", "detection"];
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -31,7 +31,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 let estimator: Promise<ZxcvbnFactory> | undefined;
 
-/** Loads the estimator at its first use: it takes 25 MB, which a hub without new passwords does not need. */
+/** Loads the estimator at its first use. It takes 25 MB, which a hub without new passwords does not need. */
 async function loadEstimator(): Promise<ZxcvbnFactory> {
   const [{ ZxcvbnFactory }, common] = await Promise.all([
     import("@zxcvbn-ts/core"),

@@ -5,7 +5,7 @@ import { holds, lookUpKey, type KeyRow } from "../nouns/apikey.ts";
 
 export type Credentials =
   | { readonly kind: "none" }
-  /** `why` repeats nothing of the header, which may hold a key in the wrong place. */
+  /** `why` repeats nothing from the header, which may hold a key in the wrong place. */
   | { readonly kind: "malformed"; readonly why: string }
   | { readonly kind: "bearer"; readonly token: string };
 
@@ -13,7 +13,7 @@ export type Credentials =
 const BEARER = /^bearer +([0-9A-Za-z._~+/-]+=*)$/i;
 
 /**
- * Reads all Authorization headers of a request. Two headers are refused: a proxy may have checked the one that the hub
+ * Reads all Authorization headers of a request. Refuses two headers: a proxy may have checked the one that the hub
  * ignores.
  */
 export function readCredentials(values: readonly string[]): Credentials {
@@ -31,16 +31,18 @@ export function readCredentials(values: readonly string[]): Credentials {
 }
 
 export type Judged =
-  /** `no_key`: the prefix or checksum of the token is wrong, so the database was not asked. */
+  /** `no_key`: the prefix or checksum of the token is wrong, and the database was not queried. */
   | { readonly result: "no_key" | "unknown" | "revoked" | "expired" }
   | { readonly result: "ok"; readonly id: string; readonly row: KeyRow };
 
-/** Looks the key up in the database every time: a revoked or expired key is refused from the next request on. */
+/**
+ * Looks the key up in the database every time, so that a revoked or expired key is refused from the next request on.
+ */
 export async function judgeKey(db: Queries, token: string, now: number): Promise<Judged> {
   const id = readKey(token);
   if (id === undefined) return { result: "no_key" };
   const row = await lookUpKey(db, id);
-  // Always compare, so that an unknown id is answered as slowly as a wrong secret.
+  // Always compare, so that the answer to an unknown id takes as long as to a wrong secret.
   const same = sameHash(hashKey(token), row?.hash ?? "0".repeat(64));
   if (row === undefined || !same) return { result: "unknown" };
   if (holds(row, now)) return { result: "ok", id, row };

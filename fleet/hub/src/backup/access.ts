@@ -56,8 +56,8 @@ export interface TakenAway {
 }
 
 /**
- * Reads the audit, which every restore leaves in place. A missing row does not prove that access was revoked: an
- * earlier restore may have lost the row.
+ * Reads the audit, which every restore keeps. A missing row does not prove that access was revoked, since an earlier
+ * restore may have lost it.
  */
 export async function readTakenAway(tx: Queries): Promise<TakenAway> {
   const users = new Set<string>();

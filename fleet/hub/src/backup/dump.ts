@@ -13,7 +13,7 @@ import { FORMAT, NOT_IN_BACKUP, tables, type Row, type Table } from "./format.ts
 /** Number of rows that one query reads. */
 const PAGE = 1000;
 
-/** Writes the backup whole or not at all: writes to a temporary name, syncs, then renames. */
+/** Writes the complete backup or nothing: writes to a temporary name, syncs, then renames. */
 export async function backup(
   db: Database,
   now: number,
@@ -22,7 +22,7 @@ export async function backup(
   // Use a new name: an existing file may be readable by others, or be a link to another place.
   const draft = `${file}.${randomBytes(6).toString("hex")}.part`;
   try {
-    // Open the file before the database is asked, so that a missing folder is not reported as a fault of the database.
+    // Open the file before querying the database, so that a missing folder is not reported as a fault of the database.
     const handle = await open(draft, "wx", 0o600);
     const rows = await writeRows(db, now, handle).finally(() => handle.close());
     await rename(draft, file);
@@ -50,7 +50,7 @@ async function writeRows(db: Database, now: number, handle: FileHandle): Promise
       }
       yield JSON.stringify({ end: true, rows }) + "\n";
     }
-    // A failed write aborts the earlier steps, and `pipeline` reports only this abort. Keep the first error, which has
+    // A failed write aborts the earlier steps, and `pipeline` reports only the abort. Keep the first error, which is
     // the cause.
     let cause: unknown;
     const write = (packed: AsyncIterable<Buffer>): Promise<void> =>

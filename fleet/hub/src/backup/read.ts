@@ -30,7 +30,7 @@ export async function readBackup(file: string): Promise<Backup> {
   }
 }
 
-/** Splits text into lines. readline would stop at the last line, and a later error would end the process. */
+/** Splits text into lines. With readline, an error after the last line would end the process. */
 async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";

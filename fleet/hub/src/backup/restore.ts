@@ -12,9 +12,8 @@ export interface Restored {
   /** Time at which the backup was made. */
   readonly taken: number;
   /**
-   * True if the database held all audit rows of the backup. Then the database continued from this backup, and access
-   * revoked since stays revoked. Otherwise later revocations may be unknown, and access becomes as it was in the
-   * backup.
+   * True if the database held all audit rows of the backup: it then continued from this backup, and access revoked
+   * since stays revoked. Otherwise, later revocations may be unknown, and access becomes as in the backup.
    */
   readonly knowsSince: boolean;
   readonly inForce: { readonly users: number; readonly keys: number };
@@ -32,8 +31,8 @@ export interface Restored {
 
 /**
  * Fills an empty database in one transaction. `replace` deletes the existing rows first. Access that was revoked since
- * the backup stays revoked: keys, removed people, demoted administrators, and old passwords. The audit is only ever
- * extended, since the next restore needs it too.
+ * the backup stays revoked: keys, removed people, demoted administrators, and old passwords. The audit only grows,
+ * since the next restore needs it too.
  */
 export async function restore(db: Database, now: number, file: string, replace: boolean): Promise<Restored> {
   // Read and check the whole file before the first write.
@@ -112,7 +111,7 @@ async function restoreAudit(tx: Queries, lines: readonly Line[]): Promise<boolea
   return known > 0 && added === 0;
 }
 
-/** Inserts a row. Returns one row if it was inserted: a row of the audit may exist already. */
+/** Inserts a row. Returns no row if a row of the audit exists already, else one. */
 function insert(tx: Queries, { name, columns }: Table, row: Row): Promise<object[]> {
   const marks = columns.map(() => "?").join(", ");
   const conflict = name === "audit" ? " ON CONFLICT DO NOTHING" : "";
@@ -125,7 +124,7 @@ function insert(tx: Queries, { name, columns }: Table, row: Row): Promise<object
 type Report = Omit<Restored, "rows" | "taken" | "knowsSince" | "missingModels">;
 
 /**
- * Decides for each row of a backup if it is restored. Rows come in the order of the tables: people before their
+ * Decides for each row of a backup whether it is restored. Rows come in the order of the tables: people before their
  * memberships.
  */
 class AccessFilter {
@@ -206,8 +205,8 @@ class AccessFilter {
 
   /** Restores a device that was revoked or removed since the backup as revoked: its key cannot bring it back. */
   #deviceState(row: Row): Row | undefined {
-    // Leave out the row if its device was not restored: rows of removed devices stay for a day, and nobody would ever
-    // delete this one.
+    // Leave the row out if its device was not restored. Rows of removed devices stay for a day, and this one would
+    // never be deleted.
     if (!this.#devices.has(row["device_id"])) return undefined;
     return { ...row, revoked_at: row["revoked_at"] ?? this.#away.devices.get(String(row["device_id"])) ?? null };
   }

@@ -27,7 +27,7 @@ export type CheckResult =
 /** Largest number of megabytes and of milliseconds that one check may take. */
 const MOST_MB = 256;
 const MOST_MS = 20_000;
-/** Largest number of waiting checks. Each check takes a thread and its memory, so one runs at a time. */
+/** Largest number of waiting checks. One check runs at a time, since each needs a thread and its memory. */
 const MOST_WAITING = 16;
 
 const failed = (message: string): CheckResult => ({ problems: [{ path: "", message }] });

@@ -32,7 +32,7 @@ function outputsOf(model: Model): Parameters<typeof inspect>[1] {
 /** Returns the problems of options that hold for every network: unknown names, and values out of range. */
 function optionProblems(stated: object): CheckProblem[] {
   try {
-    // Skip labels and classes: they depend on the network, and the stand-in network of this check has one class.
+    // Skip labels and classes: they depend on the network, and the placeholder network of this check has one class.
     const others = Object.fromEntries(
       Object.entries(stated).filter(([name]) => name !== "labels" && name !== "classes"),
     );

@@ -112,7 +112,7 @@ async function runCommand(command: Command, config: Config, { values, positional
     if (value === undefined) throw new Usage(withUsage(`got no --${option}`, command.usage));
     return value;
   };
-  // Read the required options from the usage line: the ones without brackets.
+  // Read the required options from the usage line, where they have no brackets.
   const needed = [...command.usage.replace(/\[[^\]]*\]/g, "").matchAll(/--([a-z]+)/g)].map(([, option]) => option!);
   const missing = needed.filter((option) => get(option) === undefined).map((option) => `--${option}`);
   if (missing.length > 0) throw new Usage(withUsage(`got no ${missing.join(" and no ")}`, command.usage));

@@ -42,8 +42,7 @@ export async function runServer(config: Config, create: boolean): Promise<void> 
       },
     );
   };
-  // Register the handlers before the line "listening" is printed: whoever waits for this line may send a signal at
-  // once.
+  // Register the handlers before printing "listening": programs that wait for this line may send a signal at once.
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   const listening = { listening: server.baseUrl, port: server.port, database: db.kind };

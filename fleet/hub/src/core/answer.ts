@@ -1,8 +1,8 @@
 /** Limits the size of one answer of /graphql, and therefore the number of devices in a team. */
 
 /**
- * Largest number of values in one answer: devices times fields of the document, such as 5,000 devices with 20 fields.
- * Without this limit, 20 aliases would multiply a long list by 20.
+ * Largest number of values in one answer: devices times fields of the document, for example 5,000 devices with 20
+ * fields. Without this limit, 20 aliases would multiply a long list by 20.
  */
 export const MAX_VALUES = 100_000;
 

@@ -376,8 +376,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, fi
     );
   }
   if (problems.length > 0) throw new ConfigProblems(problems);
-  // An https address without a certificate means that a proxy on this machine handles TLS. Trust one proxy then:
-  // otherwise all callers would share the proxy's address in every limit, and could read /metrics.
+  // An https address without a certificate means that a proxy on this machine handles TLS. Trust one proxy then.
+  // Otherwise, all callers would share the proxy's address in every limit, and could read /metrics.
   const behindProxy = !secured && config.baseUrl?.startsWith("https:") === true;
   return behindProxy ? { ...config, proxyHops: 1 } : config;
 }

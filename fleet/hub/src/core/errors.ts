@@ -8,8 +8,8 @@ export class UserError extends OperatorError {
   /** HTTP status of a page that answers with this error. */
   readonly status: UserStatus;
   /**
-   * Sentence for the person who uses the pages. The error's own message is for operators: it says what was got and what
-   * was expected.
+   * Sentence for the person who uses the pages. The error's message is for operators: it says what was found and
+   * expected.
    */
   readonly shown: string;
 

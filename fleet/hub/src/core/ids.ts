@@ -1,4 +1,4 @@
-/** Identifiers and secrets that are not API keys. */
+/** Makes identifiers, and secrets other than API keys. */
 import { createHash, createHmac, randomBytes } from "node:crypto";
 
 let lastTime = 0;

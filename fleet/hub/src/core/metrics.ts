@@ -1,7 +1,4 @@
-/**
- * Counters of the hub, in the Prometheus text format. Labels take few values, so no label holds an id or a requested
- * path.
- */
+/** Counters of the hub, in the Prometheus text format. Labels have few possible values: no ids or requested paths. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 
 export interface Metrics {

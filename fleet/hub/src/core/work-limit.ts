@@ -13,8 +13,8 @@ export class WorkLimit {
     try {
       return await work();
     } finally {
-      // Pause between two pieces of work: SQLite answers synchronously, so all waiting work would run in one turn of
-      // the event loop.
+      // Pause between two pieces of work. SQLite answers synchronously, so otherwise all waiting work would run in one
+      // turn of the event loop.
       setImmediate(() => this.#pass());
     }
   }

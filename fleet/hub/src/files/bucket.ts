@@ -1,8 +1,8 @@
 /**
  * Keeps files in a bucket of an S3-compatible store. Incomplete files stay in the folder of the hub until all bytes are
  * there and the hash is right. Then one request writes the object. The store compares the bytes with the hash once
- * more, and never shows half an object. Devices and people read through the hub, and never see the bucket's address or
- * key.
+ * more, and never shows an incomplete object. Devices and people read through the hub, and never see the bucket's
+ * address or key.
  *
  *     <prefix><team id>/<kind>/<sha256>
  */

@@ -78,12 +78,12 @@ export const isTeam = (text: string): boolean => TEAM.test(text);
 
 /** Returns the name of a file below the folder or the bucket. */
 export function nameOf({ team, kind, sha256 }: FilePlace): string {
-  // Check both again although callers do: the name becomes part of a path.
+  // Check both here too, since the name becomes part of a path.
   if (!isTeam(team) || !isSha256(sha256)) throw new Error("got a team or hash that is none");
   return `${team}/${kind}/${sha256}`;
 }
 
-/** Returns the place of the file with this name, or undefined if the hub writes no such names. */
+/** Returns the place of the file with this name. Returns undefined for names that the hub does not write. */
 export function placeOf(name: string): FilePlace | undefined {
   const [team = "", kind = "", sha256 = "", ...rest] = name.split("/");
   const isOurs = rest.length === 0 && isTeam(team) && isSha256(sha256) && fileKinds.includes(kind as FileKind);

@@ -1,9 +1,9 @@
 /**
- * Parts are files whose bytes are still arriving, in a folder of the hub. A complete part with the right hash is handed
- * to the store.
+ * Parts are files that are not complete yet, in a folder of the hub. A complete part with the right hash goes to the
+ * store.
  *
  *     <folder>/<team id>/<kind>/<sha256>.part
- *     <folder>/<team id>/<kind>/<sha256>.<random>.part    a copy of a file, for as long as somebody reads it
+ *     <folder>/<team id>/<kind>/<sha256>.<random>.part    a copy of a file, while somebody reads it
  */
 import { createHash } from "node:crypto";
 import { createReadStream, type Stats } from "node:fs";

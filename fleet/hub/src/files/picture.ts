@@ -1,6 +1,6 @@
 /**
- * Reads the type and size of a picture from its first bytes. The hub decodes no picture: a browser does. Refuses a
- * small file that states a huge size (a picture bomb). Refuses files of other types too: an SVG may hold a script.
+ * Reads the type and size of a picture from its first bytes. The hub decodes no picture; browsers do. Refuses a small
+ * file that states a huge size (a picture bomb), and files of other types: an SVG may hold a script.
  */
 import { imageInfo } from "boxwright/node";
 import { messageOf } from "boxwright-service/errors";

@@ -1,4 +1,4 @@
-/** Says what an operator has to do when an S3-compatible store refuses a request. */
+/** Explains to an operator what to do when an S3-compatible store refuses a request. */
 import { RefusedError, UnavailableError } from "boxwright-service/errors";
 
 /** Address of a bucket, and the id of the access key that signs requests. */
@@ -10,7 +10,7 @@ export interface BucketPlace {
   readonly accessKeyId: string;
 }
 
-/** Kind of a request. An error message names this kind if the access key may not do it. */
+/** Kind of a request, named in the error if the access key may not do it. */
 export type Work = "write" | "read" | "delete" | "list";
 
 interface Refusal {
@@ -42,7 +42,7 @@ export function explainRefusal(place: BucketPlace, work: Work, { status, body, d
   };
   const other = `${endpoint} answered ${status} ${code} to a request to ${work} in the bucket ${bucket}: ${elementOf(body, "Message") ?? "no reason given"}`;
   if (!Object.hasOwn(sentences, code)) return new UnavailableError(other);
-  // Treat a wrong clock as temporary: a machine that just started may get its time from NTP soon.
+  // Treat a wrong clock as temporary: a machine that has just started may soon get the time by NTP.
   const Problem = code === "RequestTimeTooSkewed" ? UnavailableError : RefusedError;
   return new Problem(sentences[code]);
 }

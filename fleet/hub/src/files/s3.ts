@@ -33,7 +33,7 @@ export interface StoreRequest {
 
 /** Milliseconds without a byte after which the client gives up a request. */
 const IDLE_MS = 20_000;
-/** Milliseconds before the second and the third try. A store asks for such a pause with status 503. */
+/** Milliseconds before the second and the third try. A store with status 503 asks for such a pause. */
 const PAUSES = { first: 400, most: 800 } as const;
 const MOST_TRIES = 3;
 /** Largest number of connections to the store. A device that reads slowly occupies one. */
@@ -102,7 +102,7 @@ export class S3 {
       if (body === undefined) return void request.end();
       const bytes = body.open();
       bytes.on("error", (error) => request.destroy(error));
-      // Stop reading the file when the connection closes: a store may refuse before all bytes are sent.
+      // Stop reading the file when the connection closes, since a store may refuse before all bytes are sent.
       request.on("close", () => bytes.destroy());
       bytes.pipe(request);
     });

@@ -12,7 +12,7 @@ export interface PageArguments {
 export interface Page {
   /** Rows to read: one more than the page has. */
   readonly limit: number;
-  /** Decoded cursor. Undefined starts at the first row. */
+  /** Decoded cursor. Undefined for the first page. */
   readonly after: string | undefined;
 }
 
@@ -37,14 +37,14 @@ export interface Edge {
   readonly cursor: string;
 }
 
-/** A page as a resolver returns it: `nodes`, `edges` and what follows. */
+/** A page for a resolver: `nodes`, `edges` and `pageInfo`. */
 export interface NodePage {
   readonly nodes: readonly object[];
   readonly edges: readonly Edge[];
   readonly pageInfo: PageInfo;
 }
 
-/** Makes a page from rows. Removes the extra row, and states if there is a next page. */
+/** Makes a page from rows. Removes the extra row, and states whether there is a next page. */
 export function connectionOf<T>(
   rows: readonly T[],
   { limit }: Page,

@@ -185,7 +185,7 @@ export class DevicePages implements DeviceReader {
     this.#context = context;
   }
 
-  /** Reads one page after another, so that reading stops at the page that makes the answer too large. */
+  /** Reads one page after another, so that reading stops at the first page that makes the answer too large. */
   read(args: DevicesArguments): Promise<Connection> {
     const page = this.#turn.then(() => this.#readCounted(args));
     this.#turn = page.catch(() => undefined);

@@ -11,10 +11,10 @@ export type Entry =
   | { readonly document: DocumentNode; readonly fields: number; readonly cost: number; readonly errors?: undefined }
   | { readonly errors: readonly GraphQLError[]; readonly cost: number; readonly document?: undefined };
 
-/** Requests that a refused document costs in addition, each time it is sent. */
+/** Number of requests that a refused document counts as, in addition, each time. */
 const REFUSED = 5;
 /**
- * Number of fields for which a new document costs one additional request, once. Validation takes time quadratic in
+ * Number of fields for which a new document counts as one additional request, once. Validation takes time quadratic in
  * overlapping fields: 500 of them take as long as 50 ordinary requests or more.
  */
 const FIELDS_A_REQUEST = 10;
@@ -45,8 +45,8 @@ export class Documents {
   }
 
   /**
-   * Returns the document or its errors. `cost` is counted in addition to the request. A good document that was seen
-   * before costs nothing.
+   * Returns the document or its errors. `cost` is added to the request. A valid document that was seen before costs
+   * nothing.
    */
   get(source: string): Entry {
     const known = this.#entries.get(source);
@@ -63,8 +63,8 @@ export class Documents {
   }
 
   /**
-   * Removes the least recently used document. A Map iterates in insertion order, and `get` reinserts, so this document
-   * is the first entry.
+   * Removes the least recently used document: the first entry, since a Map iterates in insertion order and `get`
+   * reinserts.
    */
   #forgetOldest(): void {
     for (const oldest of this.#entries.keys()) {

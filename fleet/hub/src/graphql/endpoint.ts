@@ -24,11 +24,11 @@ import { createProtocol, type Operation } from "./protocol.ts";
 
 /** Largest number of bytes in a request. The longest sensible query of 1,000 tokens takes a tenth of this. */
 export const MAX_BODY = 64 * 1024;
-/** A wrong key counts as so many more requests of its address. */
+/** Number of requests that a wrong key counts as, in addition, for its address. */
 const FAILED_KEY_COST = 3;
 /**
- * Number of values in an answer that cost one additional request. Reading so many values takes about as long as ten
- * ordinary requests.
+ * Number of values in an answer that cost one additional request. Reading that many takes about as long as ten ordinary
+ * requests.
  */
 const VALUES_A_REQUEST = 1000;
 const JSON_IN_UTF8 = /^application\/json\s*(;\s*charset="?utf-?8"?\s*)?;?$/i;
@@ -112,7 +112,7 @@ export function createEndpoint(services: Services): Endpoint {
     if (reply === undefined) return refuse(exchange, "not_acceptable");
     const cost = operation.cost + Math.floor(values.total / VALUES_A_REQUEST);
     if (cost > 0) {
-      // Charge the address too: a team may have many keys.
+      // Charge the address too, since a team may have many keys.
       keys.charge(id, time, cost);
       addresses.charge(exchange.address, time, cost);
     }
@@ -169,7 +169,7 @@ async function authenticate(
   return judged;
 }
 
-/** True if a web page sent the request. Ignores Sec-Fetch-Mode, since Node's own fetch sends this header too. */
+/** True if a web page sent the request. Ignores Sec-Fetch-Mode, which Node's own fetch sends too. */
 function isBrowser(headers: IncomingHttpHeaders): boolean {
   return headers.origin !== undefined || headers["sec-fetch-site"] !== undefined;
 }
@@ -177,7 +177,7 @@ function isBrowser(headers: IncomingHttpHeaders): boolean {
 /** Headers in which clients of other services send their keys. */
 const OTHER_HEADERS = ["x-api-key", "api-key", "apikey", "x-auth-token", "x-access-token", "x-hub-api-key"];
 
-/** Names the header that holds the key by mistake, or returns an empty text. */
+/** Names the header in which the key is by mistake, or returns an empty text. */
 function misplaced({ request }: Exchange): string {
   const name = OTHER_HEADERS.find((header) => request.headers[header] !== undefined);
   return name === undefined ? "" : `; the hub does not read ${name}`;

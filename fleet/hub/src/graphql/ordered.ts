@@ -18,7 +18,7 @@ export function readPosition(cursor: string): Position {
     const isValue = typeof value === "string" || typeof value === "number";
     if (isValue && typeof id === "string" && more.length === 0 && !cursor.includes("\\u0000")) return { value, id };
   } catch {
-    // Ignore the parse error: the error below says that the text is no cursor.
+    // Go on to the error below, which says that the text is not a cursor.
   }
   throw queryError("invalid_input", "after: got a text, expected an endCursor of an earlier answer in the same order");
 }

@@ -18,7 +18,7 @@ const schemaText = readFileSync(new URL("../../schema.graphql", import.meta.url)
 export interface Operation extends TeamContext {
   readonly requestId: string;
   readonly onInternalError: (error: unknown) => void;
-  /** Number of extra requests that this document counts as. The caller adds them to the requests of the API key. */
+  /** Number of extra requests that this document counts as, against the limit of the API key. */
   cost: number;
 }
 
@@ -79,9 +79,7 @@ function mediaTypeFor(accept: string | undefined): string | undefined {
   return undefined;
 }
 
-/**
- * Returns an error if the document has no operation with the given name, or several operations and no name is given.
- */
+/** Returns an error if no operation of the document has the given name, or if a name is needed and missing. */
 function wrongName(document: DocumentNode, operationName: string | null): GraphQLError {
   const names = document.definitions.flatMap((node) =>
     node.kind === Kind.OPERATION_DEFINITION ? [node.name?.value ?? "(none)"] : [],
@@ -97,7 +95,7 @@ interface Params {
   readonly variables: Record<string, unknown> | null;
 }
 
-/** Reads a body, or returns what is wrong with the text. */
+/** Reads a body, or returns what is wrong with it. */
 function readParams(body: string): Params | string {
   let given: unknown;
   try {
@@ -120,9 +118,7 @@ function badBody(detail: string): Reply {
   return { status, type: `${OLD_TYPE}; charset=utf-8`, body: refusalBody("invalid_body", `: ${detail}`), headers: {} };
 }
 
-/**
- * Shows errors of the query as they are. An error of the hub itself is logged, and the answer has only a request id.
- */
+/** Returns errors of the query to the caller. Logs an error of the hub, and returns only a request id. */
 function answerErrors(
   operation: Operation,
   errors: readonly GraphQLError[],
@@ -133,7 +129,7 @@ function answerErrors(
   let broken = false;
   const shown = errors.map((error) => {
     const cause = error.originalError;
-    // An error without a code comes from graphql-js and is about a variable.
+    // An error without a code comes from graphql-js, and is about a variable.
     if (cause === undefined || cause instanceof GraphQLError) return withCode(error, "invalid_input");
     operation.onInternalError(cause);
     const unavailable = cause instanceof UnavailableError;
@@ -146,8 +142,8 @@ function answerErrors(
       extensions: { code: unavailable ? "unavailable" : "internal", requestId: operation.requestId },
     });
   });
-  // Nothing was executed if `data` is missing, for example because a variable has the wrong type. The media type
-  // application/graphql-response+json requires status 400 then.
+  // Without `data`, nothing was executed, for example because a variable has the wrong type. The media type
+  // application/graphql-response+json then requires status 400.
   const status = broken ? 500 : away ? 503 : data === undefined && type === NEW_TYPE ? 400 : 200;
   return answer(status, type, { errors: shown, data }, away ? { "retry-after": "1" } : {});
 }

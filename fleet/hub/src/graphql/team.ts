@@ -20,7 +20,7 @@ interface UpdateDevice {
 
 type Fields = (context: TeamContext) => object;
 
-/** Fields of `team`, by the area that the key must have. A field without an area would be unreachable. */
+/** Fields of `team`, by the area that the key must have. Fields outside all areas would be unreachable. */
 const QUERIES: readonly (readonly [Area, ...Fields[]])[] = [
   ["devices", deviceQueries, deviceLogQueries, groupQueries, adoptKeyQueries],
   ["applications", appQueries, modelQueries],

@@ -7,7 +7,7 @@ import type { Services } from "./services.ts";
 
 /**
  * Slowest allowed pace of an upload: a file may take its size divided by `rate`. A slower request ends as if its sender
- * had hung up.
+ * had closed the connection.
  */
 const UPLOAD_PACE = { rate: 4096, window: 15_000 } as const;
 

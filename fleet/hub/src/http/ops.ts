@@ -12,7 +12,7 @@ import type { Services } from "./services.ts";
 
 const TEXT = "text/plain; charset=utf-8";
 /**
- * Milliseconds for which readiness is cached: anyone may ask for /readyz, so the database is asked at most once a
+ * Milliseconds for which readiness is cached. Anybody may request /readyz, and the database is queried at most once a
  * second.
  */
 const READY_CACHE_MS = 1000;
@@ -42,7 +42,7 @@ export function registerOps(router: Router, services: Services, isDraining: () =
   );
 }
 
-/** Returns a function that says why the hub is not ready, or undefined if it is. */
+/** Returns a function that returns why the hub is not ready, or undefined if it is. */
 function createReadiness({ db, log, now }: Services): () => Promise<string | undefined> {
   let last: { readonly at: number; readonly problem: Promise<string | undefined> } | undefined;
 
@@ -65,15 +65,15 @@ function createReadiness({ db, log, now }: Services): () => Promise<string | und
 
   return () => {
     const at = now();
-    // Compare the absolute difference, since the clock may also be set back.
+    // Use the absolute difference, since the clock may be set back.
     if (last === undefined || Math.abs(at - last.at) >= READY_CACHE_MS) last = { at, problem: ask() };
     return last.problem;
   };
 }
 
 /**
- * True if the request has the token of the configuration. If none is configured, true for a request from this machine
- * that no proxy forwarded.
+ * True if the request has the configured token. Without a configured token, true for a request from this machine that
+ * no proxy forwarded.
  */
 function maySeeMetrics({ config }: Services, { request }: Exchange): boolean {
   if (config.metricsToken === undefined)

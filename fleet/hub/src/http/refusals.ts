@@ -1,6 +1,6 @@
 /**
- * Every refusal for a program in one table: code, status, sentence. A sentence says what was expected. The caller
- * appends what was received, unless this may be a credential.
+ * Table of all refusals for programs: code, status, sentence. The sentence says what was expected. The caller appends
+ * what was received, unless it may be a credential.
  */
 import type { BodyError, BodyErrorKind } from "boxwright-service/http/body";
 import type { Metrics } from "../core/metrics.ts";
@@ -83,7 +83,7 @@ const OF_BODIES = {
   full: "too_many_bodies",
 } as const satisfies Record<Exclude<BodyErrorKind, "cut off">, RefusalCode>;
 
-/** Refuses a request whose body was not read. Sends nothing if the sender hung up. */
+/** Refuses a request whose body was not read. Sends nothing if the sender closed the connection. */
 export function refuseBody(exchange: Exchange, { kind, message }: BodyError): void {
   if (kind !== "cut off") refuse(exchange, OF_BODIES[kind], kind === "slow" ? `: ${message}` : "");
 }
@@ -94,8 +94,8 @@ export function refuseMethod(exchange: Exchange, allow: string): void {
 }
 
 /**
- * Explains to the caller why few requests used up the limit: nobody guesses that a list of 5,000 devices and 5 fields
- * costs 26 requests.
+ * Explains why few requests used up the limit: a list of 5,000 devices and 5 fields costs 26 requests, which nobody
+ * would guess.
  */
 const WHY_KEY =
   "; a long answer counts as several requests, one more for every 1000 of its values: ask for pages with `first`, or for fewer fields";

@@ -1,5 +1,5 @@
 /**
- * Limits on a document, measured on its syntax tree before the standard rules run: some of these rules take quadratic
+ * Limits on a document, measured on its syntax tree before the standard rules run, since some of these take quadratic
  * time. A fragment counts once for each spread, as in execution.
  */
 import {
@@ -42,8 +42,8 @@ function add(total: Measure, part: Measure): void {
 }
 
 /**
- * Measures a document. A fragment counts wherever it is spread. An unused fragment counts once: execution skips such a
- * fragment, but each validation rule reads it.
+ * Measures a document. A fragment counts once for each spread. An unused fragment counts once: execution skips it, but
+ * each validation rule reads it.
  */
 export function measure(document: DocumentNode): Measure | "cycle" {
   const definitions = document.definitions.filter(
@@ -51,7 +51,7 @@ export function measure(document: DocumentNode): Measure | "cycle" {
   );
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const node of definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
-  // Measure each fragment once, so that nested spreads cannot multiply the time of measuring.
+  // Measure each fragment once, so that nested spreads do not multiply the measuring time.
   const measured = new Map<Definition, Measure | "open">();
   const spread = new Set<Definition>();
   let cycle = false;
@@ -98,7 +98,7 @@ export function measure(document: DocumentNode): Measure | "cycle" {
   for (const node of definitions) ofDefinition(node);
   if (cycle) return "cycle";
   const sum = nothing();
-  // Compare nodes, not names: of two fragments with one name only one is spread, but the rules read both.
+  // Compare nodes, not names: of two fragments with one name, only one is spread, but the rules read both.
   for (const node of definitions) if (!spread.has(node)) add(sum, ofDefinition(node));
   return sum;
 }

@@ -1,7 +1,7 @@
 /**
- * Adopt keys. A device enrols with an adopt key, which is of no other use. A key is valid until a time and for a number
- * of devices, and puts these devices into groups. The full key is shown once. Revoking a key leaves enrolled devices as
- * they are.
+ * Adopt keys. A device enrols with an adopt key, which has no other use. A key is valid until a time and for a number
+ * of devices, and puts these devices into groups. The full key is shown once. Revoking a key does not affect enrolled
+ * devices.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
@@ -20,7 +20,7 @@ export interface AdoptKey {
   /** Public id. */
   readonly id: string;
   readonly name: string;
-  /** Device of the team that the key adopts; null: the key makes new devices. */
+  /** Device of the team that the key adopts. Null for a key that makes new devices. */
   readonly device_id: string | null;
   /** Email of the person who made the key, or `key` and the public id of an API key. */
   readonly created_by: string;
@@ -45,7 +45,7 @@ export interface NewAdoptKey {
 export const ADOPT_KEY_COLUMNS =
   "id, name, device_id, created_by, created_at, expires_at, max_devices, used, last_used_at, revoked_at";
 
-/** Returns why the key can enrol no more devices, or undefined if it can. */
+/** Returns why the key can enrol no more devices, or undefined if it still can. */
 export function spentBecause(key: AdoptKey, now: number): "revoked" | "expired" | "used up" | undefined {
   if (key.revoked_at !== null) return "revoked";
   if (now >= key.expires_at) return "expired";
@@ -53,8 +53,8 @@ export function spentBecause(key: AdoptKey, now: number): "revoked" | "expired" 
 }
 
 /**
- * Makes a key for a form, which `nonce` identifies. If the same form is sent again, makes nothing and returns
- * undefined. Members may make keys, since they may add devices too.
+ * Makes a key for a form, which `nonce` identifies. Returns undefined if the same form already made its key. Members
+ * may make keys, since they may add devices too.
  */
 export async function createAdoptKey(
   db: Database,
@@ -154,7 +154,7 @@ export async function findAdoptKey(db: Queries, teamId: string, id: string): Pro
 async function adoptKeyOf(db: Queries, teamId: string, id: string): Promise<AdoptKey> {
   const key = await findAdoptKey(db, teamId, id);
   if (key !== undefined) return key;
-  // The error must not repeat the whole input, because someone may have pasted a full secret key.
+  // Do not repeat the whole input, since somebody may have pasted a secret key.
   throw new UserError(
     `got adopt key ${id.slice(0, 12)}, expected the public id of one of the team`,
     404,
@@ -179,7 +179,7 @@ export async function revokeAdoptKey(
   });
 }
 
-/** Deletes a key. Devices that enrolled with it stay. */
+/** Deletes a key. Devices that enrolled with it are not affected. */
 export async function deleteAdoptKey(
   db: Database,
   now: number,

@@ -75,7 +75,7 @@ export interface NewChannel {
 
 type Limits = Pick<Config, "webhookAddresses" | "smtpUrl">;
 
-/** Returns the address of a channel, or throws an error that says what is wrong with the address. */
+/** Returns the address of a channel, or throws an error about a wrong address. */
 function readAddress({ webhookAddresses, smtpUrl }: Limits, { webhook, email }: NewChannel): [string, string] {
   if ((webhook === undefined) === (email === undefined))
     throw new UserError("got both a webhook and an email or neither, expected one of them", 400, "Enter one address.");
@@ -87,7 +87,7 @@ function readAddress({ webhookAddresses, smtpUrl }: Limits, { webhook, email }: 
         "This hub sends no e-mail. Whoever runs it has to name a mail server.",
       );
     const address = cleanEmail(email);
-    // Refuse characters with a meaning in mail headers, which could add a second receiver, a name or a comment.
+    // Refuse characters with a meaning in mail headers. They could add a second receiver, a name or a comment.
     if (/[,;:<>()[\]\\"]/.test(address))
       throw new UserError(
         `email: got ${JSON.stringify(address.slice(0, 80))}, expected one plain address`,
@@ -148,7 +148,7 @@ export async function createChannel(
   return { channel, secret };
 }
 
-/** Renames a channel. The address cannot change: the secret and the queued messages belong to this address. */
+/** Renames a channel. The address cannot change, since the secret and the queued messages belong to it. */
 export async function renameChannel(
   db: Database,
   { now, actor, teamId }: Change,
@@ -164,7 +164,7 @@ export async function renameChannel(
   });
 }
 
-/** Deletes a channel and its messages. Refuses a channel that rules name, since these rules would have no receiver. */
+/** Deletes a channel and its messages. Refuses while rules name the channel, since they would have no receiver. */
 export async function deleteChannel(db: Database, { now, actor, teamId }: Change, id: string): Promise<AlertChannel> {
   return db.write(async (tx) => {
     const channel = await needChannel(tx, teamId, id);

@@ -23,7 +23,7 @@ interface KindRow {
   readonly least: number;
   readonly most: number;
   readonly usual: number;
-  /** Words of a message: after the name of a single subject, and after the number of several. */
+  /** Words of a message: after the name of one subject, and after a number of subjects. */
   readonly one: string;
   readonly several: string;
   /** Words for one subject and for several subjects. */
@@ -39,7 +39,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const DEVICE: readonly [string, string] = ["device", "devices"];
 
-/** Returns the condition that a device is online and meets a further condition. */
+/** Returns the condition that a device is online and that another condition holds. */
 const online = (now: number, sql: string, ...params: Value[]) => ({
   sql: `${IS_ONLINE} = 1 AND ${sql}`,
   params: [...onlineBetween(now), ...params],
@@ -49,7 +49,7 @@ export const KINDS: Readonly<Record<AlertKind, KindRow>> = {
   device_offline: {
     ...{ label: "Device offline for N minutes", unit: "minutes", least: 1, most: 43_200, usual: 5, subject: DEVICE },
     ...{ one: "is offline", several: "are offline" },
-    // Give devices time to report: just after a start, the hub has not heard from any of them.
+    // Give devices time to report: just after a start, the hub has not heard from any.
     needs: (minutes) => minutes * MINUTE_MS,
     where: (minutes, now) => ({
       sql: "s.revoked_at IS NULL AND s.last_contact_at < ? AND s.last_contact_at + 3000 * s.beat_seconds < ?",
@@ -120,13 +120,13 @@ export const isKind = (text: string): text is AlertKind => Object.hasOwn(KINDS, 
 export const isOfDevices = (kind: AlertKind): boolean => KINDS[kind].subject === DEVICE;
 
 /**
- * Returns the FROM clause of a kind. Its table `d` has team_id, id and name of the subject, its table `s` the columns
- * that the conditions use.
+ * Returns the FROM clause of a kind. Its table `d` has team_id, id and name of the subject. Its table `s` has the
+ * columns of the conditions.
  */
 export function sourceOf(kind: AlertKind): string {
   if (isOfDevices(kind)) return "devices d JOIN device_states s ON s.team_id = d.team_id AND s.device_id = d.id";
   if (kind === "rollout_stopped")
-    // A target may have two roll-outs, one of its network and one of its agent. Use the row of the stopped one.
+    // A target may have two roll-outs, of its network and of its agent. Use the row of the stopped one.
     return (
       `(${ROLLOUT_TARGETS.join(" UNION ALL ")}) d ` +
       "JOIN (SELECT team_id, kind, target_id, max(rollout_state) AS rollout_state FROM assignments " +
@@ -135,7 +135,7 @@ export function sourceOf(kind: AlertKind): string {
   return `(${KEYS.join(" UNION ALL ")}) d JOIN (${KEYS.join(" UNION ALL ")}) s ON s.team_id = d.team_id AND s.id = d.id`;
 }
 
-/** No group has an id like that of a tag here. */
+/** The prefix `tag:` keeps ids of tags apart from those of groups. */
 const ROLLOUT_TARGETS = [
   "SELECT team_id, 'group' AS kind, id AS target_id, id, name FROM device_groups",
   "SELECT DISTINCT team_id, kind, target_id, 'tag:' || target_id, 'tag ' || target_id FROM assignments WHERE kind = 'tag'",

@@ -1,4 +1,4 @@
-/** Alert rules of a team. A rule says what is watched, on which devices, and which channels get messages. */
+/** Alert rules of a team. A rule states a fault, the devices to watch, and the channels that get messages. */
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
@@ -101,7 +101,7 @@ type Places = Pick<AlertRule, "group_id" | "tag" | "channel_id">;
 
 /**
  * Throws unless the rule may name its group, tag and channel.
- * @param changed fields that the change sets. Other fields are not checked: a deleted group may stay in a rule
+ * @param changed fields that the change sets. Other fields are not checked, since a deleted group may stay in a rule
  */
 async function checkPlaces(tx: Queries, { team_id, kind }: AlertRule, changed: Partial<Places>): Promise<void> {
   const { group_id = null, tag = null, channel_id = null } = changed;
@@ -113,8 +113,8 @@ async function checkPlaces(tx: Queries, { team_id, kind }: AlertRule, changed: P
 }
 
 /**
- * A change of a rule. An undefined field stays as it is, and null restores the default. The kind cannot change, since
- * alerts hold it too.
+ * A change of a rule. An undefined field is not changed, and null restores the default. The kind cannot change, since
+ * alerts state it too.
  */
 export interface AlertRuleChange {
   readonly name?: string | null | undefined;
@@ -125,8 +125,8 @@ export interface AlertRuleChange {
 }
 
 /**
- * Changes a rule. If the name was made from kind and threshold, the name follows the new threshold. Open alerts stay.
- * They end as usual once the changed rule no longer finds their faults.
+ * Changes a rule. A name made from kind and threshold follows the new threshold. Open alerts stay open until the
+ * changed rule no longer finds their faults.
  */
 export async function updateRule(
   db: Database,

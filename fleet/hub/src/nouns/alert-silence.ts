@@ -20,8 +20,8 @@ export interface Silence {
 }
 
 /**
- * Condition that no silence holds back an alert `a`. Its parameter is the time. A stopped roll-out has as subject the
- * id of a group, or `tag:` and a tag.
+ * Condition that no silence holds back an alert `a`. Its parameter is the time. The subject of a stopped roll-out is
+ * the id of a group, or `tag:` and a tag.
  */
 export const NOT_SILENT =
   "NOT EXISTS (SELECT 1 FROM alert_silences q WHERE q.team_id = a.team_id AND q.until > ? AND (" +
@@ -64,7 +64,7 @@ export async function silence(
       "DELETE FROM alert_silences WHERE team_id = ? AND kind = ? AND target_id = ? RETURNING 1 AS done",
       [teamId, kind, id],
     );
-    // A silence can end although its target is gone: a tag goes with the last device that has it.
+    // Allow ending a silence whose target is gone: a tag disappears with its last device.
     if (minutes > 0 || ended.length === 0)
       await (kind === "rule" ? needRule(tx, teamId, id) : needTarget(tx, teamId, { kind, id }));
     if (minutes > 0)

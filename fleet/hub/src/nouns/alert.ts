@@ -22,7 +22,7 @@ const COLUMNS = "id, rule_id, rule_name, kind, subject, subject_name, began_at, 
 export interface AlertFilter {
   readonly open?: boolean | undefined;
   readonly subject?: string | undefined;
-  /** Start of the page: only alerts that opened earlier than this one. */
+  /** Start of the page: only alerts that opened before this one. */
   readonly before?: { readonly at: number; readonly id: string } | undefined;
 }
 

@@ -35,8 +35,8 @@ export const FULL_KEY: NewKey = { name: "Full access", scopes: null };
 export type MadeKey = MintedKey & { readonly expires_at: number | null };
 
 /**
- * Makes a key for a form, which `nonce` identifies. If the same form is sent again, by a double click or a reload,
- * makes nothing and returns undefined. `form` is unique in the database, so this also works across processes.
+ * Makes a key for a form, which `nonce` identifies. Returns undefined if the same form already made its key, after a
+ * double click or a reload. `form` is unique in the database, so this also works across processes.
  */
 export async function createKey(
   db: Database,
@@ -117,7 +117,7 @@ export async function rotateKey(
   const key = mintKey();
   return db.write(async (tx) => {
     await admitMaker(tx, now, maker, teamId);
-    // Check for a repeated form first, since the form itself has rotated the key by then.
+    // Check for a repeated form first: that form itself has rotated the key.
     if ((await tx.all("SELECT id FROM api_keys WHERE form = ?", [sha256(nonce)])).length > 0) return undefined;
     const old = await keyOf(tx, teamId, id);
     if (!holds(old, now) || old.replaced_by !== null) {
@@ -134,7 +134,7 @@ export async function rotateKey(
     const end = Math.min(now + overlapHours * HOUR_MS, old.expires_at ?? Infinity);
     await tx.all("UPDATE api_keys SET expires_at = ?, replaced_by = ? WHERE id = ?", [end, key.id, id]);
     await audit(tx, now, maker.email, "key.created", teamId, key.id);
-    // Write this row with the new end, which a restore reads: the old key must not become valid for longer.
+    // Write this row with the new end. A restore reads it, so that the old key does not become valid for longer.
     await audit(tx, now, maker.email, "key.rotated", teamId, `${id} ${key.id} ${new Date(end).toISOString()}`);
     return { ...key, expires_at };
   });
@@ -154,7 +154,7 @@ export interface KeyRow {
 export const holds = ({ revoked_at, expires_at }: Pick<KeyRow, "revoked_at" | "expires_at">, now: number): boolean =>
   revoked_at === null && (expires_at === null || now < expires_at);
 
-/** Returns the key and its team. Nothing is cached: a revoked key is refused at once. */
+/** Returns the key and its team. Nothing is cached, so that a revoked key is refused at once. */
 export async function lookUpKey(db: Queries, id: string): Promise<KeyRow | undefined> {
   const rows = await db.all<KeyRow>(
     "SELECT k.hash AS hash, k.revoked_at AS revoked_at, k.expires_at AS expires_at, k.scopes AS scopes, k.team_id AS team_id, t.name AS team_name FROM api_keys k JOIN teams t ON t.id = k.team_id WHERE k.id = ?",
@@ -164,7 +164,7 @@ export async function lookUpKey(db: Queries, id: string): Promise<KeyRow | undef
 }
 
 function checkKeyId(id: string): void {
-  // The error must not repeat the whole input, because someone may have pasted a full secret key.
+  // Do not repeat the whole input, since somebody may have pasted a secret key.
   if (!isKeyId(id))
     throw new UserError(
       `key: got ${id.length} characters, expected the public id: the 12 letters and digits between hub_ and the next _`,
@@ -209,8 +209,8 @@ export async function revokeKey(
 }
 
 /**
- * Returns the public ids of valid keys that this person made; without `teamId`, in every team. Whoever removes the
- * person should see these keys, since they belong to the team and stay valid.
+ * Returns the public ids of valid keys that this person made, in a team or, without `teamId`, in every team. They are
+ * shown when the person is removed, since keys belong to the team and stay valid.
  */
 export async function keysMadeBy(db: Queries, userId: string, teamId?: string): Promise<string[]> {
   const rows = await db.all<{ id: string }>(
@@ -235,7 +235,7 @@ export interface ListedKey {
   readonly replaced_by: string | null;
 }
 
-/** Lists the keys of a team, the oldest first. The maker's account may have been removed. */
+/** Lists the keys of a team, the oldest first. The account that made a key may be removed. */
 export async function listKeys(db: Queries, teamId: string): Promise<ListedKey[]> {
   const rows = await db.all<Omit<ListedKey, "scopes"> & { readonly scopes: string }>(
     "SELECT k.id AS id, k.name AS name, k.scopes AS scopes, coalesce(u.email, (SELECT a.actor FROM audit a WHERE a.team_id = k.team_id AND a.action = 'key.created' AND a.subject = k.id ORDER BY a.id LIMIT 1), k.created_by) AS made_by, k.created_at AS created_at, k.expires_at AS expires_at, k.last_used_at AS last_used_at, k.revoked_at AS revoked_at, k.replaced_by AS replaced_by FROM api_keys k LEFT JOIN users u ON u.id = k.created_by WHERE k.team_id = ? ORDER BY k.created_at, k.id",
@@ -245,8 +245,8 @@ export async function listKeys(db: Queries, teamId: string): Promise<ListedKey[]
 }
 
 /**
- * Times of last use, by key. The times are collected and written together: people need them to the minute, and a write
- * for each request would be costly.
+ * Times of last use, by key. They are collected and written together: a minute is exact enough for people, and one
+ * write per request would be costly.
  */
 export class LastUsed {
   #times = new Map<string, number>();
@@ -270,7 +270,7 @@ export class LastUsed {
       });
       return times.size;
     } catch (error) {
-      // Keep the times for the next flush after a failure. Times that were noted meanwhile are newer.
+      // After a failure, keep the times for the next flush. Times recorded meanwhile are newer.
       for (const [id, at] of times) if (!this.#times.has(id)) this.#times.set(id, at);
       throw error;
     }

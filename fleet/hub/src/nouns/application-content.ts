@@ -36,7 +36,7 @@ const MAX_PER_HOUR = 3600;
 class Problems {
   readonly lines: string[] = [];
 
-  /** Returns the result of `read`. If `read` throws, notes the problem and returns undefined. */
+  /** Returns the result of `read`. If `read` throws, records the problem and returns undefined. */
   try<T>(read: () => T): T | undefined {
     try {
       return read();

@@ -56,7 +56,7 @@ interface VersionRow extends Omit<AppVersion, "content"> {
 const VERSION_COLUMNS = "app_id, number, hash, content, description, created_at, created_by";
 const toVersion = (row: VersionRow): AppVersion => ({ ...row, content: JSON.parse(row.content) as AppContent });
 
-/** Returns at most `limit` applications whose ids come after `after`. */
+/** Returns at most `limit` applications with ids after `after`. */
 export async function listApps(db: Queries, teamId: string, after = "", limit = MAX_APPS): Promise<App[]> {
   const rows = await db.all<AppRow>(
     `SELECT ${APP_COLUMNS} FROM apps WHERE team_id = ? AND id > ? ORDER BY id LIMIT ?`,
@@ -268,7 +268,10 @@ export function describeRelease({ release }: SignedRelease): string {
   return `agent ${version} for ${platform}, signed ${signed_at}`;
 }
 
-/** Returns the release number of a version, such as 1.2.0; undefined if the version is not a release of the agent. */
+/**
+ * Returns the release number of a version, such as 1.2.0. Returns undefined if the version is not a release of the
+ * agent.
+ */
 export async function agentVersionOf(
   db: Queries,
   teamId: string,
@@ -282,7 +285,7 @@ export async function agentVersionOf(
 export interface SaveVersion {
   readonly content: AppContent;
   readonly description: string;
-  /** Number of the newest version that the writer saw; undefined if the writer did not look. */
+  /** Number of the newest version known to the writer. Undefined if the writer did not read it. */
   readonly expected?: number | undefined;
 }
 

@@ -1,9 +1,8 @@
 /**
  * Assignments give a version to a device or a set of devices. A set is a group, or all devices with a tag. A device
- * follows its own assignment. Without an own assignment, a device follows the most recently changed assignment among
- * those of its sets. A roll-out gives another version to a share of a set. A person widens this share, or gates do
- * (gates.ts). A write may name the revision that its writer saw, so that two people do not overwrite each other's
- * changes.
+ * follows its own assignment, or else the most recently changed assignment of its sets. A roll-out gives another
+ * version to a share of a set. A person or gates (gates.ts) widen the share. A write may name the last revision known
+ * to the writer, so that two people do not overwrite each other's changes.
  */
 import { createHash } from "node:crypto";
 import type { Database, Queries } from "boxwright-service/database";
@@ -34,7 +33,7 @@ export interface Assignment {
    * it.
    */
   readonly rollout_state: "running" | "stopped" | null;
-  /** Number of devices unable to use `next_version` that stops the roll-out; null if there is no roll-out. */
+  /** Number of devices unable to use `next_version` at which the roll-out stops. Null if there is no roll-out. */
   readonly failure_limit: number | null;
   /** JSON of `Gates`; null if only a person widens the roll-out. */
   readonly gates: string | null;
@@ -85,18 +84,18 @@ export interface Assign extends GivenGates {
   readonly version: number;
   /** Percentage of the set's devices that get the version first; 100 gives the version to all at once. */
   readonly share?: number | undefined;
-  /** Number of failing devices that stops the roll-out. Undefined keeps the present limit, or takes the default. */
+  /** Number of failing devices at which the roll-out stops. Undefined keeps the present limit, or uses the default. */
   readonly failureLimit?: number | undefined;
   /** Comparison before the first step. Undefined keeps the roll-out's present shadow, if there is one. */
   readonly shadow?: GivenShadow | undefined;
-  /** Revision that the writer saw, 0 for no assignment; undefined if the writer did not look. */
+  /** Last revision known to the writer, 0 for no assignment. Undefined if the writer did not read it. */
   readonly expected?: number | undefined;
 }
 
 /**
- * Gives a version to a device or a set. With steps, or with a share below 100, this starts a roll-out or continues the
- * roll-out of the same version. A share of 100 ends the roll-out, and all devices get the version. To undo an
- * assignment, give the earlier version.
+ * Gives a version to a device or a set. With steps, or with a share below 100, this starts a roll-out, or continues the
+ * roll-out of the same version. A share of 100 ends the roll-out, and all devices get the version. To go back, give the
+ * earlier version.
  */
 export async function assign(db: Database, change: Change, given: Assign): Promise<Assignment> {
   const { now, actor, teamId } = change;
@@ -150,7 +149,7 @@ function checkCount(name: string, given: number, max: number): void {
   );
 }
 
-/** Throws unless the devices run a version of the same application, with which a shadow can compare. */
+/** Throws unless the devices already run a version of the same application, since a shadow compares with it. */
 function checkShadow(before: Assignment | undefined, appId: string, version: number, purpose: Purpose): void {
   const refuse = (got: string, expected: string, help: string): never => {
     throw new UserError(`shadow: got it for ${got}, expected ${expected}`, 400, help);
@@ -191,8 +190,8 @@ function nextAssignment(before: Assignment | undefined, given: Chosen, { now, ac
   };
   if (given.share === 100 && given.gates === undefined) return { ...row, version, ...NO_ROLLOUT };
   const isSameApp = before?.app_id === appId;
-  // Keep the id when a roll-out is widened: the hash of the id chooses the devices, and the devices chosen so far must
-  // stay chosen.
+  // Keep the id when a roll-out is widened. The hash of the id chooses the devices, and the chosen ones must stay
+  // chosen.
   const isWidened = isSameApp && before.next_version === version && before.rollout_id !== null;
   const gates = given.gates ?? (isWidened ? parseGates(before.gates) : undefined);
   // Keep at least the present share when gates are added to a running roll-out, so that no device loses the version.
@@ -218,7 +217,7 @@ export const NO_ROLLOUT = {
   ...{ gates: null, step_at: null, shadow: null },
 };
 
-/** Takes the application away from a device or a set. */
+/** Ends the assignment of a device or a set. */
 export async function unassign(
   db: Database,
   { now, actor, teamId }: Change,
@@ -276,9 +275,9 @@ export async function endRollout(
 }
 
 /**
- * Stops the roll-outs of a version that have reached their failure limit, in the sets of the device that failed.
- * Failures count since the last change of the roll-out: a person who widens a stopped roll-out knows the earlier
- * failures. Roll-outs with gates are left out, since counting all devices for each report would cost too much.
+ * Stops the roll-outs of a version that have reached their failure limit, in the sets of the device that failed. Only
+ * failures after the last change of the roll-out count: a person who widens a stopped roll-out knows the earlier ones.
+ * Roll-outs with gates are skipped, since counting all devices for each report would take too long.
  * @returns true if a roll-out was stopped
  */
 export async function stopRollouts(

@@ -1,4 +1,4 @@
-/** Queries for many ids, some at a time. */
+/** Queries for many ids, in parts. */
 import type { Queries } from "boxwright-service/database";
 
 /** Number of ids in one query. The SQL text stays the same, so that the database prepares it once. */

@@ -15,7 +15,7 @@ export async function countChange(tx: Queries, teamId: string, changes = 1): Pro
 }
 
 /**
- * Counts a change of the devices in these sets, if a set is given a version. Otherwise writes the row all the same: on
+ * Counts a change of the devices in these sets if a set has an assignment. Otherwise, writes the row all the same. On
  * PostgreSQL, a simultaneous assignment then makes this transaction run again, and see the assignment.
  */
 export async function countSetChange(
@@ -32,7 +32,7 @@ export async function countSetChange(
 }
 
 /**
- * Returns a text that differs after any change of any team. This query reads one row only, since each process runs it
+ * Returns a text that differs after any change of any team. The query reads only one row, since each process runs it
  * every second.
  */
 export async function readChangeMark(db: Queries): Promise<string> {

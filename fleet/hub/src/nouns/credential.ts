@@ -27,7 +27,9 @@ export interface KnownDevice extends DeviceState {
 
 const FIND = `SELECT c.id AS credential, c.hash AS hash, c.created_at AS credential_created_at, c.used_at AS credential_used_at, c.team_id AS team_id, t.name AS team_name, d.id AS id, d.name AS name, ${STATE_COLUMNS.map((column) => `s.${column} AS ${column}`).join(", ")} FROM device_credentials c JOIN devices d ON d.team_id = c.team_id AND d.id = c.device_id JOIN device_states s ON s.team_id = c.team_id AND s.device_id = c.device_id JOIN teams t ON t.id = c.team_id WHERE c.id = ?`;
 
-/** Returns the device that a credential belongs to. Nothing is cached: a revoked credential is refused at once. */
+/**
+ * Returns the device to which a credential belongs. Nothing is cached, so that a revoked credential is refused at once.
+ */
 export async function lookUpCredential(
   db: Queries,
   id: string,
@@ -53,8 +55,8 @@ export const isOld = ({ credential_created_at }: KnownDevice, now: number): bool
   now - credential_created_at > ROTATE_AFTER_MS;
 
 /**
- * Makes the next credential of a device. The present credential stays valid until the device first uses the next one. A
- * second call, after a lost answer, replaces the next credential.
+ * Makes the next credential of a device. The present one stays valid until the device first uses the next one. If the
+ * device did not get the answer, a second call replaces the next credential.
  */
 export function rotate(db: Database, now: number, { team_id, id, credential }: KnownDevice): Promise<MintedKey> {
   return db.write(async (tx) => {
@@ -72,7 +74,7 @@ export async function noteFirstUse(db: Database, now: number, device: KnownDevic
   const { team_id, id, credential, credential_created_at } = device;
   await db.write(async (tx) => {
     await tx.all("UPDATE device_credentials SET used_at = ? WHERE id = ? AND used_at IS NULL", [now, credential]);
-    // Keep newer credentials: the device may be rotating right now.
+    // Keep newer credentials, since the device may be rotating now.
     await tx.all("DELETE FROM device_credentials WHERE team_id = ? AND device_id = ? AND id <> ? AND created_at <= ?", [
       ...[team_id, id, credential, credential_created_at],
     ]);
@@ -119,15 +121,15 @@ export async function endCredentials(tx: Queries, now: number, teamId: string, d
 }
 
 /**
- * Returns the start of the next second. Hosts refuse tokens issued before this time. `iat` counts whole seconds, so
- * tokens of the present second are refused too.
+ * Returns the start of the next second, in seconds. Hosts refuse tokens issued before this time. `iat` counts whole
+ * seconds, so tokens of the present second are refused too.
  */
 const secondAfter = (now: number): number => Math.floor(now / 1000) + 1;
 
 /**
- * Returns the issue time for the next token of a device, in seconds since 1970. This time is not before the last
- * revocation, since the device may have enrolled again in the same second. The issue time is stored, so that the next
- * revocation is later even if the hub's clock was set back.
+ * Returns the issue time for the next token of a device, in seconds since 1970. It is never before the last revocation,
+ * since the device may have enrolled again in the same second. It is stored, so that the next revocation is later even
+ * if the hub's clock is set back.
  * @returns undefined if the device was revoked or removed after the hub had checked its credential
  */
 export function dateToken(
@@ -138,7 +140,7 @@ export function dateToken(
   const sql = "UPDATE device_states SET token_at = ? WHERE team_id = ? AND device_id = ? AND coalesce(token_at, 0) < ?";
   return db.write(
     async (tx) => {
-      // Check the credential again in the transaction that reads the revocation: a token dated after the revocation
+      // Check the credential again in the transaction that reads the revocation. A token dated after the revocation
       // would be valid for days.
       if ((await lookUpCredential(tx, credential)) === undefined) return undefined;
       const issuedAt = Math.max(Math.floor(now / 1000), await tokensGoodFrom(tx, id));
@@ -170,7 +172,7 @@ export async function voidTokensOfTeam(tx: Queries, now: number, teamId: string)
 }
 
 /**
- * Returns all revocations, also old ones: if the clock is far ahead, new revocations look old, and hosts would miss
+ * Returns all revocations, even old ones. If the clock is far ahead, new revocations look old, and hosts would miss
  * them.
  */
 export const listRevocations = (db: Queries): Promise<{ readonly device_id: string; readonly before: number }[]> =>

@@ -7,7 +7,7 @@ import { devicesOfSets, ROWS_A_TURN, SET_KINDS } from "./device-set.ts";
 import { IS_ONLINE, onlineBetween } from "./status.ts";
 import type { TargetKind } from "./target.ts";
 
-/** What a device should run. */
+/** The version that a device should run. */
 export interface DesiredVersion {
   readonly appId: string;
   /** Identifier of the application. */
@@ -92,9 +92,9 @@ async function appliedOf(db: Queries, teamId: string, row: Row): Promise<Set<str
 }
 
 /**
- * Returns for each device whether it uses the version of a roll-out, or has failed to use this version since the
- * roll-out last changed. A failed device goes back to the earlier version, and its last report names that version: the
- * last report alone does not show the failure.
+ * Returns for each device whether it uses the version of a roll-out, or has failed to use it since the roll-out last
+ * changed. The last report alone does not show a failure: a failed device goes back to the earlier version, and reports
+ * that one.
  */
 export async function lastStates(
   db: Queries,
@@ -114,7 +114,7 @@ interface StateTold {
   readonly at: number;
 }
 
-/** Returns the devices in the share of a roll-out. Devices that follow another assignment are left out. */
+/** Returns the devices in the share of a roll-out. Leaves out devices that follow another assignment. */
 export async function idsInShare(desired: ReadonlyMap<string, DesiredVersion>, rollout: Assignment): Promise<string[]> {
   const { rollout_id, share } = rollout;
   const ids: string[] = [];
@@ -136,8 +136,8 @@ export interface RolloutProgress {
   /** Devices that have not reported yet whether they can use the version. */
   readonly waiting: number;
   /**
-   * Devices in `waiting` that are offline. The roll-out does not wait for these devices, which get the version when
-   * they come back.
+   * Devices in `waiting` that are offline. The roll-out does not wait for them; they get the version when they come
+   * back.
    */
   readonly offline: number;
 }

@@ -1,6 +1,5 @@
 /**
- * Logs of devices: the last lines, which a person asked for, or which a device sent after a failure. Both device and
- * hub cut secrets out.
+ * Logs of devices: the last lines, sent on request of a person or after a failure. Both device and hub remove secrets.
  */
 import { cutLog, redactLog } from "boxwright-service/device-log";
 import type { Database, Queries } from "boxwright-service/database";

@@ -1,4 +1,4 @@
-/** Finds devices with their status by filter and order, in slices. Pages and GraphQL use the same queries. */
+/** Finds devices with their status by filter and order, page by page. Pages and GraphQL use the same queries. */
 import type { Queries, Value } from "boxwright-service/database";
 import { findByIds, IDS } from "./by-ids.ts";
 import { isInSet } from "./device-set.ts";
@@ -30,7 +30,7 @@ export interface DeviceOrder {
   readonly descending: boolean;
 }
 
-/** Start of a slice: after the row with this sort value and this id. */
+/** Start of a page: after the row with this sort value and this id. */
 export interface Position {
   readonly value: string | number;
   readonly id: string;
@@ -89,7 +89,7 @@ export interface Slice {
 }
 
 /**
- * Returns the matching devices in order. JavaScript does the search: the two databases convert to lower case
+ * Returns the matching devices in order. JavaScript does the search, since the two databases convert to lower case
  * differently, and SQLite only for ASCII. A team has at most 20,000 devices.
  */
 export async function queryDevices(

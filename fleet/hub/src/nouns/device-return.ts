@@ -40,7 +40,7 @@ export async function returnsUntil(db: Queries, now: number, teamId: string): Pr
   return until !== null && until > now ? until : null;
 }
 
-/** Condition for a device whose public key is known, but which has no credential that was ever used. */
+/** Condition for a device with a known public key, but without a credential that was ever used. */
 const IS_AWAY =
   "s.public_key IS NOT NULL AND s.revoked_at IS NULL AND NOT EXISTS (SELECT 1 FROM device_credentials c " +
   "WHERE c.team_id = s.team_id AND c.device_id = s.device_id AND c.used_at IS NOT NULL)";

@@ -17,7 +17,7 @@ export function isInSet(kind: SetKind): string {
   return `EXISTS (SELECT 1 FROM ${table} m WHERE m.team_id = d.team_id AND m.device_id = d.id AND m.${column} = ?)`;
 }
 
-/** Rows that are read or looked at before other requests get their turn: a team may have 20,000 devices. */
+/** Number of rows to process before other requests get their turn, since a team may have 20,000 devices. */
 export const ROWS_A_TURN = 500;
 
 interface Row {

@@ -1,6 +1,6 @@
 /**
- * Tags of devices: short texts, independent of groups. A tag exists as long as a device has it, or as long as it is
- * given a version.
+ * Tags of devices: short texts, independent of groups. A tag exists while a device has it, or while it has an
+ * assignment.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";

@@ -12,7 +12,7 @@ import { cleanName } from "./text.ts";
 
 export type Enrolment =
   | { readonly kind: "enrolled"; readonly answer: EnrolAnswer }
-  /** `no_key`: the prefix or checksum is wrong, so the database was not asked. `unknown`: no such key is stored. */
+  /** `no_key`: the prefix or checksum is wrong, and the database was not queried. `unknown`: no such key is stored. */
   | { readonly kind: "no_key" | "unknown" }
   | { readonly kind: "spent"; readonly why: string }
   | { readonly kind: "conflict"; readonly why: string };
@@ -28,8 +28,8 @@ const FIND_KEY = `SELECT k.hash AS hash, k.team_id AS team_id, t.name AS team_na
   .join(", ")} FROM adopt_keys k JOIN teams t ON t.id = k.team_id WHERE k.id = ?`;
 
 /**
- * Enrols a device, completely or not at all. If a request is repeated because its answer was lost, the answer is the
- * same device, unless the first credential was used meanwhile.
+ * Enrols a device, completely or not at all. If the device repeats a request because it did not get the answer, the
+ * answer is the same device, unless its first credential was used meanwhile.
  */
 export async function enrol(db: Database, now: number, request: EnrolRequest, maxDevices: number): Promise<Enrolment> {
   const id = readKey(request.adopt_key, "bwa");

@@ -28,11 +28,11 @@ export interface GivenGates {
 }
 
 /**
- * Default failure limit of a roll-out with gates. Fewer failures never stop it: in small steps, a chance failure is
- * already a large percentage.
+ * Default failure limit of a roll-out with gates. In small steps, a single failure is already a large percentage, so
+ * fewer failures never stop the roll-out.
  */
 export const USUAL_FAILURE_LIMIT = 5;
-/** Defaults of gates. The wait is an hour, since a network may fail as late as that after it was applied. */
+/** Defaults of gates. The wait is an hour, since a network may fail up to an hour after it was applied. */
 export const USUAL_GATES = { success_percent: 90, error_percent: 5, wait_minutes: 60 } as const;
 const MAX_STEPS = 20;
 /** Largest number of minutes that a step may wait: 30 days. */
@@ -54,7 +54,7 @@ export function readGates({ steps, successPercent, errorPercent, waitMinutes }: 
   const success_percent = checkNumber("successPercent", successPercent ?? USUAL_GATES.success_percent, 1, 99);
   const error_percent = checkNumber("errorPercent", errorPercent ?? USUAL_GATES.error_percent, 1, 99);
   const wait_minutes = checkNumber("waitMinutes", waitMinutes ?? USUAL_GATES.wait_minutes, 0, MAX_WAIT_MINUTES);
-  // Refuse such gates: otherwise a step whose devices have all reported could neither open the next step nor stop.
+  // Refuse such gates: a step whose devices have all reported could neither open the next step nor stop.
   if (success_percent + error_percent > 100)
     throw new UserError(
       `successPercent, errorPercent: got ${success_percent} and ${error_percent}, expected at most 100 in all`,
@@ -102,15 +102,16 @@ export interface StepCount {
 }
 
 /**
- * True if failures stop the roll-out: their number reaches the failure limit, and their percentage the gates' limit.
+ * True if failures stop the roll-out: their number reaches the failure limit, and their percentage the limit of the
+ * gates.
  */
 export function isOverError({ error_percent }: Gates, failureLimit: number, { devices, failed }: StepCount): boolean {
   return failed >= failureLimit && failed * 100 >= error_percent * devices;
 }
 
 /**
- * True if enough devices use the version. Failures below the limit are left out of this percentage, so that one failure
- * does not hold up a step of one device.
+ * True if enough devices use the version. Failures below the limit do not count in this percentage, so that one failure
+ * does not block a step of one device.
  */
 export function isSuccess({ success_percent }: Gates, failureLimit: number, count: StepCount): boolean {
   const { devices, applied, failed } = count;
@@ -118,7 +119,7 @@ export function isSuccess({ success_percent }: Gates, failureLimit: number, coun
   return applied * 100 >= success_percent * expected;
 }
 
-/** True if a step has been open for long enough. Ignores an opening time in the future, which a wrong clock wrote. */
+/** True if a step has been open for long enough. Ignores an opening time in the future, written under a wrong clock. */
 export function hasWaited({ wait_minutes }: Gates, openedAt: number, now: number): boolean {
   return now - openedAt >= wait_minutes * MINUTE_MS || openedAt > now + CLOCK_SKEW_MS;
 }

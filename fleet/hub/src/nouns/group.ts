@@ -15,7 +15,7 @@ export interface Group {
   readonly created_at: number;
 }
 
-/** Team that is changed, the person or key who changes it, and the time. */
+/** Team that is changed, person or key that changes it, and time. */
 export interface Change {
   readonly now: number;
   /** An email, `operator`, or `key` and the public id of an API key. */

@@ -1,4 +1,4 @@
-/** Accounts at an OpenID provider, and the users of the hub that they belong to. */
+/** Accounts at an OpenID provider, and the users of the hub to whom they belong. */
 import { randomBytes } from "node:crypto";
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
@@ -16,15 +16,15 @@ export interface Claims {
   readonly email: string;
 }
 
-/** Team that a person joins who has neither an account nor an invitation. */
+/** Team for a person who has neither an account nor an invitation. */
 export interface Joins {
   readonly teamId: string;
   readonly role: Role;
 }
 
 /**
- * Returns the user of a provider's account. At the first sign-in, the verified email identifies the user: one with an
- * account, one who is invited, or, with `joins`, a new one. Throws for everybody else.
+ * Returns the user of a provider's account. At the first sign-in, the verified email identifies a user with an account,
+ * an invited user, or, with `joins`, a new user. Throws for everybody else.
  */
 export async function signInAs(db: Database, now: number, claims: Claims, joins: Joins | undefined): Promise<User> {
   const { issuer, subject } = claims;
@@ -37,7 +37,7 @@ export async function signInAs(db: Database, now: number, claims: Claims, joins:
     const email = cleanEmail(claims.email);
     const user = (await findUser(tx, email)) ?? (await makeUser(tx, now, email, joins));
     const taken = await tx.all("SELECT 1 AS one FROM identities WHERE user_id = ? AND issuer = ?", [user.id, issuer]);
-    // Refuse the sign-in: the email now belongs to another account at the provider.
+    // Refuse the sign-in, since the email now belongs to another account at the provider.
     if (taken.length > 0)
       throw new UserError(
         `got another account of ${issuer} for ${email}, expected the one that signed in before`,
@@ -81,7 +81,7 @@ async function makeUser(tx: Queries, now: number, email: string, joins: Joins | 
 }
 
 /**
- * Returns a text to store in place of a password's hash. The text is random, since the cookies of known browsers are
- * derived from it.
+ * Returns a text to store in place of a password's hash. It is random, since the cookies of known browsers are derived
+ * from it.
  */
 const noPassword = (): string => `none$${randomBytes(16).toString("base64url")}`;

@@ -37,8 +37,8 @@ export async function insertLink(
 }
 
 /**
- * Condition that the maker of a password link may still make it: the person is in a team of this administrator, and in
- * no team that the administrator does not manage. Otherwise the link would let the administrator into another team.
+ * Condition that the maker of a password link may still make it: the person is in a team of this administrator, and
+ * only in teams that the administrator manages. Otherwise, the link would let the administrator into another team.
  */
 const MAKER_MAY = `(l.purpose <> 'reset' OR l.created_by IS NULL OR (
   EXISTS (SELECT 1 FROM members m JOIN users u ON u.id = m.user_id WHERE u.email = l.email AND m.team_id = l.team_id)
@@ -46,7 +46,7 @@ const MAKER_MAY = `(l.purpose <> 'reset' OR l.created_by IS NULL OR (
     SELECT a.team_id FROM members a WHERE a.user_id = l.created_by AND a.role = 'admin'))))`;
 
 /**
- * Returns what an open link is for. Reading does not use the link up, since mail programs and chats fetch links too.
+ * Returns the purpose of an open link. Reading does not use the link up, since mail programs and chats fetch links too.
  */
 export async function readLink(db: Queries, now: number, token: string): Promise<Link | undefined> {
   const rows = await db.all<Link>(
@@ -57,9 +57,9 @@ export async function readLink(db: Queries, now: number, token: string): Promise
 }
 
 /**
- * Cancels the invitations that a person made; without `teamId`, in every team. Call this when the person loses the
- * right to invite: otherwise the person could use an invitation to come back. The invitations stay cancelled if the
- * right is granted again.
+ * Cancels the invitations that a person made, in a team or, without `teamId`, in every team. Call this when the person
+ * loses the right to invite, since the person could use an invitation to come back. The invitations stay cancelled even
+ * if the right is granted again.
  */
 export async function endInvitations(
   tx: Queries,

@@ -1,4 +1,4 @@
-/** Model files of a team. The row is written before the first byte arrives, to reserve the bytes within the quota. */
+/** Model files of a team. The row is written before the first byte arrives, so that its bytes count in the quota. */
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import type { Files } from "../files/files.ts";
@@ -63,8 +63,8 @@ export async function isModelNamed(db: Queries, teamId: string, sha256: string):
 }
 
 /**
- * Reserves the bytes of a file within the quota. Returns the row, whose `complete_at` says if the file is complete
- * already.
+ * Reserves the bytes of a file within the quota. Returns the row, whose `complete_at` tells whether the file is
+ * complete already.
  */
 export async function beginModel(
   db: Database,
@@ -129,8 +129,8 @@ export async function forgetModel(db: Database, teamId: string, sha256: string):
 }
 
 /**
- * Removes a model file that no version names, and its bytes. Deletes the row first: bytes without a row are deleted
- * later, but a row without bytes would offer a missing file.
+ * Removes a model file that no version names, and its bytes. Deletes the row first, since a row without bytes would
+ * offer a missing file. Bytes without a row are deleted later.
  * @returns the name of the file
  * @throws UserError if a version names the file, or the team has no such file
  */

@@ -1,6 +1,6 @@
 /**
- * Reports of devices on the versions that they were given: one row for each device and version. The last report of a
- * device is also in its state, by which lists filter. Both rows are written before the device gets its answer.
+ * Reports of devices on their versions: one row for each device and version. The last report of a device is also in its
+ * state, which lists use as filter. Both rows are written before the device gets its answer.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import type { ApplicationState, ConfigReport } from "boxwright-service/schema/protocol";
@@ -67,7 +67,7 @@ export const plainEtag = (etag: string): string => etag.trim().replace(/^W\//, "
 /**
  * Stores a report. A failure counts in the roll-outs of this version to the device's groups, and may stop them.
  * @returns true if the report changes the version that some device should run
- * @throws UserError for a version that the hub never handed out
+ * @throws UserError for a version that the hub never sent
  */
 export async function noteReport(
   db: Database,
@@ -117,9 +117,9 @@ async function keepTold(tx: Queries, teamId: string, deviceId: string, told: App
 
 /**
  * Stores what a heartbeat reports about the application, if this is new. A network may fail long after the device
- * reported the version as applied, and a report may be lost. A version that the hub does not know is stored too: an
- * agent may run a config of its own.
- * @param device with its last reported version and state
+ * reported the version as applied, and a report may be lost. A version unknown to the hub is stored too, since an agent
+ * may run its own config.
+ * @param device the device, with its last reported version and state
  * @returns true if the heartbeat changes the version that some device should run
  */
 export async function noteHeartbeat(
@@ -138,7 +138,7 @@ export async function noteHeartbeat(
   return false;
 }
 
-/** True if the hub gave out the version, and the last report of the device was about another version or state. */
+/** True if the hub sent the version, and the last report of the device was about another version or state. */
 async function isNewReport(
   db: Queries,
   teamId: string,

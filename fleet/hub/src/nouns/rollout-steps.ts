@@ -1,6 +1,6 @@
 /**
  * Moves roll-outs with gates: opens their next step, ends them after the last one, or stops them. All state is in rows,
- * so a restart loses nothing. Several hubs may try a move at the same time: the revision lets only one of them succeed.
+ * so that a restart loses nothing. If several hubs try a move at the same time, the revision lets only one succeed.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import { messageOf, UnavailableError } from "boxwright-service/errors";
@@ -67,7 +67,7 @@ export async function moveRollouts({ db, desired, now }: Needs): Promise<void> {
       if (move === undefined) continue;
       if (await makeMove(db, rollout, move, now())) desired.wake(rollout.team_id);
     } catch (error) {
-      // Continue: an unreadable roll-out must not hold up the others.
+      // Continue: an unreadable roll-out must not block the others.
       failures.push(error);
     }
   if (failures.length > 0) throw failures[0] as Error;
@@ -93,7 +93,7 @@ interface Move {
   readonly columns: Partial<Assignment>;
 }
 
-/** Returns the next move of a roll-out; undefined if nothing is to do. */
+/** Returns the next move of a roll-out, or undefined if there is none. */
 function chooseMove(rollout: Rollout, gates: Gates, count: StepCount, now: number): Move | undefined {
   const { share, next_version: version, failure_limit, step_at } = rollout;
   const limit = failure_limit ?? 1;
@@ -109,7 +109,7 @@ function chooseMove(rollout: Rollout, gates: Gates, count: StepCount, now: numbe
   return { action: "rollout.step_opened", text: `${next} %, ${text}`, columns: { share: next, step_at: now } };
 }
 
-/** Returns what follows from the shadow of a roll-out; undefined: nothing yet. */
+/** Returns the move after the shadow of a roll-out, or undefined if the shadow has not ended. */
 async function endShadow(needs: Needs, rollout: Rollout, gates: Gates): Promise<Move | undefined> {
   const shadow = parseShadow(rollout.shadow)!;
   const { result } = await readShadowResult(needs, rollout.team_id, rollout, shadow);
@@ -123,8 +123,8 @@ async function endShadow(needs: Needs, rollout: Rollout, gates: Gates): Promise<
 }
 
 /**
- * Writes a move, unless a person changed the roll-out meanwhile. `changed_at` stays the same: failures count since this
- * time, and it decides which of two sets a device follows.
+ * Writes a move, unless a person changed the roll-out meanwhile. `changed_at` stays: failures count since then, and a
+ * device follows the set with the newer one.
  */
 async function makeMove(
   db: Database,

@@ -22,7 +22,7 @@ export interface Session {
 /** Smallest number of milliseconds between two writes of `seen_at`. */
 const SEEN_STEP_MS = 60_000;
 
-/** Opens a session, always with a new token: a cookie from before the sign-in must not become valid. */
+/** Opens a session, always with a new token, so that a cookie from before the sign-in never becomes valid. */
 export async function openSession(
   db: Database,
   now: number,
@@ -63,14 +63,13 @@ export async function readSession(
   if (row === undefined || now - row.created_at >= limits.absoluteMs || now - row.seen_at >= limits.idleMs)
     return undefined;
   if (row.created_at - now > CLOCK_SKEW_MS) return undefined;
-  // Also overwrite a time in the future: a wrong clock wrote it, and the session would not end by idleness.
+  // Overwrite a time in the future too: it was written under a wrong clock, and the session would not end when idle.
   if (now - row.seen_at >= SEEN_STEP_MS || row.seen_at - now > CLOCK_SKEW_MS) await noteSeen(db, now, hash);
   return { token, user: { id: row.id, email: row.email } };
 }
 
 /**
- * Writes when the session was used. If the disk is full, people can still read pages, and the session just ends
- * earlier.
+ * Records the use of a session. If the disk is full, people can still read pages, and the session merely ends earlier.
  */
 async function noteSeen(db: Database, now: number, hash: string): Promise<void> {
   try {

@@ -1,6 +1,6 @@
 /**
- * Reports of devices in a shadow, and what they say together. A device counts for at most twice its equal part of the
- * frames that are needed: whatever it says, it moves the whole by its own part, and half of the devices suffice.
+ * Reports of devices in a shadow, and their common result. A device counts for at most twice its equal part of the
+ * needed frames. So a wrong report has limited effect, and half of the devices suffice.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import { messageOf } from "boxwright-service/errors";
@@ -55,11 +55,11 @@ export async function noteShadow(
         "at = excluded.at, state = excluded.state, message = excluded.message, report = excluded.report",
       values,
     );
-  // Do not sync the disk: after a power cut, the next heartbeat brings the same report.
+  // Do not sync the disk: after a power failure, the next heartbeat brings the same report.
   await db.write(write, { durable: false });
 }
 
-/** Returns what is kept of a report; undefined: it is about something else. */
+/** Returns the part of a report that is stored. Returns undefined if the report is about another task. */
 function readVote({ rolloutId, etag, version }: ShadowTask, given: unknown): Read | undefined {
   try {
     const report = readShadowReport(given);
@@ -123,7 +123,7 @@ export const agreementOf = (report: ShadowReport): number | null => shareOfBoxes
 /** Returns a share as a text: "95.0 %". */
 export const percentText = (share: number): string => `${(share * 100).toFixed(1)} %`;
 
-/** Sorts votes: those of devices that cannot run the version first, then by agreement. */
+/** Sorts votes: first devices that cannot run the version, then by agreement. */
 export function worstFirst(votes: readonly ShadowVote[]): ShadowVote[] {
   const rank = ({ state, report }: ShadowVote): number =>
     state === "failed" ? -2 : report === null ? -1 : (agreementOf(report) ?? 2);
@@ -142,7 +142,7 @@ export function addVotes(
   const most = Math.ceil((2 * min_frames) / Math.max(1, ids.length));
   const all = ids.map((id) => votes.get(id)).filter((vote) => vote !== undefined);
   const reports = all.map(({ report }) => report).filter((report) => report !== null);
-  /** Weight of a report. A version that fails on a device counts as agreeing on nothing there. */
+  /** Weight of a report. A version that fails on a device counts as an agreement of 0 there. */
   const weightOf = ({ state, frames, empty }: ShadowReport): number =>
     state === "failed" ? most : Math.min(frames - empty, most);
   const mean = (of: (report: ShadowReport) => number | null): number | null => {
@@ -190,7 +190,7 @@ export function shadowText({ agreement, frames, devices, reported, failed, slowd
   return parts.join(", ");
 }
 
-/** What follows from a shadow: the roll-out waits, goes on, or stops. */
+/** Decision after a shadow: the roll-out waits, continues, or stops. */
 export function judgeShadow(shadow: Shadow, { frames, agreement, slowdown }: ShadowResult): "wait" | "open" | "stop" {
   if (frames < shadow.min_frames || agreement === null) return "wait";
   const isAgreed = agreement * 100 >= shadow.min_agreement;
@@ -198,13 +198,13 @@ export function judgeShadow(shadow: Shadow, { frames, agreement, slowdown }: Sha
   return isAgreed && isFast ? "open" : "stop";
 }
 
-/** The result of a roll-out's shadow, and what each of its devices said. */
+/** The result of a roll-out's shadow, and the report of each device. */
 interface ShadowReading {
   readonly result: ShadowResult;
   readonly votes: readonly ShadowVote[];
 }
 
-/** Reads the shadow of a roll-out. Once the shadow is over, all devices count that have reported. */
+/** Reads the shadow of a roll-out. After the shadow, all devices that reported count. */
 export async function readShadowResult(
   { db, desired }: { readonly db: Queries; readonly desired: Desired },
   teamId: string,

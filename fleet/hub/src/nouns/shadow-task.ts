@@ -1,4 +1,4 @@
-/** Tasks of devices in a shadow: which devices compare two versions, and which versions. */
+/** Tasks of devices in a shadow: the devices that compare two versions, and the versions. */
 import { placeInRollout, type Assignment } from "./assignment.ts";
 import type { DesiredVersion } from "./desired.ts";
 import { parseShadow, SHADOW_SHARE, type Shadow } from "./shadow.ts";
@@ -19,8 +19,8 @@ export interface ShadowTask {
 }
 
 /**
- * Returns what devices compare, by their id. A set whose share has no device compares on one: otherwise the roll-out
- * would wait for ever.
+ * Returns the tasks of devices, by their id. If no device is in the share of a set, one device compares: otherwise, the
+ * roll-out would wait forever.
  */
 export function shadowsOf(versions: ReadonlyMap<string, DesiredVersion>): Map<string, ShadowTask> {
   const rollouts = new Map<string, { readonly place: number; readonly id: string; readonly task: ShadowTask }[]>();

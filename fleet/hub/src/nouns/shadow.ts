@@ -40,7 +40,7 @@ export const SHADOW_BOUNDS = {
 } as const satisfies Record<Exclude<keyof GivenShadow, "snaps">, readonly [number, number]>;
 
 /**
- * Returns a shadow with defaults for the values that a person left out; undefined if the person stated none.
+ * Returns a shadow with defaults for absent values. Returns undefined if the person stated none.
  * @throws UserError
  */
 export function readShadow(given: GivenShadow | undefined): Shadow | undefined {

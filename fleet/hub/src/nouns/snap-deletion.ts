@@ -1,6 +1,6 @@
 /**
- * Deletes snaps: on demand, by age, and when a team exceeds its limit of bytes. Rows are deleted first, then files. If
- * the hub is killed in between, a file without a row remains, which `deleteOrphans` finds.
+ * Deletes snaps: on request, by age, and when a team exceeds its limit of bytes. Rows are deleted first, then files. If
+ * the hub is killed in between, `deleteOrphans` later finds the file without a row.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import type { FilePlace, Files } from "../files/files.ts";
@@ -89,8 +89,8 @@ export async function sweepSnaps(db: Database, files: Files, now: number, limits
 }
 
 /**
- * Frees `bytes` by deleting the oldest snaps of whichever device has the most bytes. So no device displaces the snaps
- * of others.
+ * Frees `bytes` by deleting the oldest snaps of the device that has the most bytes at that time, so that no device
+ * displaces the snaps of others.
  * @param kept a snap that is not deleted
  */
 export async function makeRoom(
@@ -126,15 +126,14 @@ const PART_MS = DAY_MS;
 
 /**
  * Deletes files without a row, abandoned parts, and the rows of model files that were never completed.
- * @param graceMs files that changed within this time stay, since their row may be about to be written
+ * @param graceMs files that changed within this time stay, since their row may not be written yet
  */
 export async function deleteOrphans(db: Database, files: Files, now: number, graceMs = 600_000): Promise<number> {
   let deleted = 0;
   for await (const { place, isPart, changedAt, remove } of files.list()) {
     if (changedAt >= now - graceMs) continue;
     const isNeeded = await isUsed(db, place);
-    // A killed hub may leave the part of a file that is already in the store, or the copy of a file that was being
-    // read.
+    // Delete parts that a killed hub left: the part of a file that is already in the store, or a copy for reading.
     const isPartNeeded = async () => changedAt >= now - PART_MS && (await files.size(place)) === undefined;
     if (isNeeded && (!isPart || (await isPartNeeded()))) continue;
     await remove();

@@ -30,10 +30,10 @@ export type Added =
       readonly kind: "added";
       readonly id: string;
       readonly missing: readonly string[];
-      /** Bytes of the snap's files; 0 if the snap was announced before. */
+      /** Bytes of the snap's files. 0 if the snap was announced already. */
       readonly bytes: number;
     }
-  /** The device has announced another snap with this id. */
+  /** The device announced a different snap with this id. */
   | { readonly kind: "conflict" }
   | { readonly kind: "too_large"; readonly limit: string; readonly why: string }
   | { readonly kind: "too_many"; readonly limit: string; readonly why: string; readonly seconds: number };
@@ -170,7 +170,7 @@ export async function findExpectedFile(
 
 /**
  * Asks a device for a snap. The answer to the device's next heartbeat carries the request.
- * @returns false if the device never enrolled or is revoked, so that no heartbeat will come
+ * @returns false if the device never enrolled or is revoked, so that no heartbeat comes
  */
 export async function requestSnap(db: Database, now: number, { teamId, deviceId }: SnapSource): Promise<boolean> {
   const rows = await db.write((tx) =>

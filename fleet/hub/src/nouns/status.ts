@@ -1,7 +1,7 @@
 /**
- * The last report of each device, and since when the device is online. The hub collects heartbeats in memory and writes
- * all of them once a second, since 10,000 devices send 333 heartbeats a second. The time of the last contact decides
- * between `ONLINE` and `OFFLINE`, so the hub needs no timer per device.
+ * The last report of each device, and the time since which the device is online. The hub collects heartbeats in memory
+ * and writes them once a second, since 10,000 devices send 333 heartbeats a second. The status `ONLINE` or `OFFLINE`
+ * follows from the time of the last contact, so the hub needs no timer per device.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database, Queries } from "boxwright-service/database";
@@ -11,7 +11,7 @@ import { audit } from "./audit.ts";
 
 /** Returns the milliseconds without contact after which a device is offline: three missed heartbeats. */
 export const offlineMs = (beatSeconds: number): number => 3000 * beatSeconds;
-/** Milliseconds above which the page shows by how much the device's clock is wrong. */
+/** Difference in milliseconds above which the page says that the device's clock is wrong. */
 export const CLOCK_DIFFERENCE_MS = 60_000;
 const HOUR_MS = 3600_000;
 /** Number of hours for which the hub keeps the history of a device. */
@@ -48,7 +48,7 @@ export interface DeviceState {
   readonly application_error: string | null;
   /** The last heartbeat as JSON. */
   readonly report: string | null;
-  /** The hour that the counts below belong to, in hours since 1970. */
+  /** Hour of the counts below, in hours since 1970. */
   readonly hour: number | null;
   readonly contacts: number;
   readonly restarts: number;
@@ -126,7 +126,7 @@ export interface Advanced {
 export function advance(before: DeviceState, beat: Heartbeat, now: number, beat_seconds: number): Advanced {
   const isFirst = before.process_id === null;
   const isRestart = !isFirst && beat.process_id !== before.process_id;
-  // Two devices with the same credential take turns: the counter decreases, or the previous process id comes back.
+  // Two devices with the same credential alternate: the counter decreases, or the previous process id comes back.
   const isConflict =
     !isFirst && (beat.counter < before.counter || (isRestart && beat.process_id === before.previous_process_id));
   const hour = Math.floor(now / HOUR_MS);
@@ -239,7 +239,7 @@ export class Heartbeats {
           await write(tx, pending);
         }
       };
-      // Do not sync the disk: after a power cut, the next heartbeats bring the same values.
+      // Do not sync the disk: after a power failure, the next heartbeats bring the same values.
       await db.write(work, { durable: false });
     } catch (error) {
       for (const [id, pending] of this.#writing) this.#putBack(id, pending);
@@ -249,9 +249,7 @@ export class Heartbeats {
     }
   }
 
-  /**
-   * Collects a heartbeat again after its write failed. If a newer heartbeat of the device waits, keeps the newer state.
-   */
+  /** Collects a heartbeat again after its write failed. Keeps the newer state if a newer heartbeat waits. */
   #putBack(id: string, old: Pending): void {
     const newer = this.#waiting.get(id);
     if (newer === undefined) this.#waiting.set(id, old);

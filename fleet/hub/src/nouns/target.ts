@@ -16,7 +16,7 @@ export interface Target {
 /** Returns all devices with a tag as a target. */
 export const tagTarget = (text: string): Target => ({ kind: "tag", id: readTags([text])[0]! });
 
-/** A tag that has an assignment stays a target after its last device lost it. */
+/** A tag with an assignment stays a target after its last device has lost it. */
 const FIND_TARGET: Readonly<Record<TargetKind, string>> = {
   device: "SELECT id FROM devices WHERE team_id = ? AND id = ?",
   group: "SELECT id FROM device_groups WHERE team_id = ? AND id = ?",

@@ -1,4 +1,3 @@
-/** Teams and their members. */
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
@@ -172,8 +171,8 @@ async function admins(tx: Queries, teamId: string): Promise<string[]> {
 }
 
 /**
- * Throws unless the person is an administrator. Call this in the transaction that writes, since the person may have
- * used an outdated page.
+ * Throws unless the person is an administrator. Call this in the transaction that writes, since the page may be
+ * outdated.
  */
 export async function requireAdmin(tx: Queries, teamId: string, userId: string): Promise<void> {
   const rows = await tx.all("SELECT role FROM members WHERE team_id = ? AND user_id = ? AND role = 'admin'", [

@@ -9,7 +9,7 @@ const MAX_NAME = 100;
 const UNPRINTABLE =
   /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]|\p{Surrogate}/u;
 
-/** A visible character. Joiners and fillers are part of words and emoji, but alone they are invisible. */
+/** A visible character. Joiners and fillers are parts of words and emoji, but are invisible alone. */
 const VISIBLE = /[^\p{Default_Ignorable_Code_Point}\p{Separator}\p{Other}]/u;
 const IGNORABLE = /\p{Default_Ignorable_Code_Point}/u;
 
@@ -33,7 +33,7 @@ export function cleanName(text: string, what: string): string {
   return name;
 }
 
-/** Checks an email. Refuses invisible characters, so that two addresses that look the same are the same. */
+/** Checks an email. Refuses invisible characters, so that two addresses that look the same are equal. */
 export function cleanEmail(text: string): string {
   const email = text.normalize("NFC").trim().toLowerCase();
   if (email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email) || UNPRINTABLE.test(email) || IGNORABLE.test(email)) {

@@ -71,7 +71,7 @@ export async function resetLink(db: Database, now: number, actor: string, emailT
 /**
  * Returns the token of a link with which a member of the team chooses a new password. `by` is the administrator who
  * makes the link. If the member is also in a team that `by` does not administer, only the operator may make a link: it
- * would let `by` into that team.
+ * would give `by` access to that team.
  */
 export async function resetLinkFor(
   db: Database,
@@ -110,7 +110,7 @@ export async function resetLinkFor(
 }
 
 /**
- * Accepts a link, which then is used up. `password` is the hash to store. It is undefined for an invited person with an
+ * Accepts a link, which is then used up. `password` is the hash to store. It is undefined for an invited person with an
  * account, whose password the caller has checked. Returns undefined if the link was used or expired meanwhile.
  */
 export async function useLink(
@@ -122,8 +122,8 @@ export async function useLink(
   return db.write(async (tx) => {
     const link = await readLink(tx, now, token);
     if (link === undefined) return undefined;
-    // Leave the link unused if accepting must fail. Otherwise also use up other invitations of this person into this
-    // team, which would let the person in again after a removal.
+    // Leave the link unused if accepting fails. Otherwise, use up this person's other invitations into this team too,
+    // which would give access again after a removal.
     const useUp = () =>
       tx.all(
         "UPDATE links SET used_at = ? WHERE hash = ? OR (purpose = 'invite' AND used_at IS NULL AND email = ? AND team_id = ?)",
@@ -147,7 +147,7 @@ export async function useLink(
       ]);
       await audit(tx, now, user.email, "user.created", null, user.email);
     } else if (password !== undefined) {
-      // The account was made after the page was shown, so this form must not set its password.
+      // The account was made after the page was shown. This form must not set its password.
       return undefined;
     }
     await useUp();
@@ -182,7 +182,7 @@ export async function removeUser(db: Database, now: number, actor: string, email
     const user = await findUser(tx, email);
     if (user === undefined) throw new UserError(`got ${email}, expected a user (\`boxwright-hub users list\`)`, 404);
     await tx.all("DELETE FROM sessions WHERE user_id = ?", [user.id]);
-    // Use up open invitations, which would make the account again.
+    // Use up open invitations, which would create the account again.
     await tx.all("UPDATE links SET used_at = ? WHERE email = ? AND used_at IS NULL", [now, email]);
     await endInvitations(tx, now, actor, user.id);
     await tx.all("DELETE FROM identities WHERE user_id = ?", [user.id]);

@@ -1,7 +1,7 @@
 /**
- * Keeps in memory what each device should run, so that heartbeats and waiting requests need no query. A change in this
- * process wakes the team's waiting devices at once. Changes in other processes and by commands increase a counter in
- * the database, which each process reads once a second.
+ * Keeps the desired version of each device in memory, so that heartbeats and waiting requests need no query. A change
+ * in this process wakes the team's waiting devices at once. Changes by other processes and commands increase a counter
+ * in the database, which each process reads once a second.
  */
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "boxwright-service/database";
@@ -18,12 +18,12 @@ const POLL_MS = 1000;
  */
 const GATHER_MS = 50;
 /**
- * Number of waiting requests that are woken before other requests get their turn: waking all at once would block the
+ * Number of waiting requests that are woken before other requests get their turn. Waking all at once would block the
  * hub.
  */
 const WOKEN_A_TURN = 20;
 /**
- * Largest number of teams in memory. A further team replaces a team without waiting devices, which is read again when
+ * Largest number of teams in memory. One more team replaces a team without waiting devices, which is read again when
  * needed.
  */
 const MAX_TEAMS = 1000;
@@ -96,12 +96,18 @@ export class Desired {
     return count;
   }
 
-  /** Returns what a device should run; undefined if nothing. Queries the database only if the team is not in memory. */
+  /**
+   * Returns the version that a device should run, or undefined if there is none. Queries the database only if the team
+   * is not in memory.
+   */
   async version(teamId: string, deviceId: string): Promise<DesiredVersion | undefined> {
     return (await this.#loaded(teamId)).versions!.get(deviceId);
   }
 
-  /** Returns the version of the agent that a device should run; undefined if any. Costs as much as `version`. */
+  /**
+   * Returns the version of the agent that a device should run. Undefined if any version will do. Costs as much as
+   * `version`.
+   */
   async agent(teamId: string, deviceId: string): Promise<DesiredVersion | undefined> {
     return (await this.#loaded(teamId)).agents.get(deviceId);
   }
@@ -117,7 +123,7 @@ export class Desired {
     return (await this.#loaded(teamId)).shadows;
   }
 
-  /** Returns what all devices of a team should run, including earlier changes by other processes. */
+  /** Returns the versions that all devices of a team should run, including earlier changes by other processes. */
   async all(teamId: string, purpose: Purpose): Promise<ReadonlyMap<string, DesiredVersion>> {
     await this.poll();
     const { versions, agents } = await this.#loaded(teamId);
@@ -133,12 +139,12 @@ export class Desired {
     return team;
   }
 
-  /** Returns the ETag, without quotes, of what a device should run. */
+  /** Returns the ETag, without quotes, of the version that a device should run. */
   async etag(teamId: string, deviceId: string): Promise<string | null> {
     return (await this.version(teamId, deviceId))?.etag ?? null;
   }
 
-  /** Returns what these devices should run, by id, including earlier changes by other processes. */
+  /** Returns the versions that these devices should run, by id, including earlier changes by other processes. */
   async latest(teamId: string, deviceIds: readonly string[]): Promise<Map<string, DesiredVersion>> {
     await this.poll();
     const found = new Map<string, DesiredVersion>();
@@ -149,7 +155,10 @@ export class Desired {
     return found;
   }
 
-  /** Waits until a device should run another version than `etag` (null: nothing), or until the time is up. */
+  /**
+   * Waits until a device should run a version other than `etag`, or until the time is up. `etag` is null for no
+   * version.
+   */
   async waitForOther(
     teamId: string,
     deviceId: string,
@@ -188,12 +197,12 @@ export class Desired {
     const waiter: Waiter = { etag, end };
     const timer = setTimeout(end, left);
     set.add(waiter);
-    // Check again: if the versions changed since the caller looked, nothing would wake the request for this change.
+    // Check again: for a change since the caller looked, nothing would wake the request.
     if (versions !== undefined && (versions.get(deviceId)?.etag ?? null) !== etag) end();
     return end;
   }
 
-  /** Reads again what the devices of a team should run. Call this after the transaction of a change. */
+  /** Reads again which versions the devices of a team should run. Call this after the transaction of a change. */
   wake(teamId: string): void {
     const team = this.#teams.get(teamId);
     if (team === undefined) return;

@@ -50,7 +50,7 @@ function Threshold({ id, value }: { id: string; value?: string }) {
   );
 }
 
-/** What is selected in a rule's form when the form is shown. */
+/** The selected values of a rule's form. */
 type Chosen = Pick<AlertRule, "group_id" | "tag" | "channel_id">;
 
 /**
@@ -60,7 +60,7 @@ type Chosen = Pick<AlertRule, "group_id" | "tag" | "channel_id">;
 function PlaceFields({ groups, tags, channels, chosen, id = "rule" }: Places & { chosen?: Chosen; id?: string }) {
   const named = groups.map((group) => [group.id, group.name] as const);
   const { group_id = null, tag: chosenTag = null } = chosen ?? {};
-  // Keep a deleted group or an unused tag as a choice: otherwise saving another field would make the rule watch all
+  // Keep a deleted group or an unused tag as a choice. Otherwise, saving another field would make the rule watch all
   // devices.
   const isLost = group_id !== null && groups.every((group) => group.id !== group_id);
   const lost = isLost ? [[group_id, "a group that was deleted"] as const] : [];
@@ -99,7 +99,7 @@ function PlaceFields({ groups, tags, channels, chosen, id = "rule" }: Places & {
 
 interface ChangeFormProps extends RuleFormProps {
   readonly rule: AlertRule;
-  /** False if the name was made from kind and threshold. Then the form leaves the field empty. */
+  /** False if the name was made from kind and threshold. The form then leaves the field empty. */
   readonly hasOwnName: boolean;
   /** Returns the text that was typed before an error; undefined to show the rule as it is. */
   readonly typed: ((field: string) => string) | undefined;

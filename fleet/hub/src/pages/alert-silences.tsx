@@ -16,7 +16,7 @@ interface FormProps {
   readonly csrf: string;
   /** Name of the silenced rule, device, group or tag, for screen readers. */
   readonly what: string;
-  /** Value of the field "target", if the address of the form does not name it. */
+  /** Value of the field "target", unless the address of the form names the target. */
   readonly target?: string;
   readonly until: number | undefined;
   readonly now: number;
@@ -69,7 +69,7 @@ interface SectionProps {
   readonly now: number;
 }
 
-/** Section of the page of alerts: silences of devices, groups and tags. Those of rules stand in the list of rules. */
+/** Section of the page of alerts: silences of devices, groups and tags. The list of rules shows silences of rules. */
 export function SilenceSection({ silences, names, groups, tags, base, csrf, now }: SectionProps) {
   const action = `${base}/silences`;
   const silent = silences.filter(({ kind }) => kind !== "rule");

@@ -11,7 +11,7 @@ export interface Answer {
   readonly headers: AnswerHeaders;
 }
 
-/** Seconds after which a user may retry: within this time several of the queued sign-ins end. */
+/** Seconds after which a user may retry: several of the queued sign-ins end within this time. */
 export const BUSY_WAIT = 5;
 
 /** Content-Security-Policy of pages. A page that loads more extends this policy. */
@@ -20,7 +20,7 @@ export const PAGE_POLICY =
 
 const SECURITY = {
   "content-security-policy": PAGE_POLICY,
-  // Use `same-origin`: with `no-referrer`, browsers send `Origin: null` with the hub's own forms.
+  // Use `same-origin`. With `no-referrer`, browsers would send `Origin: null` with the hub's own forms.
   "referrer-policy": "same-origin",
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",

@@ -12,7 +12,7 @@ import type { Site } from "./site.ts";
 
 export function registerApplication(site: Site, guards: Guards): void {
   const base = "/teams/:team/apps/:app";
-  /** Redirects a GET of a form's path, which Enter in the address bar sends after the form failed. */
+  /** Redirects a GET of a form's path, sent by Enter in the address bar after the form failed. */
   const formPage = (visit: Member): Answer => redirect(`/teams/${visit.team.id}/apps/${visit.param("app")}`);
   /** Registers a form that changes assignments. The answer leads back to the page with the form. */
   const form = (path: string, work: (site: Site, visit: Member, app: App) => Promise<Said>): void => {
@@ -26,7 +26,7 @@ export function registerApplication(site: Site, guards: Guards): void {
         return redirect(sayAt(visit.session, backOf(visit) ?? `/teams/${visit.team.id}/apps/${app.id}`, said));
       },
       (visit, problem) => {
-        // Throw to the router: the form is on a device's page, and the page shown here is another one.
+        // Throw to the router: the form was on a device's page, not on this one.
         if (backOf(visit) !== undefined) throw problem;
         return appPage(site, visit, problem);
       },
@@ -71,7 +71,7 @@ function targetOf(site: Site, { form, team }: Member): Promise<Target> {
   return findTarget(site.db, team.id, form("device"));
 }
 
-/** Returns the address of the device's page if the form is on it, else undefined. */
+/** Returns the address of the device's page if the form is on it. Else returns undefined. */
 function backOf({ form, team }: Member): string | undefined {
   const [, id] = /^device:([0-9A-Za-z._:-]{1,64})$/.exec(form("target")) ?? [];
   return form("back") === "device" && id !== undefined ? `/teams/${team.id}/devices/${id}` : undefined;

@@ -15,7 +15,7 @@ const ROWS_A_PAGE = 100;
 const DAY_MS = 86_400_000;
 const LEAST_DAYS = 30;
 const MAX_DAYS = 36_500;
-/** Prefixes of action names, each with the subject of these actions. */
+/** Prefixes of action names, each with the kind of subject. */
 const KINDS = [
   ["", "anything"],
   ["device.", "devices"],

@@ -93,7 +93,7 @@ function Clock({ offset }: { offset: number }) {
 }
 
 /**
- * Says how full the spool is. A spool file is deleted when its last frame is delivered, so its bytes include delivered
+ * Says how full the spool is. A spool file is deleted after its last frame is delivered, so its bytes include delivered
  * frames.
  */
 function spoolText({ bytes, limit, frames }: Heartbeat["spool"]): string {
@@ -125,7 +125,7 @@ function framed(address: string): string {
   return url.href;
 }
 
-/** True if a page of this hub can show the host's page in a frame: browsers allow no http page inside an https page. */
+/** True if a page of this hub can show the host's page in a frame. Browsers allow no http page inside an https page. */
 export function mayFrame(address: string, baseUrl: string): boolean {
   return address.startsWith("https:") || baseUrl.startsWith("http:");
 }
@@ -144,7 +144,7 @@ export function History(props: { hours: readonly Hour[]; now: number; beatSecond
   const { hours, now, beatSeconds } = props;
   if (hours.length === 0) return <p class="soft">No contact in the last {DAYS} days.</p>;
   const last = Math.floor(now / HOUR_MS);
-  // Contacts of a full bar: every heartbeat of the hour came.
+  // Contacts of a full bar, if every heartbeat of the hour came.
   const full = 3600 / beatSeconds;
   const bars = hours.map(({ hour, contacts }) => {
     const height = Math.max(LEAST_HEIGHT, Math.round((BAR_HEIGHT * Math.min(contacts, full)) / full));

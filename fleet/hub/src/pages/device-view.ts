@@ -1,12 +1,12 @@
 /**
- * The address of the list of devices holds the whole view: search, filters, order, page, and the row whose form is
- * open. So Back, reload and a shared link show the same view.
+ * The address of the list of devices contains the whole view: search, filters, order, page, and the row with an open
+ * form. So Back, reload and a shared link show the same view.
  */
 import type { DeviceFilter, DeviceOrder, OrderField } from "../nouns/device-query.ts";
 
 export const MAX_SEARCH = 100;
 
-/** View that the query of the address holds. An unused filter is an empty text. */
+/** View in the query of the address. An unused filter is an empty text. */
 export interface View {
   readonly search: string;
   readonly status: string;

@@ -40,7 +40,7 @@ const SECTIONS: readonly ((site: Site, visit: Member, device: ShownDevice) => Pr
   logSection,
 ];
 
-/** Days for which the adopt key of an existing device is valid. They are few, since people use such a key at once. */
+/** Days for which the adopt key of an existing device is valid. Few, since people use such a key at once. */
 const ADOPT_DAYS = 1;
 
 export function registerDevice(site: Site, guards: Guards): void {

@@ -38,8 +38,8 @@ export function registerDevices(site: Site, guards: Guards): void {
   const base = "/teams/:team/devices";
   type Open = "rename" | "remove";
   /**
-   * Registers a form. A GET of its path, which Enter in the address bar sends after the form failed, shows the page
-   * with the form.
+   * Registers a form. A GET of its path, sent by Enter in the address bar after the form failed, shows the page with
+   * the form.
    */
   const form = (path: string, open: Open | undefined, work: (visit: Member) => Promise<Answer>): void => {
     const openView = (visit: Member): View =>
@@ -88,7 +88,7 @@ function addressOf({ team }: Member, view: View): string {
   return `/teams/${team.id}/devices${queryOf(view)}${open === undefined ? "" : `#device-${encodeURIComponent(open)}`}`;
 }
 
-/** Redirects to the part of the list with the device, and shows there what happened to it. */
+/** Redirects to the part of the list with the device, and shows a message there. */
 async function tellAt({ db }: Site, visit: Member, { id }: Device, said: Said): Promise<Answer> {
   const page = Math.ceil((await countDevices(db, visit.team.id, id)) / DEVICES_A_PAGE);
   return redirect(sayAt(visit.session, `${addressOf(visit, { ...emptyView, page })}#device-${id}`, said));

@@ -6,7 +6,7 @@ export interface DiffLine {
 
 /**
  * Largest number of lines on either side for a detailed difference. In longer texts, everything between the common
- * start and end is shown as replaced.
+ * start and end counts as replaced.
  */
 const MAX_LINES = 1500;
 
@@ -32,7 +32,7 @@ function diffMiddle(a: readonly string[], b: readonly string[]): DiffLine[] {
   const added = (text: string): DiffLine => ({ kind: "added", text });
   if (a.length > MAX_LINES || b.length > MAX_LINES) return [...a.map(removed), ...b.map(added)];
   const width = b.length + 1;
-  // lengths[i][j]: length of the longest common sequence of the lines from i on and the lines from j on.
+  // lengths[i][j] is the length of the longest common sequence of lines from i on in `a` and from j on in `b`.
   const lengths = new Uint16Array((a.length + 1) * width);
   for (let i = a.length - 1; i >= 0; i--)
     for (let j = b.length - 1; j >= 0; j--)

@@ -1,4 +1,4 @@
-/** The page for people who open /graphql in a browser: says what the address is for. */
+/** The page for people who open /graphql in a browser. It explains the address. */
 import type { Exchange } from "boxwright-service/http/exchange";
 import { sendAnswer, show } from "./answer.tsx";
 import { curlLine } from "./curl.ts";

@@ -50,7 +50,7 @@ const PROBLEMS: Readonly<Partial<Record<BodyErrorKind, readonly [UserStatus, str
   ],
 };
 
-/** Reads a form. Call this as late as possible: a sender without permission must not cause any parsing. */
+/** Reads a form. Call this as late as possible, so that a sender without permission causes no parsing. */
 export async function readForm(exchange: Exchange, max = MAX_FORM): Promise<Form> {
   try {
     return formOf(new URLSearchParams(await readText(exchange, { most: max })));

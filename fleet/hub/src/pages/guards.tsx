@@ -1,6 +1,6 @@
 /**
  * Guards of pages, in this order: checks for all visitors, the session, the form of a POST with its CSRF mark, and
- * membership of the team in the path. A form is not read before its sender has a session.
+ * membership of the team in the path. A form is read only if its sender has a session.
  */
 import { checkCsrf, csrfOf, isOwnMark, endedSessionCookie, readSessionCookie } from "../auth/cookie.ts";
 import type { Exchange } from "boxwright-service/http/exchange";
@@ -158,9 +158,9 @@ function guardOf<V>(router: Router, handlerOf: (page: Page<V>, options?: FormOpt
   };
 }
 
-/** Returns why no visitor may see the page in this way, or undefined. */
+/** Returns why no visitor may see the page with this request, or undefined. */
 function refuseVisit(exchange: Exchange, baseUrl: string): Answer | undefined {
-  // Refuse NUL: no id contains one, and PostgreSQL refuses the query.
+  // Refuse NUL: no id contains it, and PostgreSQL refuses such a query.
   if (`${exchange.path}?${exchange.search}`.includes("%00")) return notFound();
   if (exchange.method !== "POST") return undefined;
   if (!isOwnForm(exchange, baseUrl)) {

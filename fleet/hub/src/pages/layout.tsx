@@ -119,8 +119,8 @@ export function Message({ kind, said, children }: { kind: "error" | "done"; said
 }
 
 /**
- * A text with a copy button. Without scripts, a click selects the whole text. The text wraps, so that nothing is cut
- * off.
+ * A text with a copy button. Without scripts, a click selects the whole text. The text wraps, so that all of it is
+ * visible.
  */
 export function CopyText({ id, label, value }: { id: string; label: string; value: string }) {
   return (
@@ -141,7 +141,7 @@ export function CopyText({ id, label, value }: { id: string; label: string; valu
   );
 }
 
-/** Largest number of characters of a word that surely fits into one line on a phone. */
+/** Largest number of characters of a word that certainly fits into one line on a phone. */
 const LONG_WORD = 28;
 
 /** A text with long addresses, which may break after `@`, `.` and similar characters, but not inside words. */

@@ -24,7 +24,7 @@ export function registerMembers(site: Site, guards: Guards): void {
   const base = "/teams/:team/members";
   const form = (path: string, work: (visit: Member) => Promise<Answer>): void => {
     guards.member.change(path, work, (visit, problem) => membersPage(site, visit, { problem }));
-    // Redirect a GET of a form's path, which Enter in the address bar sends, to the page with the form.
+    // Redirect a GET of a form's path, sent by Enter in the address bar, to the page with the form.
     if (path !== base) guards.member.get(path, (visit) => redirect(`/teams/${visit.team.id}/members`));
   };
   const tell = (visit: Member, text: string): Answer =>

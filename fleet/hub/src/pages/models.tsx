@@ -180,7 +180,7 @@ function Users({ use: { apps, devices }, base }: { use: ModelUse; base: string }
   );
 }
 
-/** Number of an application's newest versions that the page links to. Of the others, the page shows only the number. */
+/** Number of an application's newest versions with a link. For the others, the page shows only their number. */
 const LINKED_VERSIONS = 5;
 
 function Versions({ all, base }: { all: readonly number[]; base: string }) {

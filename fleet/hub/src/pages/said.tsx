@@ -1,5 +1,5 @@
 /**
- * Messages that say, on the next page, what a change did. The address carries the message with a seal for this session
+ * Messages on the next page about the result of a change. The address carries the message with a seal for this session
  * and page, so that nobody else can make the hub show a message.
  */
 import { sameText } from "boxwright-service/tokens";
@@ -38,10 +38,7 @@ function markOf(session: Session, path: string, payload: string): string {
   return seal(session.token, `said ${path} ${payload}`);
 }
 
-/**
- * The first lines of a page: why a form failed, or what a change did. => The first lines of a page: why a form failed,
- * or what a change did.
- */
+/** The first lines of a page: why a form failed, or the result of a change. */
 export function Notices({ visit, problem }: { visit: SignedIn; problem?: UserError | undefined }) {
   const said = readSaid(visit.session, visit.exchange);
   return (

@@ -1,4 +1,4 @@
-/** What the shadow of a roll-out found: figures, the devices that agree least, and snaps of disagreements. */
+/** The result of a roll-out's shadow: figures, the devices with the lowest agreement, and snaps of disagreements. */
 import { SHADOW_EXTRA, SHADOW_SNAP } from "boxwright-service/schema/shadow";
 import type { Assignment } from "../nouns/assignment.ts";
 import { parseShadow, type Shadow } from "../nouns/shadow.ts";
@@ -25,9 +25,9 @@ interface ShadowShown {
   readonly result: ShadowResult;
   readonly shadow: Shadow;
   readonly isRunning: boolean;
-  /** Votes of the devices that agree least. */
+  /** Votes of the devices with the lowest agreement. */
   readonly votes: readonly ShadowVote[];
-  /** Snaps of disagreements, the newest first: a device sends one only if it is larger than those before. */
+  /** Snaps of disagreements, the newest first. A device sends one only if it is larger than the earlier ones. */
   readonly snaps: readonly Snap[];
 }
 
@@ -60,7 +60,7 @@ function pairText({ old, new: next }: Pair, show: (value: number) => string): st
 }
 
 interface Shown {
-  /** undefined: the roll-out has no shadow. */
+  /** Undefined if the roll-out has no shadow. */
   readonly shown: ShadowShown | undefined;
   readonly teamId: string;
   /** Names of devices, by their id. */

@@ -30,7 +30,7 @@ export function registerSignIn(site: Site, guards: Guards): void {
     failed: ({ shown, status }) => again(shown, status, "", providerOf(site)),
   });
 
-  // Redirect a GET, which Enter in the address bar sends: only the form signs out.
+  // Redirect a GET, sent by Enter in the address bar: only the form signs out.
   guards.signedIn.get("/sign-out", () => redirect("/"));
   guards.signedIn.post("/sign-out", async ({ session }) => {
     await closeSession(db, now(), session);
@@ -50,7 +50,7 @@ const again = (problem: string, status: number, email = "", provider?: string): 
 /** Returns the name of the provider of accounts, if there is one. */
 const providerOf = ({ config }: Site): string | undefined =>
   config.oidcIssuer === undefined ? undefined : config.oidcName;
-// Render this page once: a flood of sign-ins gets such answers, and rendering is the largest part of their cost.
+// Render this page once. A flood of sign-ins gets this answer, and rendering is the largest part of its cost.
 const tooMany = again("Too many sign-ins. Try again in a minute.", 429);
 const tooBusy = again("Too many people are signing in at the moment. Try again in some seconds.", 503);
 
@@ -82,8 +82,8 @@ function limitAccount(site: Site, email: string, browser: string | undefined): A
 
 async function signIn(site: Site, { exchange, token }: Visit): Promise<Answer> {
   const browser = readBrowserCookie(exchange.header("cookie"));
-  // Limit a stranger before the form is read. For a browser with a cookie, the form tells whether it is known for the
-  // account.
+  // Limit an unknown browser before the form is read. For a browser with a cookie, only the form tells for which
+  // account it may be known.
   const refusal = browser === undefined ? limitAddress(site, exchange) : undefined;
   if (refusal !== undefined) return refusal;
   const form = await readForm(exchange);
@@ -111,7 +111,7 @@ async function checkPassword(site: Site, { exchange, token, form, email, isKnown
   // Call `verify` for unknown users too, so that the answer takes as long.
   if (!(await passwords.verify(password, user?.password, isKnown)) || user === undefined) {
     metrics.signIns.inc({ result: "wrong" });
-    // Write after the answer: only failures of existing accounts are written, and the time of the write would reveal
+    // Write after the answer. Only failures of existing accounts are written, and the time for the write would reveal
     // which accounts exist.
     if (user !== undefined) exchange.afterAnswer(() => void auditFailure(site, exchange, user));
     return again(WRONG, 401, form("email"), providerOf(site));

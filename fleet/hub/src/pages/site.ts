@@ -13,8 +13,8 @@ export interface Site extends Services {
 }
 
 /**
- * Limits of password checks. Strangers are limited by address and by account. A sender with a session, a link or the
- * cookie of a known browser has a separate limit, which strangers cannot use up.
+ * Limits of password checks. Unknown browsers are limited by address and by account. A sender with a session, a link or
+ * the cookie of a known browser has a separate limit, which others cannot use up.
  */
 export interface SignIns {
   readonly byAddress: Buckets;
@@ -39,7 +39,7 @@ export function takeKnownSignIn(site: Site, sender: string): number {
   return wait;
 }
 
-/** Counts a sign-in that a limit turned away. */
+/** Counts a sign-in that a limit refused. */
 export function countLimited({ metrics }: Site, limit: "sign_in" | "sign_in_queue"): void {
   metrics.limited.inc({ limit });
   metrics.signIns.inc({ result: "limited" });

@@ -18,7 +18,7 @@ import { Time } from "./time.tsx";
 const SNAPS_A_PAGE = 24;
 const MAX_TEXT = 100;
 
-/** View that the query of the address holds. */
+/** View in the query of the address. */
 interface View {
   readonly device: string;
   readonly name: string;

@@ -67,7 +67,7 @@ async function putModel(services: Services, exchange: Exchange, sender: Sender, 
   const name = new URLSearchParams(exchange.search).get("name") ?? `${sha256.slice(0, 12)}.onnx`;
   const file = await beginModel(db, now(), sender.teamId, config, { sha256, size, name });
   const place: FilePlace = { team: sender.teamId, kind: "models", sha256 };
-  // Compare with the store, since a hub that was moved may have a row without the file's bytes.
+  // Compare with the store too: a hub that was moved may have a row without the file's bytes.
   if (file.complete_at !== null && (await files.size(place)) === file.size) return answerComplete(exchange, file);
   if (!admitBody(services, exchange, sender.actor)) return;
   const received = await files.receive(place, fileBody(exchange), { offset, size, check: wrongModel });
@@ -89,7 +89,7 @@ async function putModel(services: Services, exchange: Exchange, sender: Sender, 
   answerComplete(exchange, file);
 }
 
-/** Number of bytes of a file that are examined, and the smallest number that can show a text. */
+/** Number of bytes of a file that are examined, and the smallest number that can show that it is text. */
 const LOOKED_AT = 256;
 const LEAST_TEXT = 32;
 

@@ -11,7 +11,7 @@ const HEADERS = {
   "content-security-policy": "default-src 'none'; sandbox",
   "cross-origin-resource-policy": "same-origin",
   "content-disposition": "inline",
-  // Let the browser cache the picture for this user, but ask the hub each time: the picture may have been deleted.
+  // Let the browser cache the picture for this user, but ask the hub each time, since the picture may be deleted.
   "cache-control": "private, no-cache",
 } as const;
 
@@ -25,7 +25,7 @@ export async function sendSnapFile(
   const file = /^[0-9a-f-]{36}$/.test(fileId) ? await findSnapFile(db, teamId, fileId) : undefined;
   if (file === undefined) return refuse(exchange, "not_found", ", expected a file of a snap of the team");
   const place: FilePlace = { team: teamId, kind: "snaps", sha256: file.sha256 };
-  // Check the file: the snap may have been deleted since the query.
+  // Check the file, since the snap may have been deleted after the query.
   if ((await files.size(place)) !== file.size) return refuse(exchange, "not_found", ", which was deleted");
   const read = (start: number, end: number) => files.read(place, start, end);
   await sendFile(exchange, { size: file.size, type: file.content_type, etag: file.sha256, read }, HEADERS);

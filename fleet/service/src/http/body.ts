@@ -1,4 +1,4 @@
-/** Reads a request's body into its own memory, within limits on bytes, pace and shared room. */
+/** Reads a request's body into memory, within limits on bytes, pace and shared room. */
 import type { IncomingMessage } from "node:http";
 import { type Pace, watchPace } from "../pace.ts";
 import { NoRoomError, type NoRoomKind, type Visit } from "../room.ts";
@@ -8,7 +8,7 @@ import type { Exchange } from "./exchange.ts";
  * Reason why a body was not read.
  * - "encoded": the body has a content-encoding
  * - "too large": the body exceeds the limit of bytes
- * - "cut off": the sender hung up, and gets no answer
+ * - "cut off": the sender closed the connection, and gets no answer
  * - "not text": the body is not UTF-8
  * - "slow": the body is too slow, or other slow bodies already use half of the room
  * - "share", "full": there is no room for the body (room.ts)
@@ -44,8 +44,8 @@ export const noRoom = ({ kind, message }: NoRoomError): BodyError => new BodyErr
 
 /**
  * Returns the body. Refuses a body whose stated length is too large. Without a stated length, refuses at the first byte
- * above the limit. listen.ts discards the rest for a second after the answer, for senders that read only after they
- * have written everything.
+ * above the limit. listen.ts discards the rest for a second after the answer, for senders that read only after writing
+ * everything.
  * @throws BodyError
  */
 export async function readBytes(exchange: Exchange, limits: BodyLimits): Promise<Uint8Array> {

@@ -1,13 +1,13 @@
 /** Finds the caller of a request: the address for limits, and the Authorization headers. */
 import type { IncomingMessage } from "node:http";
 
-/** Largest number of characters of an address with a port. A client invented anything longer. */
+/** Largest number of characters of an address with a port. Anything longer is invented by a client. */
 const MAX_ADDRESS = 64;
 
 /**
- * Returns the caller that an address stands for. IPv4: the address. IPv6: its /64 network, which one customer usually
- * has. An IPv4 address inside IPv6 stands for the IPv4 address. A port, which some proxies append, is removed:
- * otherwise every connection would be a separate caller.
+ * Returns the caller for an address. IPv4: the address. IPv6: its /64 network, which usually belongs to one customer.
+ * An IPv4 address inside IPv6 counts as the IPv4 address. A port, which some proxies append, is removed, since every
+ * connection would be a separate caller.
  */
 export function callerOf(sent: string): string {
   const given = sent.slice(0, MAX_ADDRESS);

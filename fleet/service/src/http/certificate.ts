@@ -25,7 +25,7 @@ const LOOK_EVERY_MS = 60_000;
 export function createTlsServer(settings: https.ServerOptions, certificate: Certificate, log: Logger): https.Server {
   const { cert, key, everyMs = LOOK_EVERY_MS } = certificate;
   const files = { cert, key };
-  // Read the state before the files, so that files renewed in between look changed at the next check.
+  // Read the state before the files, so that a renewal in between is noticed at the next check.
   let seenState = stateOf(certificate);
   const server = https.createServer({ ...settings, ...readParts(certificate) });
   const timer = setInterval(() => {
@@ -44,8 +44,8 @@ export function createTlsServer(settings: https.ServerOptions, certificate: Cert
 
 /**
  * Reads both files.
- * @throws UserError if a file cannot be read, or if key and certificate do not match: OpenSSL silently accepts a key of
- * another type
+ * @throws UserError if a file cannot be read, or if key and certificate do not match: which OpenSSL does not notice for
+ * a key of another type
  */
 function readParts(certificate: Certificate): SecureContextOptions {
   const { certName, keyName } = certificate;
@@ -73,8 +73,7 @@ function readPart(name: string, path: string): Buffer {
 }
 
 /**
- * Returns a text that changes with the files. Never throws, since a timer calls this function and an error would end
- * the service.
+ * Returns a text that changes with the files. Never throws, since a timer calls it and an error would end the service.
  */
 const stateOf = ({ cert, key }: Certificate): string => `${stateOfFile(cert)} ${stateOfFile(key)}`;
 

@@ -18,7 +18,7 @@ export interface ExchangeOptions {
   readonly headers?: () => AnswerHeaders;
 }
 
-/** Sender of a request, as far as proven by the request. */
+/** Proven sender of a request. */
 export interface Sender {
   /** Public id of a team's API key. */
   key?: string;
@@ -55,7 +55,7 @@ export class Exchange {
   /** Pattern of the route, for the log. The path itself may contain a secret, such as a one-time link. */
   route = "other";
   readonly sender: Sender = {};
-  /** Visit that counts the body's bytes in the room for all bodies, once the route has entered the room. */
+  /** The body's use of the room for all bodies, once the route has entered the room. */
   visit: Visit | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, options: ExchangeOptions = {}) {
@@ -88,7 +88,7 @@ export class Exchange {
     return this.request;
   }
 
-  /** Status of the answer if it was sent completely; 499 if the caller hung up first. */
+  /** Status of the answer if it was sent completely. 499 if the caller closed the connection first. */
   get status(): number {
     return this.#response.writableFinished ? this.#response.statusCode : 499;
   }
@@ -112,7 +112,8 @@ export class Exchange {
   }
 
   /**
-   * Sends a stream, of `length` bytes if known. If the stream breaks, cuts the connection, so that the caller notices.
+   * Sends a stream, of `length` bytes if known. If the stream breaks, closes the connection, so that the caller
+   * notices.
    */
   sendStream(
     status: number,
@@ -130,7 +131,7 @@ export class Exchange {
     } else pipeline(body, response, () => undefined);
   }
 
-  /** Calls `work` when this answer is finished or cut off, even if the caller hung up. */
+  /** Calls `work` when this answer is finished or cut off, even if the caller closed the connection. */
   afterAnswer(work: () => void): void {
     if (this.#response.closed || this.#response.destroyed) work();
     else this.#response.once("close", work);

@@ -1,8 +1,8 @@
 /**
  * Opens a service on a port, with limits on time and connections, TLS if there is a certificate, and an orderly end.
  *
- * Connections are limited per address and in total. Without the first limit, one machine with thousands of half-sent
- * headers could lock everybody out.
+ * Connections are limited in total and per address. Without the limit per address, one machine with thousands of
+ * half-sent headers could lock everybody out.
  */
 import http, { type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type https from "node:https";
@@ -32,11 +32,14 @@ export interface ListenOptions {
    * share.
    */
   readonly perAddress: number | undefined;
-  /** Largest number of connections of this process. */
+  /**
+   * Largest number of connections per address (IPv6: per /64). Undefined behind a proxy, since all callers have its
+   * address.
+   */
   readonly connections: number;
   readonly onRefused: (limit: ConnectionLimit) => void;
   readonly certificate?: Certificate | undefined;
-  /** Milliseconds after which running requests are cut when the service stops. */
+  /** Milliseconds after which the connections of running requests are closed when the service stops. */
   readonly drainMs: number;
   readonly headersMs?: number | undefined;
   readonly standstillMs?: number | undefined;
@@ -50,8 +53,8 @@ export interface Listening {
 
 const HEADERS_MS = 10_000;
 /**
- * Milliseconds without a byte after which a connection is cut, since its client is probably gone. No request may wait
- * that long inside a service.
+ * Milliseconds without a byte after which a connection is closed, since its client is probably gone. No request may
+ * wait that long inside a service.
  */
 const STANDSTILL_MS = 60_000;
 /**
@@ -59,7 +62,7 @@ const STANDSTILL_MS = 60_000;
  * never use one that the service has closed.
  */
 const KEEP_ALIVE_MS = 75_000;
-/** Milliseconds after an answer during which the rest of the body is discarded. Then the connection is cut. */
+/** Milliseconds after an answer during which the rest of the body is discarded. Then the connection is closed. */
 const LINGER_MS = 1000;
 
 export async function listen(options: ListenOptions): Promise<Listening> {
@@ -76,8 +79,8 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const settings: http.ServerOptions = {
     maxHeaderSize,
     headersTimeout: headersMs,
-    // Turn off Node's limit, which would cut large files even if they come fast. The readers of bodies have their own
-    // limits.
+    // Turn off Node's limit, which would cut off large files even if they come fast. The readers of bodies have their
+    // own limits.
     requestTimeout: 0,
     connectionsCheckingInterval: Math.min(1000, headersMs),
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -117,9 +120,7 @@ export function explainListen(error: Error, { address, port, addressName, portNa
   return problem === undefined ? error : new UserError(problem, { cause: error });
 }
 
-/**
- * Discards the rest of a body for a moment, for senders that read the answer only after they have written everything.
- */
+/** Discards the rest of a body for a moment, for senders that read the answer only after writing everything. */
 function discardRest(request: IncomingMessage): void {
   if (request.complete) return;
   request.resume();
@@ -131,7 +132,7 @@ const REFUSED_BYTES: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
 };
 
-/** Answers if the bytes of a connection are no HTTP request, too many or too slow. Closes the connection. */
+/** Answers if the bytes of a connection are not an HTTP request, too many or too slow. Closes the connection. */
 function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
   const status = REFUSED_BYTES[error.code ?? ""] ?? "400 Bad Request";
   if (socket.writable && error.code !== "ECONNRESET")
@@ -196,7 +197,7 @@ function createRefusalLog(log: Logger) {
   };
 }
 
-/** Milliseconds for requests whose bytes were already on their way when the port closed. */
+/** Milliseconds for requests that were already on their way when the port closed. */
 const GRACE_MS = 1000;
 const SWEEP_MS = 50;
 

@@ -1,5 +1,5 @@
 /**
- * JSON schemas with valibot. The message of a schema says what it expects. `readJson` makes a sentence of the field,
+ * JSON schemas with valibot. The message of a schema says what it expects. `readJson` makes a sentence from the field,
  * the received value and this message. A message that begins with "got" is used unchanged.
  */
 import * as v from "valibot";
@@ -66,7 +66,7 @@ const missingOf =
   };
 
 /**
- * Accepts a JSON object with these fields. Drops unknown fields, since hub and agents are updated on different days.
+ * Accepts a JSON object with these fields. Drops unknown fields, since hub and agents are not updated at the same time.
  */
 export const object = <const E extends v.ObjectEntries>(entries: E) =>
   v.pipe(anyObject, v.object(entries, missingOf(entries)));
@@ -152,7 +152,7 @@ function isWebAddress(given: string): boolean {
   const { protocol, username, password } = new URL(given);
   return /^https?:$/.test(protocol) && username === "" && password === "";
 }
-/** Accepts the address of a page and keeps its text: parsing an address may add a slash. */
+/** Accepts the address of a page and keeps its text, since parsing may add a slash. */
 export const plainAddress = v.pipe(v.string(WEB_ADDRESS), v.check(isWebAddress, WEB_ADDRESS));
 /** Accepts the address of a page that the hub shows as a link. */
 export const webAddress = v.pipe(

@@ -1,5 +1,5 @@
 /**
- * Reads flat options from a table of definitions. A config file overrides defaults, and environment variables or flags
+ * Reads flat options from a table of definitions. A config file overrides defaults. Environment variables or flags
  * override the file. One error lists all problems.
  */
 import { readFileSync } from "node:fs";
@@ -94,8 +94,8 @@ export function readOptions(
 }
 
 /**
- * Accepts the place of a database: a path, or the address of PostgreSQL. Refuses any other address: taken as a path, it
- * would create a file with the password in its name. The error does not repeat the address.
+ * Accepts the place of a database: a path, or the address of PostgreSQL. Refuses any other address: as a path, it would
+ * create a file with the password in its name. The error does not repeat the address.
  */
 export const databasePlace = v.pipe(
   secret("a file, or an address like postgres://user:password@machine/name", /\S/),
@@ -128,7 +128,7 @@ export function misspeltVariables(
   near = false,
 ): string[] {
   const given = Object.keys(env).filter((name) => name.startsWith(prefix) && env[name] !== "" && !known.includes(name));
-  // Compare names without the prefix, which all have in common: otherwise TESTS would look like NATS.
+  // Compare names without their common prefix. Otherwise, TESTS would look like NATS.
   const restOf = (name: string): string => name.slice(prefix.length);
   const rests = known.filter((name) => name.startsWith(prefix)).map(restOf);
   const meant = given.filter((name) => !KUBERNETES.test(name) && (!near || nearest(restOf(name), rests) !== undefined));

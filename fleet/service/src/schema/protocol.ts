@@ -64,7 +64,7 @@ const enrolRequest = object({
   architecture: version,
   /** Version of the agent. */
   version,
-  /** Number that stays the same when the agent is reinstalled. A lost enrolment is repeated with the same number. */
+  /** Number that stays the same when the agent is reinstalled. A repeated enrolment sends the same number. */
   serial_number: optional(word),
   /** Public key with which the device proves its identity after its hub was restored. */
   public_key: optional(text("an Ed25519 key", /^ed25519:[\w-]{43}$/)),
@@ -106,7 +106,7 @@ const networkInterface = object({
 export type NetworkInterface = TypeOf<typeof networkInterface>;
 
 const heartbeat = object({
-  /** Number that grows with each heartbeat, also over restarts. A smaller number shows a copied credential. */
+  /** Number that grows with each heartbeat, even after restarts. A smaller number shows a copied credential. */
   counter: count,
   /** Random text, new at each start of the agent. */
   process_id: text("1 to 64 letters, digits, _ or -", /^[\w-]{1,64}$/),
@@ -133,8 +133,8 @@ const heartbeat = object({
   /** True if the hub paused the device, which then processes no frames. Absent from agents older than this field. */
   paused: optional(flag),
   /**
-   * Report of a shadow (schema/shadow.ts). The hub parses this field separately, so that an invalid one spoils nothing
-   * else.
+   * Report of a shadow (schema/shadow.ts). The hub parses this field separately, so that an invalid one does not
+   * invalidate the heartbeat.
    */
   shadow: v.optional(v.unknown()),
 });
@@ -239,7 +239,7 @@ export type SnapRequest = TypeOf<typeof snapRequest>;
 
 /** The last lines of a device's log. The hub removes secrets and shortens the lines again. */
 const deviceLog = object({
-  /** "failed": the device sent the log by itself, after a version failed or the agent ended with an error. */
+  /** "failed": the device sent the log without a request, after a version failed or the agent ended with an error. */
   reason: oneOf(["requested", "failed"]),
   text: v.pipe(v.string("a text"), v.maxLength(MOST_LOG_BYTES, `at most ${MOST_LOG_BYTES} characters`)),
 });

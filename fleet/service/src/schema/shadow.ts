@@ -1,6 +1,6 @@
 /**
- * Messages of a shadow: the device decodes some of its frames by the version that it runs and by another one, and
- * reports how the two agree. The hub believes a report no further than its bounds.
+ * Messages of a shadow: the device decodes some of its frames with its own version and with another one, and reports
+ * the agreement. The hub limits the effect of a report by bounds.
  */
 import * as v from "valibot";
 import { desiredConfig, etag, problem } from "./protocol.ts";
@@ -29,10 +29,10 @@ const counts = object({
   /** ETags: of the version in the shadow, and of the one in use. */
   version: etag,
   against: etag,
-  /** "failed": the version in the shadow crashed, hung or cannot decode. Nothing is compared any more. */
+  /** "failed": the version in the shadow crashed, hung or cannot decode. Comparison has ended. */
   state: oneOf(["comparing", "failed"]),
   error: optional(problem),
-  /** Number of frames that both versions decoded, and how many of these have no boxes in either version. */
+  /** Number of frames that both versions decoded. `empty`: number of these without boxes in either version. */
   frames,
   empty: frames,
   /** Boxes of the same class that overlap, and pairs that overlap and have different classes. */
@@ -61,7 +61,7 @@ const shadowReport = v.pipe(
 );
 export type ShadowReport = TypeOf<typeof shadowReport>;
 
-/** Wish of the hub: a version that a device decodes in the shadow of the one that it runs. */
+/** Task from the hub: a version that a device decodes in the shadow of its own. */
 const desiredShadow = object({
   rollout: rolloutId,
   etag,

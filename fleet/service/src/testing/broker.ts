@@ -47,7 +47,7 @@ export class Broker {
     this.url = `${tls ? "tls" : "nats"}://127.0.0.1:${port}`;
     const files = tls ? `tls { cert_file: "${tls.cert}", key_file: "${tls.key}" }\n` : "";
     const users = login ? `authorization { user: "${login.user}", password: "${login.pass}" }\n` : "";
-    // Raise the limit on a small disk: by default the server uses only three quarters of the disk.
+    // Raise the limit on a small disk, of which the server uses only three quarters by default.
     const store = `jetstream { store_dir: "${disk?.path ?? this.#folder}/jetstream"${disk ? ", max_file_store: 1TB" : ""} }\n`;
     writeFileSync(this.#file, `listen: "127.0.0.1:${port}"\n${files}${users}${lines}\n${store}`);
   }

@@ -114,7 +114,8 @@ export class Child {
   }
 
   /**
-   * Kills all running processes, and waits for their ends: a process that still writes would create its folder again.
+   * Kills all running processes, and waits for their ends, since a process that still writes would create its folder
+   * again.
    */
   static async killAll(): Promise<void> {
     await Promise.all([...running].map((child) => child.end("SIGKILL")));

@@ -9,8 +9,8 @@ const [FIRST, COUNT] = [20_000, 12_000];
 let next = (process.pid * 97) % COUNT;
 
 /**
- * Returns a port of 127.0.0.1 that nobody listens on. Until this process ends, no other process gets this port from
- * this function. So the server may start later, or be killed and started again.
+ * Returns a port of 127.0.0.1 without a listener. Until this process ends, this function gives it to no other process,
+ * so the server may start later, or be killed and started again.
  */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < COUNT; tries++) {

@@ -12,7 +12,7 @@ export function filesOf(folder: string): string[] {
   return files.filter((file) => /\.tsx?$/.test(file)).sort();
 }
 
-/** Returns for each file of a folder the files of the folder that it imports, as TypeScript resolves them. */
+/** Returns for each file of a folder the files of that folder that it imports, as TypeScript resolves them. */
 function importsOf(folder: string): Map<string, string[]> {
   const read = (file: string): string[] =>
     ts
@@ -53,7 +53,7 @@ export function testLayers(src: string, layers: readonly string[], shared: reado
 
   describe("src/", () => {
     it("is read: every import is found, those of types too", () => {
-      // Count the imports in another way, so that a resolver that finds nothing fails here.
+      // Count the imports in another way too, so that a resolver that finds nothing fails here.
       const text = [...imports.keys()].map((file) => readFileSync(join(src, file), "utf8")).join("\n");
       const written = text.match(/(from |^import |\bimport\()"\.{1,2}\//gm)?.length ?? 0;
       expect(written).toBeGreaterThan(50);
