@@ -56,8 +56,8 @@ function networkOf(kind: string, type: ElementType, turn: number): { config: obj
 
 const TYPES = ["f32", "f16", "u8", "i8", "i16"] as const;
 
-/** Returns the types in which a kind of network is tried: all of them, or two, which are others for the next kind. */
-const typesOf = (index: number) => TYPES.filter((_, turn) => isThorough || (turn + 5 - (index % 5)) % 5 < 2);
+/** Returns the types in which a kind of network is tried: all of them, or one, another for the next kind. */
+const typesOf = (index: number) => TYPES.filter((_, turn) => isThorough || turn === index % 5);
 
 describe("a module gives the bytes of a decoder", () => {
   let found = 0;
@@ -94,7 +94,7 @@ describe("a module gives the bytes of a decoder", () => {
       }
     }
   });
-  test("they found boxes", () => expect(found).toBeGreaterThan(repeats(5000, 1500)));
+  test("they found boxes", () => expect(found).toBeGreaterThan(repeats(5000, 700)));
 });
 
 const yolov8 = ["--family", "yolov8", "--labels", "coco80", "--input-size", "640x640"];

@@ -93,9 +93,9 @@ describe.each(engines)("%s", (engine) => {
           if (best !== null) expect(expected.isAmong(best), JSON.stringify(best)).toBe(true);
         }
       }),
-      { numRuns: repeats(25, 5), seed: 1 },
+      { numRuns: repeats(12, 4), seed: 1 },
     );
-    expect(asked).toBeGreaterThan(repeats(10, 0));
+    expect(asked).toBeGreaterThan(repeats(4, 0));
   });
 });
 

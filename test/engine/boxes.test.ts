@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { createDecoderSync } from "../../src/whole/decoder.ts";
 import type { TensorInput } from "../../src/core/tensor.ts";
-import { engines } from "../support/engines.ts";
+import { engines, shareOf } from "../support/engines.ts";
 
 /** A number of these arrays is half an element: scale 0.5. The bits of an f16 are written out. */
 const TYPES = {
@@ -48,45 +48,48 @@ const cornersOf = (cell: number): number[] => [leftOf(cell) / 64, 8 / 32, (leftO
 describe.each(engines)("%s", (engine) => {
   for (const boxType of Object.keys(TYPES) as (keyof typeof TYPES)[])
     for (const order of ["rows", "planes"] as const)
-      test.each(Object.entries(FORMATS))(`boxes of ${boxType} in ${order}, %s`, (boxFormat, boxAt) => {
-        const inOrder = (channels: number, of: (cell: number, c: number) => number): number[] =>
-          Array.from({ length: CELLS * channels }, (_, i) =>
-            order === "rows"
-              ? of(Math.floor(i / channels), i % channels)
-              : of(i % CELLS, Math.floor(i / CELLS)),
-          );
-        const dims = (channels: number): number[] =>
-          order === "rows" ? [1, CELLS, channels] : [1, channels, CELLS];
-        const boxes = inOrder(4, (cell, c) => boxAt(leftOf(cell))[c]);
-        // One cell alone, and all: engines take several boxes at once.
-        for (const passing of [[5], [...Array(CELLS).keys()]])
-          for (const scoreType of ["f32", "u8"] as const)
-            for (const classes of [1, 3]) {
-              const scores = inOrder(classes, (cell, c) =>
-                passing.includes(cell) && c === classes - 1 ? 0.75 : 0.125,
-              );
-              const found = createDecoderSync(
-                {
-                  family: "yolov8",
-                  classes,
-                  inputSize: [64, 32],
-                  boxFormat: boxFormat as keyof typeof FORMATS,
-                  reading: "class-rows",
-                  roles: { boxes: "b", scores: "s" },
-                  rules: { suppress: "none" },
-                },
-                { engine },
-              ).decode({
-                b: { ...tensor(boxType, boxes, dims(4), 0.5), order },
-                s: { ...tensor(scoreType, scores, dims(classes), 0.125), order },
-              });
-              const n = found.length;
-              expect([...found.sources.subarray(0, n)]).toEqual(passing);
-              expect([...found.boxes.subarray(0, 4 * n)]).toEqual(passing.flatMap(cornersOf));
-              expect([...found.scores.subarray(0, n)]).toEqual(passing.map(() => 0.75));
-              expect([...found.classIds.subarray(0, n)]).toEqual(passing.map(() => classes - 1));
-            }
-      });
+      test.each(shareOf(engine, Object.entries(FORMATS)))(
+        `boxes of ${boxType} in ${order}, %s`,
+        (boxFormat, boxAt) => {
+          const inOrder = (channels: number, of: (cell: number, c: number) => number): number[] =>
+            Array.from({ length: CELLS * channels }, (_, i) =>
+              order === "rows"
+                ? of(Math.floor(i / channels), i % channels)
+                : of(i % CELLS, Math.floor(i / CELLS)),
+            );
+          const dims = (channels: number): number[] =>
+            order === "rows" ? [1, CELLS, channels] : [1, channels, CELLS];
+          const boxes = inOrder(4, (cell, c) => boxAt(leftOf(cell))[c]);
+          // One cell alone, and all: engines take several boxes at once.
+          for (const passing of [[5], [...Array(CELLS).keys()]])
+            for (const scoreType of ["f32", "u8"] as const)
+              for (const classes of [1, 3]) {
+                const scores = inOrder(classes, (cell, c) =>
+                  passing.includes(cell) && c === classes - 1 ? 0.75 : 0.125,
+                );
+                const found = createDecoderSync(
+                  {
+                    family: "yolov8",
+                    classes,
+                    inputSize: [64, 32],
+                    boxFormat: boxFormat as keyof typeof FORMATS,
+                    reading: "class-rows",
+                    roles: { boxes: "b", scores: "s" },
+                    rules: { suppress: "none" },
+                  },
+                  { engine },
+                ).decode({
+                  b: { ...tensor(boxType, boxes, dims(4), 0.5), order },
+                  s: { ...tensor(scoreType, scores, dims(classes), 0.125), order },
+                });
+                const n = found.length;
+                expect([...found.sources.subarray(0, n)]).toEqual(passing);
+                expect([...found.boxes.subarray(0, 4 * n)]).toEqual(passing.flatMap(cornersOf));
+                expect([...found.scores.subarray(0, n)]).toEqual(passing.map(() => 0.75));
+                expect([...found.classIds.subarray(0, n)]).toEqual(passing.map(() => classes - 1));
+              }
+        },
+      );
 
   // The step from score to score is twice that of elements side by side.
   test.each(["f32", "f16", "i8", "u8", "i16", "i32"] as const)(
@@ -117,41 +120,44 @@ describe.each(engines)("%s", (engine) => {
   );
 
   // Classes are folded in groups of planes. Each cell is sure of another class.
-  test.each(["f32", "f16", "i8", "u8", "i16", "i32"] as const)("logits of many classes of %s", (type) => {
-    for (const classes of [2, 3, 5, 8, 9, 16, 17, 40, 80])
-      for (const order of ["rows", "planes"] as const)
-        // Above and below the logit 0, and 0 itself. A byte without a sign holds none below it.
-        for (const [best, confidenceThreshold] of type === "u8"
-          ? [[3, 0.75]]
-          : [
-              [3, 0.75],
-              [0, 0.25],
-              [-0.5, 0.25],
-            ]) {
-          const at = (cell: number, c: number): number =>
-            order === "rows" ? cell * (4 + classes) + c : c * classes + cell;
-          const values = new Array<number>(classes * (4 + classes)).fill(0);
-          for (let cell = 0; cell < classes; cell++)
-            for (let c = 0; c < classes; c++) values[at(cell, 4 + c)] = cell === c ? best : best - 2.5;
-          const dims = order === "rows" ? [1, classes, 4 + classes] : [1, 4 + classes, classes];
-          const found = createDecoderSync(
-            {
-              family: "yolov8",
-              classes,
-              scores: "logits",
-              coordinates: "normalised",
-              reading: "class-rows",
-              confidenceThreshold,
-              rules: { suppress: "none" },
-            },
-            { engine },
-          ).decode({ o: { ...tensor(type, values, dims, 0.5), order } });
-          const n = found.length;
-          const what = `${classes} classes in ${order}, ${best}`;
-          expect([...found.sources.subarray(0, n)], what).toEqual([...Array(classes).keys()]);
-          expect([...found.classIds.subarray(0, n)], what).toEqual([...Array(classes).keys()]);
-        }
-  });
+  test.each(shareOf(engine, Object.keys(TYPES) as (keyof typeof TYPES)[]))(
+    "logits of many classes of %s",
+    (type) => {
+      for (const classes of [2, 3, 5, 8, 9, 16, 17, 40, 80])
+        for (const order of ["rows", "planes"] as const)
+          // Above and below the logit 0, and 0 itself. A byte without a sign holds none below it.
+          for (const [best, confidenceThreshold] of type === "u8"
+            ? [[3, 0.75]]
+            : [
+                [3, 0.75],
+                [0, 0.25],
+                [-0.5, 0.25],
+              ]) {
+            const at = (cell: number, c: number): number =>
+              order === "rows" ? cell * (4 + classes) + c : c * classes + cell;
+            const values = new Array<number>(classes * (4 + classes)).fill(0);
+            for (let cell = 0; cell < classes; cell++)
+              for (let c = 0; c < classes; c++) values[at(cell, 4 + c)] = cell === c ? best : best - 2.5;
+            const dims = order === "rows" ? [1, classes, 4 + classes] : [1, 4 + classes, classes];
+            const found = createDecoderSync(
+              {
+                family: "yolov8",
+                classes,
+                scores: "logits",
+                coordinates: "normalised",
+                reading: "class-rows",
+                confidenceThreshold,
+                rules: { suppress: "none" },
+              },
+              { engine },
+            ).decode({ o: { ...tensor(type, values, dims, 0.5), order } });
+            const n = found.length;
+            const what = `${classes} classes in ${order}, ${best}`;
+            expect([...found.sources.subarray(0, n)], what).toEqual([...Array(classes).keys()]);
+            expect([...found.classIds.subarray(0, n)], what).toEqual([...Array(classes).keys()]);
+          }
+    },
+  );
 
   // The kernel has at most 16 groups of planes: those of so many classes hold 24 planes each.
   test.each(["f32", "f16", "i8"] as const)("logits of 300 classes of %s, in planes", (type) => {

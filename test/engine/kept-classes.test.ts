@@ -5,7 +5,7 @@
 import { describe, expect, test } from "vitest";
 import type { ElementType } from "../../src/core/tensor.ts";
 import { createDecoderSync } from "../../src/whole/decoder.ts";
-import { engines } from "../support/engines.ts";
+import { engines, shareOf } from "../support/engines.ts";
 import { type Raw, encode } from "../support/seeded-networks.ts";
 
 const TYPES: readonly ElementType[] = ["f32", "f16", "u8", "i8", "i16", "i32"];
@@ -38,7 +38,7 @@ const layouts = {
 const keeps = [[0], [1], [4], [0, 1], [1, 3], [2, 4], [0, 2, 4], [1, 2, 3], [0, 1, 3, 4], [0, 1, 2, 3, 4]];
 
 describe.each(engines)("%s", (engine) => {
-  describe.each(TYPES)("%s", (type) => {
+  describe.each(shareOf(engine, TYPES))("%s", (type) => {
     test.each(Object.keys(layouts) as (keyof typeof layouts)[])("%s: kept classes are found", (layout) => {
       const { numbers, dims } = layouts[layout];
       const output = {

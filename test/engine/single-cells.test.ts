@@ -5,7 +5,7 @@
 import { describe, expect, test } from "vitest";
 import type { ElementType } from "../../src/core/tensor.ts";
 import { createDecoderSync } from "../../src/whole/decoder.ts";
-import { engines } from "../support/engines.ts";
+import { engines, shareOf } from "../support/engines.ts";
 import { encode } from "../support/seeded-networks.ts";
 
 const TYPES: readonly ElementType[] = ["f32", "f16", "u8", "i8", "i16", "i32"];
@@ -54,7 +54,7 @@ const FORMS = {
 
 describe.each(engines)("%s", (engine) => {
   for (const [form, { more, first, dims, at }] of Object.entries(FORMS))
-    describe.each(TYPES)(`${form} of %s`, (type) => {
+    describe.each(shareOf(engine, TYPES))(`${form} of %s`, (type) => {
       for (const { name, scores, threshold, fails, passes } of levels)
         for (const classes of [1, 2, 9])
           test(`${name}, ${classes} classes`, () => {

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type * as Vite from "vite";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { obtain } from "../runtimes/install.mjs";
 import { chromium, describePages, isAtHand } from "../support/browser.ts";
 import { type Row, CONFIG, HEIGHT, WIDTH, echoTflite } from "../support/echo-network.ts";
@@ -12,6 +12,10 @@ import { readFixture, tempFolder } from "../support/files.ts";
 import { exampleUrl, packed, pngOf } from "./run-example.ts";
 
 const folder = tempFolder();
+let opened: Promise<Browser> | undefined;
+/** Returns the browser of all tests, which opens with the first. Each test has a context of its own. */
+const browserOfAll = (): Promise<Browser> => (opened ??= openBrowser());
+afterAll(async () => (await opened)?.close());
 const dog: Row = [51, 102, 153, 204, 230, 255];
 
 /** The part of playwright that this test uses. */
@@ -19,6 +23,10 @@ interface Playwright {
   readonly chromium: { launch(options: object): Promise<Browser> };
 }
 interface Browser {
+  newContext(): Promise<Context>;
+  close(): Promise<void>;
+}
+interface Context {
   newPage(): Promise<Page>;
   close(): Promise<void>;
 }
@@ -42,6 +50,13 @@ interface Page {
 const vite = (await import(
   pathToFileURL(createRequire(exampleUrl("photo.mjs")).resolve("vite")).href
 )) as typeof Vite;
+
+async function openBrowser(): Promise<Browser> {
+  const playwright = createRequire(import.meta.url)(await obtain("playwright")) as Playwright;
+  const webcam = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"];
+  const args = ["--no-sandbox", "--disable-gpu", ...webcam];
+  return playwright.chromium.launch({ executablePath: chromium, args });
+}
 
 /**
  * Builds a page as its head says and opens it. Fails if the page throws, or fetches anything from elsewhere.
@@ -67,12 +82,9 @@ async function withPage(
   };
   await vite.build(config);
   const server = await vite.preview(config);
-  const playwright = createRequire(import.meta.url)(await obtain("playwright")) as Playwright;
-  const webcam = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"];
-  const args = ["--no-sandbox", "--disable-gpu", ...webcam];
-  const browser = await playwright.chromium.launch({ executablePath: chromium, args });
+  const context = await (await browserOfAll()).newContext();
   try {
-    const page = await browser.newPage();
+    const page = await context.newPage();
     const requests: string[] = [];
     const errors: string[] = [];
     page.on("request", (request) => requests.push(request.url()));
@@ -85,7 +97,7 @@ async function withPage(
     expect(errors).toEqual([]);
     expect(requests.filter((url) => !url.startsWith(origin) && !/^(blob|data):/.test(url))).toEqual([]);
   } finally {
-    await browser.close();
+    await context.close();
     await server.close();
   }
 }
@@ -107,13 +119,9 @@ async function withoutBuild(bytes: Uint8Array, use: (page: Page) => Promise<void
     [/^http:\/\/localhost:9\//, fileURLToPath(exampleUrl("no-build/"))],
   ];
   const model = await folder.put("model.onnx", bytes);
-  const playwright = createRequire(import.meta.url)(await obtain("playwright")) as Playwright;
-  const browser = await playwright.chromium.launch({
-    executablePath: chromium,
-    args: ["--no-sandbox", "--disable-gpu"],
-  });
+  const context = await (await browserOfAll()).newContext();
   try {
-    const page = await browser.newPage();
+    const page = await context.newPage();
     await page.route("**/*", async (route) => {
       const url = route.request().url();
       const [start, place] = places.find(([pattern]) => pattern.test(url)) ?? [];
@@ -125,7 +133,7 @@ async function withoutBuild(bytes: Uint8Array, use: (page: Page) => Promise<void
     await page.goto("http://localhost:9/index.html");
     await use(page);
   } finally {
-    await browser.close();
+    await context.close();
   }
 }
 

@@ -13,6 +13,7 @@ import {
   type OrientedOptions,
   type SuppressOptions,
 } from "../../../src/entries/index.ts";
+import { repeats } from "../../support/effort.ts";
 
 /** Indices of what a method leaves. */
 const nms = (...of: Parameters<typeof suppress>): Int32Array => suppress(...of).indices;
@@ -137,7 +138,7 @@ describe("three boxes by hand", () => {
 
 describe.each(METHODS)("%s", (method) => {
   const law = (holds: (scene: Scene) => void): void =>
-    fc.assert(fc.property(scenes, holds), { numRuns: 150 });
+    fc.assert(fc.property(scenes, holds), { numRuns: repeats(150, 50) });
 
   test("every format of a box gives the same", () => {
     law((scene) => {
