@@ -32,6 +32,26 @@ test("bytes are weighted as OpenCV does it", () => {
   expect([...prepareImage(bgr, { ...RULE, type: "u8" }).tensor.data]).toEqual(GRAYS);
 });
 
+test("weights have 15 bits, as in OpenCV 4: with 14 bits these colours are off by one", () => {
+  const colours = [
+    [0, 28, 176, 36],
+    [0, 77, 143, 61],
+    [254, 63, 198, 135],
+    [255, 112, 22, 145],
+  ];
+  const data = Uint8Array.from(colours.flatMap((colour) => colour.slice(0, 3)));
+  const row = { data, width: 4, height: 1, format: "rgb" } as const;
+  const { tensor } = prepareImage(row, { ...RULE, size: [4, 1], type: "u8" });
+  expect([...tensor.data]).toEqual(colours.map((colour) => colour[3]));
+});
+
+test("a padding keeps its fraction, and lists may have one value for the one channel", () => {
+  const rule = { size: [3, 4], order: "GRAY", pad: [127.5], mean: [100], std: [1] } as const;
+  const { tensor } = prepareImage(image, rule);
+  expect([...tensor.data]).toEqual([27.5, 27.5, 27.5, ...GRAYS.map((x) => x - 100), 27.5, 27.5, 27.5]);
+  expect(() => prepareImage(image, { ...rule, order: "RGB" })).toThrow("three of them");
+});
+
 test("mean, divisor, element types and layout", () => {
   const { tensor } = prepareImage(image, { ...RULE, layout: "NHWC", mean: 127.5, std: 127.5 });
   expect(tensor.dims).toEqual([1, 2, 3, 1]);

@@ -85,7 +85,7 @@ function prepareGray(image: ImageInput, rule: PrepareRule, options: PrepareOptio
   const checked = checkRule(rule);
   const { into, ...more } = checkOptions(options ?? {}, OPTIONS, {});
   const none = { mean: undefined, std: undefined, factor: undefined, scale: undefined, zeroPoint: undefined };
-  const bytes = { ...rule, ...none, order: "RGB", type: "u8", layout: "NHWC" } as const;
+  const bytes = { ...rule, ...none, pad: checked.pad, order: "RGB", type: "u8", layout: "NHWC" } as const;
   const { tensor, frame } = prepareImage(image, bytes, more);
   const { array, log } = PICTURE_ELEMENTS[checked.type];
   const [width, height] = checked.size;
@@ -93,7 +93,8 @@ function prepareGray(image: ImageInput, rule: PrepareRule, options: PrepareOptio
   const data = into ?? new array(new ArrayBuffer((width * height) << log), 0, width * height);
   const elements = elementsOf(data, { rule: checked, dims });
   takePadding(data, null);
-  writeGray(tensor.data, checked, elements);
+  const isPadded = checked.resize.startsWith("letterbox") && frame.placed !== undefined;
+  writeGray(tensor.data, checked, elements, isPadded ? frame.placed : [0, 0, width, height]);
   return { tensor: { data, dims, type: checked.type }, frame };
 }
 

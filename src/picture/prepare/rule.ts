@@ -95,6 +95,7 @@ export function checkRule(rule: PrepareRule): CheckedRule {
   if (scale !== undefined && !isPositive(scale)) fail("rule: scale", show(scale), "a positive number");
   if (!Number.isInteger(zeroPoint)) fail("rule: zeroPoint", show(zeroPoint), "a whole number");
   const raw = type === "u8" && scale === undefined ? 1 : 255;
+  const channels = words.order === "GRAY" ? channelOrThree : threeChannels;
   const divisor = channels("std", factor ?? std ?? raw, isPositive, "a positive number");
   const checked: CheckedRule = {
     ...words,
@@ -167,17 +168,21 @@ function word<F extends keyof typeof WORDS>(
   return value as (typeof WORDS)[F][number];
 }
 
-function channels(
-  field: string,
-  value: number | readonly number[],
-  is: (x: unknown) => boolean,
-  what: string,
-): readonly number[] {
+type Channels = (
+  ...[field, value, is, what]: [string, number | readonly number[], (x: unknown) => boolean, string]
+) => readonly number[];
+
+/** As `threeChannels`, for a tensor of one channel: a list may have one value. */
+const channelOrThree: Channels = (field, value, is, what) =>
+  threeChannels(field, Array.isArray(value) && value.length === 1 ? (value[0] as number) : value, is, what);
+
+/** Returns one value for each of three channels. */
+const threeChannels: Channels = (field, value, is, what) => {
   const values = Array.isArray(value) ? (value as readonly number[]) : [value, value, value];
   if (values.length !== 3 || !values.every((x) => is(x)))
     fail(`rule: ${field}`, show(value), `${what}, or three of them in the order of the tensor's channels`);
   return values as readonly number[];
-}
+};
 
 /** An image with all its fields. */
 export interface CheckedImage {
