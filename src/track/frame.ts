@@ -87,7 +87,8 @@ export class TrackerFrame {
       }
       if (perClass) checkClassId((classIds as ArrayLike<number>)[i], i);
       if (!hasArea(this.boxes, count * 4)) continue;
-      this.scores[count] = scores[i];
+      // Round to f32, as the thresholds are: a score of a decoder equals a threshold of the same number.
+      this.scores[count] = Math.fround(scores[i]);
       this.classIds[count] = perClass ? (classIds as ArrayLike<number>)[i] : 0;
       this.places[count++] = i;
     }

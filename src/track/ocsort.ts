@@ -17,7 +17,7 @@ import { measureArea, predictAreas } from "./sort.ts";
 /** Added to heights and distances so that they are never 0, as published. */
 const LITTLE = 1e-6;
 /** Detections at or below this score are never used. */
-const LOW_SCORE = 0.1;
+const LOW_SCORE = /* @__PURE__ */ Math.fround(0.1);
 
 export class OcSort implements Method {
   readonly tracks: ObservedTracks;

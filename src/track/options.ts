@@ -123,6 +123,9 @@ const METHODS = {
   },
 } as const;
 
+/** Thresholds that scores are compared with, in f32. */
+const SCORE_THRESHOLDS = ["confidenceThreshold", "highThreshold", "lowThreshold", "newThreshold"];
+
 /** Checks the options and fills in the defaults. Throws a RangeError that names the option. */
 export function complete(options: TrackerOptions): Complete<TrackerOptions> {
   if (!isKeyed(options))
@@ -161,5 +164,7 @@ export function complete(options: TrackerOptions): Complete<TrackerOptions> {
         RangeError,
       );
   }
+  for (const name of SCORE_THRESHOLDS)
+    if (name in settings) settings[name] = Math.fround(settings[name] as number);
   return settings as unknown as Complete<TrackerOptions>;
 }

@@ -127,7 +127,8 @@ export function readRowOptions(
     );
   if (rules.length > 0 && picture === "prototype")
     refuse("size", '"prototype" for masks that belong into boxes', SIZES, RangeError);
-  return { picture, size, threshold, rule };
+  // Round as the network's probabilities are rounded: those that equal the threshold do not exceed it.
+  return { picture, size, threshold: Math.fround(threshold), rule };
 }
 
 function readPictureOptions(

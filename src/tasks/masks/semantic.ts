@@ -147,7 +147,8 @@ function readSingle(
   const [height, width] = single;
   const values = numbersOf(spec, data);
   if (!ids) {
-    const above = Uint8Array.from(values, (v) => (v > threshold ? 0 : 255));
+    const limit = Math.fround(threshold);
+    const above = Uint8Array.from(values, (v) => (Math.fround(v) > limit ? 0 : 255));
     return { width, height, classes: 1, data: above };
   }
   let most = -1;

@@ -63,8 +63,11 @@ export function orderOf(
   threshold: number,
 ): Int32Array {
   const rows: number[] = [];
+  // Compare in f32, as the kernel does: a score of 0.1 in a Float32Array equals the threshold 0.1.
+  const limit = Math.fround(threshold);
   for (let i = 0; i < scores.length; i++) {
-    const passes = scores[i] > threshold || (threshold === -Infinity && scores[i] === threshold);
+    const score = Math.fround(scores[i]);
+    const passes = score > limit || (limit === -Infinity && score === limit);
     const at = i * width;
     let sum = 0;
     for (let k = 0; k < width; k++) sum += values[at + k];

@@ -74,11 +74,12 @@ const RULES: OptionRules = {
 
 /** Returns the boxes of all models, the highest weighted score first, then in the order of models. */
 function sortedBoxes(models: readonly ModelBoxes[], format: SuppressBoxFormat, threshold: number): Box[] {
+  const limit = Math.fround(threshold);
   return models
     .flatMap(({ boxes, scores, classIds, weight = 1 }, model) => {
       const corners = readCorners(boxes, scores.length, format);
       return Array.from(orderOf(corners, 4, scores, -Infinity))
-        .filter((row) => scores[row] >= threshold && hasArea(corners, row * 4))
+        .filter((row) => Math.fround(scores[row]) >= limit && hasArea(corners, row * 4))
         .map((row) => ({
           model,
           row,

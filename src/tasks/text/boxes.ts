@@ -103,7 +103,9 @@ export class TextReader {
   /** Marks the text pixels, and sums the probabilities of each row. */
   #mark(map: Float32Array | Float64Array): void {
     const { marks, stride } = this.#follower;
-    const { maskThreshold, rule } = this.#settings;
+    const { rule } = this.#settings;
+    // Compare in f32, as the sources do.
+    const maskThreshold = Math.fround(this.#settings.maskThreshold);
     const sums = this.#sums;
     const width = this.#width;
     const height = this.#height;
