@@ -8,6 +8,7 @@ import { noteOfCellBoxes, noteOfQueryBoxes } from "./cell-boxes.ts";
 import type { CheckRow } from "./check.ts";
 import { checkBackground, checkClassIds, checkLabels, noteOfConfidence } from "./classes.ts";
 import { FRAME_CHECKS, NOT_FINITE } from "./frame-checks.ts";
+import { noteOfListBoxes } from "./list-boxes.ts";
 import { checkWithoutFrame, noteOfPhoto } from "./padding.ts";
 import { noteOfContradiction, noteOfForgotten, pictureCheck } from "./pictures.ts";
 import { CheckRunner } from "./runner.ts";
@@ -55,6 +56,7 @@ const PLAN_CHECKS: readonly CheckRow[] = [
   },
   { id: "cell-boxes", when: "first tensors", needs: "tensors", run: ({ work }) => noteOfCellBoxes(work) },
   { id: "query-boxes", when: "first tensors", needs: "tensors", run: ({ work }) => noteOfQueryBoxes(work) },
+  { id: "list-boxes", when: "first tensors", needs: "tensors", run: ({ work }) => noteOfListBoxes(work) },
   {
     id: "storage-order",
     when: "first tensors",
@@ -135,7 +137,7 @@ const PLAN_CHECKS: readonly CheckRow[] = [
       id: "inverted",
       when: "boxes",
       needs: "plan",
-      unless: ["boxes"],
+      unless: ["boxes", "list-boxes"],
       applies: ({ plan }) =>
         plan !== undefined && READINGS[plan.reading].finished === true && plan.heads[0].kind === "corners",
       run: ({ work, block }) => inverted.noteOf(work, block),

@@ -1,0 +1,77 @@
+/** Notes on all rows of an end-to-end list: an input size or a format that the rows of low scores contradict. */
+import { describe, expect, test } from "vitest";
+import { createDecoderSync } from "../../src/entries/index.ts";
+import { foldersIn, describeShared, readRecording } from "../support/shared-data.ts";
+import { join } from "node:path";
+
+type Row = readonly [x: number, y: number, right: number, bottom: number, score: number];
+
+const told = {
+  twice: /all \d+ rows of .* left upper quarter of a \d+x\d+ input: is that its width and height\?/,
+  half: /\d+ of \d+ rows of .* stand outside of a \d+x\d+ input: is that its width and height\?/,
+  sizes: /\d+ of \d+ rows of .* say boxFormat: "cxcywh"/,
+  corners: /all \d+ rows of .* say boxFormat: "xyxy"/,
+};
+
+function notesOf(config: object, data: Float32Array, rows: number): string {
+  const notes: string[] = [];
+  const options = { onNote: (note: string) => notes.push(note), confidenceThreshold: 0.25 };
+  createDecoderSync({ family: "yolo26", classes: 80, ...config } as never, options).decode({
+    output0: { data, dims: [1, rows, 6] },
+  });
+  return notes.join("\n");
+}
+
+/** Returns a list as tensor data: one object, and the rest with low scores. */
+const listOf = (count: number, rowAt: (i: number) => Row): Float32Array =>
+  Float32Array.from(Array.from({ length: count }, (_, i) => [...rowAt(i), 0]).flat());
+
+/** Rows of 20 x 30 pixels, spread over a picture of these sides. */
+const spread =
+  (width: number, height: number) =>
+  (i: number): Row => {
+    const [x, y] = [((i * 37) % 100) * (width / 110), ((i * 61) % 100) * (height / 110)];
+    return [x, y, x + 20, y + 30, i === 0 ? 0.9 : 0.001];
+  };
+
+describe("an end-to-end list of 120 rows", () => {
+  const size = { inputSize: [320, 192] };
+  const right = listOf(120, spread(320, 192));
+
+  test("is right in its own size", () => {
+    expect(notesOf(size, right, 120)).toBe("");
+  });
+  test("tells an input of twice, and of half the size", () => {
+    expect(notesOf({ inputSize: [640, 384] }, right, 120)).toMatch(told.twice);
+    expect(notesOf({ inputSize: [160, 96] }, right, 120)).toMatch(told.half);
+  });
+  test("tells corners that are read as centre and size, and the other way round", () => {
+    expect(notesOf({ ...size, boxFormat: "cxcywh" }, right, 120)).toMatch(told.corners);
+    const centres = listOf(120, (i) => {
+      const [x, y, x2, y2, score] = spread(320, 192)(i);
+      return [(x + x2) / 2, (y + y2) / 2, x2 - x, y2 - y, i === 0 ? 0 : score + 0.5 * Number(i === 1)];
+    });
+    expect(notesOf(size, centres, 120)).toMatch(told.sizes);
+    expect(notesOf({ ...size, boxFormat: "cxcywh" }, centres, 120)).toBe("");
+  });
+  test("of which few rows are filled shows nothing", () => {
+    const few = listOf(120, (i) => (i < 60 ? spread(320, 192)(i) : [0, 0, 0, 0, 0]));
+    expect(notesOf({ inputSize: [640, 384] }, few, 120)).toBe("");
+  });
+  test("of which one row stands beyond the middle is in its own size", () => {
+    const one = listOf(120, (i) => (i === 5 ? [300, 20, 420, 60, 0.001] : spread(320, 192)(i)));
+    expect(notesOf({ inputSize: [640, 384] }, one, 120)).toBe("");
+  });
+});
+
+describeShared("a recorded YOLO26", (data) => {
+  const root = join(data, "recorded");
+  test.each(foldersIn(root, "yolo26n_640"))("%s: no note, and a note on each mistake", (photo) => {
+    const { tensors } = readRecording(root, "yolo26n_640", photo);
+    const notes = (config: object): string => notesOf(config, Object.values(tensors)[0].data, 300);
+    expect(notes({ inputSize: [640, 640] })).toBe("");
+    expect(notes({ inputSize: [1280, 1280] })).toMatch(told.twice);
+    expect(notes({ inputSize: [320, 320] })).toMatch(told.half);
+    expect(notes({ inputSize: [640, 640], boxFormat: "cxcywh" })).toMatch(told.corners);
+  });
+});
