@@ -88,8 +88,7 @@ export function groupTransitively(c: Candidates, rule: MatchRule): number[][] {
       }
       ranked = crowd.count(near.count);
     }
-    // Add the rows in the order of their scores, as the published method does: the order of a group changes the merged
-    // box.
+    // Add the rows in the order of the list, as SAHI does here: their order changes the box of the second test.
     for (const rank of claims.sort((x, y) => order[x] - order[y])) {
       group.push(order[rank]);
       groupOf[rank] = group;
