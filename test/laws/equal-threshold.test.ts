@@ -1,6 +1,6 @@
 /**
- * A score that equals its threshold in f32 equals it everywhere, whatever function compares them. Decoders give f32, and
- * callers write decimal numbers: 0.1, 0.3 and 0.6 grow when they are rounded to f32, 0.7 and 0.9 shrink.
+ * A score that equals its threshold in f32 equals it in every function. Decoders give f32, and callers write decimal
+ * numbers: 0.1, 0.3 and 0.6 grow when they are rounded to f32, 0.7 and 0.9 shrink.
  */
 import { describe, expect, test } from "vitest";
 import {

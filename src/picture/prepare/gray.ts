@@ -16,7 +16,7 @@ const grayOf = ([red, green, blue]: readonly number[]): number =>
 
 /**
  * Writes the gray elements of a picture of RGB bytes.
- * @param placed left, top, width and height of the picture in the input. The rest is padding, whose fraction no byte has
+ * @param placed left, top, width and height of the picture in the input. The rest is padding, which may have fractions
  */
 export function writeGray(
   rgb: PreparedData,
