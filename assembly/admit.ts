@@ -73,7 +73,7 @@ export function admit(plan: usize, head: usize, row: i32, best: i32): void {
   let objectness: f32 = 1;
   let outOfRange = false;
 
-  // Objectness. A value outside 0..1 is counted once a class passes too.
+  // Apply the objectness. A value outside 0..1 is counted only if a class passes.
   if (ptr(head, H_OBJ) != 0) {
     const at = ptr(head, H_OBJ) + <usize>row * ptr(head, H_OBJ_CELL);
     const fn = int(head, H_OBJ_FN);
@@ -91,7 +91,7 @@ export function admit(plan: usize, head: usize, row: i32, best: i32): void {
   }
   if (ptr(head, H_CLASS_ID) != 0) return admitClassId(plan, head, row);
 
-  // Softmax. The score is at most e^(best - top): most background cells end here, before any exp.
+  // Apply the softmax. The score is at most e^(best - top): most background cells end here, before any exp.
   let top: f32 = 0;
   let sum: f64 = 1;
   if (int(head, H_SCORE_FN) == FN_SOFTMAX) {
@@ -170,7 +170,7 @@ function sumSoftmax(head: usize, row: i32, top: f32): f64 {
 
 /**
  * Makes a candidate of each class that passes (multi-label), or of the best class that passes its own threshold. The
- * best class has the largest raw value, as under one threshold for all: several logits may have the same f32
+ * best class is the one with the largest raw value, as under a single threshold: several logits may have the same f32
  * probability.
  */
 function admitEach(
@@ -253,8 +253,8 @@ function admitBest(
   if (best == UNKNOWN) best = bestOf(type, head, at, step, classes, classList);
   if (best < 0) return;
 
-  // Make its score. Below the raw threshold no score passes, except the product with an infinite objectness, which is
-  // no score.
+  // Make the score. Below the raw threshold no score passes. The one exception is the product with an infinite
+  // objectness, which is dropped later.
   const c = classAt(classList, best);
   const p = at + c * step;
   if (fn != FN_SOFTMAX && !passesRaw(head, type, p)) return;
@@ -268,18 +268,19 @@ function admitBest(
 }
 
 /**
- * Returns a bound: a raw class score below it does not pass in a cell with this objectness. For probabilities the
- * bound is threshold / objectness. For logits it is the logarithm of that, since sigmoid(x) < e^x. Both are a little
- * lower, for rounding.
+ * Returns a bound: a raw class score below it does not pass in a cell with this objectness. For probabilities the bound
+ * is threshold / objectness. For logits it is the logarithm of that, since sigmoid(x) < e^x. Both bounds are lowered a
+ * little, because of rounding.
  */
 function leastScore(head: usize, rule: i32, fn: i32, objectness: f32): f32 {
   const least = flt(head, H_SCORE_RAW_THRESHOLD);
   const threshold = flt(head, H_THRESHOLD);
-  // Near the smallest floats rounding needs more than a little.
+  // Near the smallest floats, rounding needs a larger margin.
   if (rule != RULE_PRODUCT || !(objectness > 0) || !(threshold > 1e-30)) return least;
   let share: f32 = (threshold * <f32>0.999999) / objectness;
-  // Take the bits of a float, less those of 1, as 2^23 times its binary logarithm: they run straight from one power
-  // of two to the next, while the logarithm bends up, so the result is never above it. The factor is ln 2 / 2^23.
+  // Take the bits of a float, minus those of 1, as 2^23 times its binary logarithm. Between powers of two the bits rise
+  // in a straight line and the logarithm lies above this line, so the result is never too large. The factor is ln 2 /
+  // 2^23.
   if (fn == FN_SIGMOID) share = <f32>(reinterpret<i32>(share) - 0x3f800000) * <f32>8.262958e-8 - <f32>0.001;
   else if (fn != FN_NONE) return least;
   return share > least ? share : least;

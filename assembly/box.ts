@@ -47,7 +47,7 @@ import { exp, sigmoid, tanh } from "./exp";
 import { finite, value } from "./value";
 import { flt, int, ptr } from "./word";
 
-/** Outcome of a box: it was written, dropped as not finite, or dropped as empty after clamping. */
+/** Result for a box: written, dropped as not finite, or dropped as empty after clamping. */
 export const BOX_OK: i32 = 0;
 export const BOX_NOT_FINITE: i32 = 1;
 export const BOX_EMPTY: i32 = 2;
@@ -73,7 +73,7 @@ function side(head: usize, at: usize): f32 {
   if (bins == 0) return value(type, at, scale, zero);
   const step = ptr(head, H_BIN);
 
-  // Subtract the largest logit, so that no exp is above 1. A NaN becomes the largest, and the side NaN.
+  // Subtract the largest logit, so that no exp is above 1. A NaN counts as the largest, and makes the side NaN.
   let top = value(type, at, scale, zero);
   for (let i = 1; i < bins; i++) {
     const x = value(type, at + <usize>i * step, scale, zero);

@@ -93,7 +93,7 @@ function activate4(fn: i32, x: v128): v128 {
   return x;
 }
 
-/** Returns the `value` of four raw elements: integers, or bits of f16. */
+/** Returns `value` of four raw elements: integers, or bits of f16. */
 // @ts-ignore: decorator
 @inline
 export function value4(type: i32, raw: v128, scale: f32, zero: f32): v128 {
@@ -108,8 +108,8 @@ export function value4(type: i32, raw: v128, scale: f32, zero: f32): v128 {
 }
 
 /**
- * Returns integers of fewer bits than a lane with their sign. `half` is the sign bit, or 0 if nothing is to be done.
- * Two shifts by a variable would take five times as long.
+ * Sign-extends integers of fewer bits than a lane. `half` is the sign bit, or 0 if there is nothing to do. Two shifts
+ * by a variable would take five times as long.
  */
 // @ts-ignore: decorator
 @inline
@@ -117,7 +117,7 @@ function signed4(raw: v128, half: v128): v128 {
   return i32x4.sub(v128.xor(raw, half), half);
 }
 
-/** Returns all bits of a lane set if it is finite. */
+/** Returns a mask of the finite lanes. */
 // @ts-ignore: decorator
 @inline
 export function finite4(v: v128): v128 {
@@ -145,7 +145,7 @@ export function canRowBox(head: usize, flags: i32): bool {
   );
 }
 
-/** Returns the box of one row in a vector. The steps of `place` are kept: x - w is x + -w to the last bit. */
+/** Returns the box of one row in a vector. The steps are those of `place`: x - w equals x + -w to the last bit. */
 // @ts-ignore: decorator
 @inline
 export function rowBox(kind: i32, at: usize, k: v128): v128 {
@@ -158,8 +158,8 @@ export function rowBox(kind: i32, at: usize, k: v128): v128 {
 
 /**
  * Writes the boxes of four rows to `out`. `rows` and `cells` are the addresses of their row numbers and cell numbers;
- * cell numbers are below 2^22. Returns a bit for each box that is not finite, and in the next four bits one for each
- * that is empty.
+ * cell numbers are below 2^22. The low four bits of the result mark boxes that are not finite, the next four empty
+ * boxes.
  *
  * One long function: a call would spill all vectors to memory.
  */

@@ -21,7 +21,7 @@ export function keyOf(scores: usize, candidate: u32): u32 {
   return <u32>(bits ^ (~(bits >> 31) & 0x7fffffff));
 }
 
-/** Writes the candidates with keys in [low, low + span], at most `most`, to `to`. Returns their count. */
+/** Writes the candidates with keys in [low, low + span] to `to`, `most` at most. Returns their count. */
 export function gather(scores: usize, n: i32, low: u32, span: u32, to: usize, most: i32): i32 {
   if (span == u32.MAX_VALUE) {
     for (let i = 0; i < n; i++) store<i32>(to + ((<usize>i) << 2), i);

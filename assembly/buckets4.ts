@@ -20,7 +20,9 @@ import {
 import { bucketAt, byDigits, insertion, keyOf, shiftOf, starts } from "./buckets";
 import { clear, int, ptr } from "./word";
 
-/** Puts the candidates with keys in [low, high], about `expected` of them, in order. Returns their count. */
+/**
+ * Puts the candidates with keys in [low, high] in order. `expected` is their approximate count. Returns their count.
+ */
 export function wave4(plan: usize, low: u32, high: u32, expected: i32): i32 {
   const scores = ptr(plan, P_SCORES);
   const counts = ptr(plan, P_COUNTS);
@@ -32,12 +34,12 @@ export function wave4(plan: usize, low: u32, high: u32, expected: i32): i32 {
   low = max(low, <u32>(range >> 32));
   high = min(high, <u32>range);
 
-  // A word has as many bits for the bucket as its index leaves free.
+  // The index takes as many bits as it needs. All other bits of a word are for the bucket.
   const free = <i32>clz(n);
   const shift = max(shiftOf(high - low, expected), 32 - free - <i32>clz(high - low));
   const buckets = <i32>((high - low) >> shift) + 1;
 
-  // One wave takes all candidates: keys in the order of memory serve as words, and the index is the place.
+  // If one wave takes all candidates, the keys in the order of memory serve as words, and the place is the index.
   const takesAll = n <= ONE_WAVE;
   const first: u32 = takesAll ? low : 0;
   const bucketShift = takesAll ? shift : 32 - free;
@@ -70,7 +72,9 @@ export function wave4(plan: usize, low: u32, high: u32, expected: i32): i32 {
   return count;
 }
 
-/** Writes the keys of all candidates. Returns the smallest key in the upper half, the largest in the lower half. */
+/**
+ * Writes the keys of all candidates. Returns the smallest key in the upper 32 bits, the largest in the lower 32 bits.
+ */
 function writeKeys(scores: usize, n: i32, to: usize): u64 {
   const end = (<usize>n) << 2;
   let lows = i32x4.splat(-1);
@@ -97,8 +101,8 @@ function writeKeys(scores: usize, n: i32, to: usize): u64 {
 }
 
 /**
- * Turns the keys of `n` candidates into the words of those in [low, low + span], at most `most`, in place. Returns
- * their count. `table` has room for 256 bytes.
+ * Turns `n` keys into words in place, for the candidates with keys in [low, low + span], `most` at most. Returns their
+ * count. `table` has room for 256 bytes.
  */
 function takeWords(
   words: usize,

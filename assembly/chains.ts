@@ -1,7 +1,6 @@
 /**
- * Chains of kept boxes, and the bound of rounding: nms.ts and nms4.ts share them.
- *
- * Only here: the whole file. The TypeScript engine has one way of suppression, and these lines stand in it.
+ * Chains of kept boxes, and the bound for rounding, both for nms.ts and nms4.ts.
+ * Only here: the whole file. The TypeScript engine has a single suppression, which contains these lines.
  */
 import { CHAINS } from "../src/core/abi";
 
@@ -9,8 +8,8 @@ import { CHAINS } from "../src/core/abi";
 export const NEARLY_ONE: f32 = 0.99999976;
 
 /**
- * Returns the offset, in the chains, of the chain of a class. The first 256 classes have one each. The upper bits of
- * other class ids choose among the chains too: 50,000 classes with one low byte took 37 times as long without.
+ * Returns the offset of a class's chain in the chains. The first 256 classes have a chain each. For other class ids the
+ * upper bits take part in the choice: without them, 50,000 classes with equal low bytes took 37 times as long.
  */
 // @ts-ignore: decorator
 @inline

@@ -1,8 +1,8 @@
 /** The loop of checks.ts with vectors. */
 
 /**
- * Returns the index of the first block of 16 floats at `at` that has a value outside low..high, counted from `i`; the
- * index of the rest, if there is none.
+ * Returns the index of the first block of 16 floats, from index `i` on, that has a value outside low..high. If there is
+ * none, returns the index of the remaining values.
  */
 export function within4(at: usize, i: i32, n: i32, low: f32, high: f32): i32 {
   const lows = f32x4.splat(low);

@@ -14,14 +14,14 @@ export function classAt(list: usize, i: i32): usize {
   return list != 0 ? <usize>load<u32>(list + ((<usize>i) << 2)) : <usize>i;
 }
 
-/** Returns the index, among the classes in use, of the first class with the largest value; -1 if none can pass. */
+/** Returns the index, in the class list, of the first class with the largest value. Returns -1 if no class can pass. */
 export function bestOf(type: i32, head: usize, at: usize, step: usize, classes: i32, classList: usize): i32 {
   if (type == TYPE_F32) return bestClass<f32, f32>(head, at, step, classes, classList);
   if (type == TYPE_F16) return bestClass<f16, i32>(head, at, step, classes, classList);
   if (type == TYPE_I8) return bestClass<i8, i32>(head, at, step, classes, classList);
   if (type == TYPE_U8) return bestClass<u8, i32>(head, at, step, classes, classList);
-  // i16 and i32. The lowest i32 is a value like any other here and must be found, so compare with >=. Go backwards,
-  // so that the first of equal values is found last.
+  // i16 and i32. The lowest i32 is a usual value here and must be found, so compare with >=. Go backwards, so that the
+  // first of equal values is found last.
   let best = lowest<i32>();
   let found = -1;
   for (let i = classes; i-- > 0;) {
@@ -55,15 +55,15 @@ export function bestClass<T, K>(head: usize, at: usize, step: usize, classes: i3
 }
 
 /**
- * Returns the index of the first of the largest among `n` floats, `step` bytes apart, if it reaches `least`; else -1.
- * Goes backwards, so that the first of equal floats is found last.
+ * Returns the index of the largest among `n` floats that are `step` bytes apart; -1 if it is below `least`. Goes
+ * backwards: thus the first of equal floats is found last.
  */
 export function largest(at: usize, step: usize, n: i32, least: f32): i32 {
   let found = -1;
   let i = n;
   at += <usize>n * step;
   while (i > 0) {
-    // Most floats are below: skip four to a round.
+    // Most floats are below: test four in a round.
     for (; i >= 4; i -= 4, at -= 4 * step) {
       if (load<f32>(at - step) >= least) break;
       if (load<f32>(at - 2 * step) >= least) break;
@@ -81,7 +81,7 @@ export function largest(at: usize, step: usize, n: i32, least: f32): i32 {
   return found;
 }
 
-/** Does the same as `largest` for adjacent floats and a `least` above 0: bits then have the order of floats. */
+/** Does the same as `largest` for adjacent floats and a `least` above 0. There, bits have the order of floats. */
 export function largestInRow(at: usize, n: i32, least: f32): i32 {
   let below = reinterpret<i32>(least) - 1;
   let found = -1;
@@ -99,10 +99,9 @@ export function largestInRow(at: usize, n: i32, least: f32): i32 {
 }
 
 /**
- * Returns the first address, from `at` on in steps of eight floats, whose group has a float with bits above `below`. If
- * there is none, returns the address where fewer than eight are left before `end`.
- *
- * A function of its own with one exit for each float, so that compilers compare with the value in memory.
+ * Goes in steps of eight floats. Returns the address of the first eight that contain a float with bits above `below`.
+ * If there are none, returns the address where fewer than eight are left before `end`.
+ * This is a function of its own, with one exit for each float, so that compilers compare with the value in memory.
  */
 function nextAbove(at: usize, end: usize, below: i32): usize {
   for (; at + 32 <= end; at += 32) {

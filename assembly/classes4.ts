@@ -7,19 +7,18 @@ import { int, loadThreshold } from "./word";
 /** Result if a NaN or a zero of f16 hides the best class from vectors: the caller must search one value at a time. */
 export const ONE_BY_ONE: i32 = -2;
 
-/** The bits of an infinite f16. Larger bits, in order, are NaN. */
+/** The bits of an infinite f16. Larger bits mean NaN. */
 const INFINITE_HALF: i32 = 0x7c00;
 
 /**
- * Returns the first class with the largest value, for at least a vector of classes; -1 if none can pass; or
- * ONE_BY_ONE.
+ * Returns the first class with the largest value; -1 if none can pass; or ONE_BY_ONE. The classes must fill a vector.
  */
 export function bestClass4<T, K>(head: usize, at: usize, classes: i32): i32 {
   const last = <usize>classes * size<T>() - 16;
   const m = spreadMaximum<T>(rowMaximum<T>(at, last));
   if (isReference<T>()) {
     const top = i16x8.extract_lane_s(m, 0);
-    // In the order of vectors -0 is below 0, so an equal class may stand before the one found.
+    // In the order of vectors -0 is below 0: an equal class may stand before the found one.
     if (top > INFINITE_HALF || top == 0) return ONE_BY_ONE;
   } else if (int(head, H_SCORE_FN) != FN_SOFTMAX) {
     const threshold = splatThreshold<T, K>(loadThreshold<K>(head, H_SCORE_RAW_THRESHOLD));
@@ -34,7 +33,10 @@ export function bestClass4<T, K>(head: usize, at: usize, classes: i32): i32 {
   return mask != 0 ? <i32>(last / size<T>()) + ctz(mask) : -1;
 }
 
-/** Returns the first of at least four floats, side by side, that equals `top`; -1 if none does. */
+/**
+ * Returns the index of the first float that equals `top`; -1 if there is none. There must be at least four adjacent
+ * floats.
+ */
 export function firstEqual(at: usize, top: f32, classes: i32): i32 {
   const wanted = f32x4.splat(top);
   const last = (<usize>(classes - 4)) << 2;

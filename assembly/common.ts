@@ -1,6 +1,6 @@
 /**
- * Makes candidates of the commonest heads, in one loop that reads once what does not change from cell to cell. Without
- * vectors only; common4.ts is the version with vectors.
+ * Makes candidates of the commonest heads, in one loop that reads each constant of the plan once. Without vectors only;
+ * common4.ts is the version with vectors.
  */
 import {
   FLAG_MULTI_LABEL,

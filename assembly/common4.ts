@@ -1,12 +1,12 @@
 /**
  * Makes candidates of the commonest heads, four cells at a time.
  *
- * The cells of a block that passed the gate go through three passes. Between the passes they stand in columns of
- * scratch: rows (the list itself), values, classes. A pass shortens the columns in place: what passes moves forward.
+ * The cells of a block that passed the gate go through three passes. Between the passes their data are in columns of
+ * scratch: rows (the list itself), values, classes. A pass shortens the columns in place: remaining cells move forward.
  * The length of the columns is in bytes, four for each cell.
  *
- *     1. admitClasses, admitFloats   find the best class of each cell and its raw value. The loops are so short that
- *                                    the loads of several cells are under way at once
+ *     1. admitClasses, admitFloats   find the best class of each cell and its raw value. The loops are short: thus
+ *                                    the core loads several cells at the same time
  *     2. admitScores                 turns raw values into scores
  *     3. emitBoxes                   makes boxes and appends the candidates
  *
@@ -67,7 +67,10 @@ import { column, rows, spare } from "./scratch";
 import { f16, size, value } from "./value";
 import { clear, flt, increment, int, ptr, setInt } from "./word";
 
-/** True if this file can handle a head: the best of independent classes, without objectness, or with both in f32. */
+/**
+ * True if this file can handle a head: only the best of independent classes counts, and there is no objectness, or both
+ * are f32.
+ */
 export function isCommon4(plan: usize, head: usize): bool {
   if (!wantsBestClass(plan, head)) return false;
   const type = int(head, H_SCORE_TYPE);
@@ -81,7 +84,7 @@ export function isCommon4(plan: usize, head: usize): bool {
   );
 }
 
-/** Returns row k of a list, or the last row if k is beyond: unused lanes read a valid address. */
+/** Returns row k of a list. Beyond the end, returns the last row, so that unused lanes read a valid address. */
 // @ts-ignore: decorator
 @inline
 function rowAt(list: usize, k: i32, count: i32): i32 {
@@ -140,7 +143,7 @@ function loadOneClass(plan: usize, head: usize, list: usize, count: i32): usize 
   return n;
 }
 
-/** Appends one cell to the columns at `n`, unless it has no best class. Returns by how much the columns grew. */
+/** Appends one cell to the columns at `n` if it has a best class. Returns by how much the columns grew. */
 function classOf(plan: usize, head: usize, row: i32, n: usize): usize {
   const type = int(head, H_SCORE_TYPE);
   const classes = int(head, H_CLASSES);
@@ -158,12 +161,12 @@ function classOf(plan: usize, head: usize, row: i32, n: usize): usize {
 }
 
 /**
- * Finds the best class of cells whose maxima over planes are known, four cells at a time. Returns the length
- * of the columns.
+ * Finds the best class of cells whose maxima over planes are known, four cells at a time. Returns the length of the
+ * columns.
  *
  * Searches the first group of planes that holds the maximum, then the first plane of that group that does. No branch
- * depends on a value, so the loads of several cells are under way at once. If the maximum is a zero, it has the sign of
- * the first zero, since `larger` keeps the value it has: it is the value of that plane to the bit.
+ * depends on a value, so the core loads several cells at the same time. A maximum of zero has the sign of the first
+ * zero, because `larger` keeps the earlier of equal values. So it equals that plane's value to the bit.
  */
 function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i32): usize {
   if (count == 0) return 0;
@@ -176,8 +179,8 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
   const scale = flt(head, H_SCORE_SCALE);
   const zero = flt(head, H_SCORE_ZERO);
   const group = groupSize(classes);
-  // The last group may have too few planes. Then search it from an earlier plane on: the planes it shares with the
-  // group before do not hold the maximum, or that group would be the first.
+  // The last group may have too few planes. Then start at an earlier plane. This does no harm: planes of the previous
+  // group do not hold the maximum, otherwise that group would have been found.
   const planes = min(group, classes);
   const rowStep = rowBytes<T>(plan, classes);
   const rowsEnd = <usize>(groupCount(classes) + 1) * rowStep;
@@ -203,8 +206,7 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
     // The rows of f16 groups are in order if the threshold is not positive.
     const wanted = ordered ? halfOrder(maximum) : maximum;
 
-    // Count the groups before the first that holds the maximum. A lane of `isAhead` keeps all bits set until then, and
-    // all bits set are -1.
+    // Count the groups before the first that holds the maximum. A lane of `isAhead` is -1 (all bits set) until then.
     let isAhead = i32x4.splat(-1);
     let groups = i32x4.splat(0);
     let row = rowStep;
@@ -235,8 +237,8 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
       p3 += step;
     } while (p0 != end);
 
-    // `classOf` finds the rest, one cell at a time: a maximum that no plane holds; infinite halves, which may stand
-    // for a NaN; a half of 0, which equals -0; cells where all is -Infinity or NaN, which have no best class.
+    // `classOf` handles the other cells, one at a time: a maximum that no plane holds; infinite halves, which may stand
+    // for a NaN; a half of 0, which equals -0; cells with only -Infinity or NaN, which have no best class.
     let lost = isAhead;
     if (isReference<T>()) {
       lost = v128.or(lost, i32x4.eq(maximum, i32x4.splat(0x7c00)));
@@ -250,10 +252,11 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
     }
 
     // Write the columns. A lane without a row repeats the last row, so its answer changes nothing. Test with any_true:
-    // after a bitmask of a vector that is needed later, V8 on 32-bit ARM (Node 20.11) made zeros of that vector.
+    // if a vector's bitmask was taken and the vector was needed later, V8 on 32-bit ARM (Node 20.11) replaced it by
+    // zeros.
     const lanes = min(4, count - k);
     if (!v128.any_true(lost)) {
-      // Four places are written and `lanes` of them count. The next round overwrites the rest.
+      // Write four places, though only `lanes` of them count. The next round overwrites the rest.
       v128.store(values + n, top);
       v128.store(bestClasses + n, bestClass);
       store<i32>(list + n, r0);
@@ -348,7 +351,10 @@ export function admitFloats(plan: usize, head: usize, list: usize, count: i32): 
   admitScores(plan, head, list, n, objectnesses, isRow);
 }
 
-/** Second pass: turns raw values into scores. `n` is the length of the columns. `isRow`: find the best class last. */
+/**
+ * Second pass: turns raw values into scores. `n` is the length of the columns. `isRow`: the best class is not known yet
+ * and is found last.
+ */
 function admitScores(
   plan: usize,
   head: usize,
@@ -370,7 +376,7 @@ function admitScores(
   const base = int(head, H_CLASS_BASE);
   const bases = i32x4.splat(base);
   const zero = f32x4.splat(0);
-  // Without objectness, load the values instead: no branch, and the result is unused.
+  // Without objectness, load the values instead: this avoids a branch, and the result is unused.
   const objectnessColumn = objectnesses != 0 ? objectnesses : values;
   let m: usize = 0;
   for (let k: usize = 0; k < n; k += 16) {
@@ -391,10 +397,10 @@ function admitScores(
       continue;
     }
 
-    // Mask out lanes past the end, which hold leftovers.
+    // Mask out the lanes past the end.
     const left = (n - k) >> 2;
     const inside = left >= 4 ? 15 : (1 << (<i32>left)) - 1;
-    // Count what is out of range. Infinities are not: they are dropped later, as not finite.
+    // Count the values out of range, without infinities: these are dropped later, as not finite.
     let outOfRange = 0;
     if (v128.any_true(over)) {
       outOfRange =
@@ -404,7 +410,7 @@ function admitScores(
       if (outOfRange != 0) setInt(plan, P_OUT_OF_RANGE, int(plan, P_OUT_OF_RANGE) + popcnt(outOfRange));
     }
 
-    // Move what passes forward.
+    // Move forward the cells that pass.
     v128.store(temp, score);
     let mask = inside & ~outOfRange & i32x4.bitmask(f32x4.ge(score, thresholds));
     while (mask != 0) {
@@ -453,7 +459,7 @@ function emitBoxes(plan: usize, head: usize, list: usize, n: usize): void {
       if (k >= n) break;
     }
     const lanes = min(4, <i32>((n - k) >> 2));
-    // Repeat the last row behind it, so that no lane reads elsewhere.
+    // Repeat the last row behind it, so that all lanes read valid addresses.
     for (let j = lanes; j < 4; j++) {
       const place = list + k + ((<usize>j) << 2);
       store<u32>(place, load<u32>(place - 4));
@@ -515,8 +521,8 @@ function emitBoxes(plan: usize, head: usize, list: usize, n: usize): void {
 }
 
 /**
- * Appends fours of the columns, from `k` on, as long as all four are kept; their boxes are read row by row. Returns
- * where it stopped: at the first four that need a closer look, or where fewer than four are left.
+ * Appends four cells of the columns at a time, from `k` on, while all four are kept. Reads their boxes row by row.
+ * Returns where it stopped: at the first four that need a closer test, or where fewer than four are left.
  */
 function emitRows(plan: usize, head: usize, list: usize, k: usize, n: usize): usize {
   const scores = column(plan, 1);
@@ -543,7 +549,7 @@ function emitRows(plan: usize, head: usize, list: usize, k: usize, n: usize): us
     const b2 = rowBox(kind, box + r2 * step, scale);
     const b3 = rowBox(kind, box + r3 * step, scale);
     const score = v128.load(scores + k);
-    // A sum that is not finite gives NaN when subtracted from itself. Sums too large for f32 get the closer look too.
+    // A sum that is not finite gives NaN when subtracted from itself. Sums too large for f32 get the closer test too.
     const sum = f32x4.add(f32x4.add(f32x4.add(b0, b1), f32x4.add(b2, b3)), score);
     if (v128.any_true(f32x4.ne(f32x4.sub(sum, sum), f32x4.splat(0)))) break;
     const to = toBoxes + (at << 2);

@@ -1,12 +1,10 @@
 /**
- * The gate: picks the cells of a block that may hold something, by raw values alone.
- *
- * The gate may let too many cells through but never too few, so all engines agree whatever their gates look like.
- * `admit` tests every value again, with one exception: an objectness whose class alone is the score. There the gate
- * lets no value through that does not pass.
- *
- * Only here: gate, passIntegers, passAll, passOne. The TypeScript engine has no generics over element
- * types; `scanHead` there chooses among three functions for all types.
+ * The gate: picks the cells of a block that may hold an object, by raw values alone.
+ * The gate may let too many cells through but never too few. Thus all engines agree, even though their gates differ.
+ * `admit` tests every value again, except an objectness in a head where the class alone is the score: there the gate is
+ * exact.
+ * Only here: gate, passIntegers, passAll, passOne. The TypeScript engine has no generics over element types; `scanHead`
+ * there chooses among three functions for all types.
  */
 import {
   FN_SOFTMAX,
@@ -33,8 +31,8 @@ import { flt, int, loadThreshold, ptr } from "./word";
 /**
  * Writes the rows in [from, from + n) that may pass to `list`. Returns their count.
  *
- * For planes the gate leaves what it has found at `best`: the maxima of `planeMaxima` with vectors, the keys and
- * classes of `passPlanes` and `passWords` without.
+ * For planes the gate also writes to `best`: with vectors the maxima of `planeMaxima`, otherwise the keys and classes
+ * of `passPlanes` and `passWords`.
  */
 export function gate<T, K>(plan: usize, head: usize, from: i32, n: i32, best: usize, list: usize): i32 {
   const objectness = ptr(head, H_OBJ);
@@ -53,7 +51,7 @@ export function gate<T, K>(plan: usize, head: usize, from: i32, n: i32, best: us
     planeMaxima<T, K>(plan, head, at, n, best, threshold);
     return passColumn<T, K>(best, size<T>(), threshold, from, n, list);
   }
-  // Integers order as they are. The bits of floats do so above 0.
+  // Bits of integers have the order of their values. Bits of floats do so above 0.
   if (isFloat<T>() && !isReference<T>()) {
     if (threshold > <K>0) return passPlanes(head, at, n, best, <f32>threshold, from, list);
   } else if (!isReference<T>() || threshold > <K>0)
@@ -75,7 +73,7 @@ export function passIntegers(head: usize, type: i32, from: i32, n: i32, list: us
     step = ptr(head, H_SCORE_CELL);
     threshold = int(head, H_SCORE_RAW_THRESHOLD);
     classes = int(head, H_CLASSES);
-    // Beside a column of class ids there is one score, and the list filters class ids.
+    // A head with a column of class ids has one score for each row, and the list filters class ids.
     if (classes > 1) classList = ptr(head, H_CLASS_LIST);
   }
   at += <usize>from * step;
@@ -117,8 +115,8 @@ function passColumn<T, K>(at: usize, step: usize, threshold: K, from: i32, n: i3
 }
 
 /**
- * Writes a row, and advances if its value passes. Returns the place for the next row. A branch here would be
- * mispredicted where many rows pass.
+ * Writes a row, and advances if its value passes. Returns the place for the next row. There is no branch: if many rows
+ * pass, it would be mispredicted.
  */
 // @ts-ignore: decorator
 @inline
@@ -127,7 +125,10 @@ function passOne<T, K>(at: usize, threshold: K, row: i32, to: usize): usize {
   return to + ((<usize>(key<T, K>(at) >= threshold)) << 2);
 }
 
-/** Writes the cells with a class that reaches the threshold to `list`. Returns their count. Classes stand anywhere. */
+/**
+ * Writes the cells with a class that reaches the threshold to `list`. Returns their count. Classes may lie at any
+ * distance.
+ */
 function passRows<T, K>(
   head: usize,
   at: usize,

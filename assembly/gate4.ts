@@ -15,7 +15,7 @@ export function passColumn4<T, K>(at: usize, step: usize, threshold: K, from: i3
       const mask = passing<T>(v128.load(at), thresholds);
       at += 16;
       if (mask == (1 << lanes) - 1) {
-        // All pass, as at a low threshold: write the rows as vectors.
+        // All pass, which is usual under a low threshold: write the rows as vectors.
         for (let k = 0; k < lanes; k += 4) {
           v128.store(to, i32x4.add(i32x4.splat(from + i + k), i32x4(0, 1, 2, 3)));
           to += 16;

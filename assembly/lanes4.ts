@@ -24,8 +24,8 @@ export function passing<T>(v: v128, threshold: v128): i32 {
 
 /**
  * Returns bit i set if element i reaches the threshold, for sixteen elements that are `step` bytes apart. One vector of
- * all results needs few instructions a cell, so that many lines of memory are requested at the same time: YOLOv5 rows
- * take 1.3 to 1.4 times as long without.
+ * all results needs few instructions for a cell. Thus the core requests many lines of memory at the same time: without
+ * this, YOLOv5 rows take 1.3 to 1.4 times as long.
  */
 // @ts-ignore: decorator
 @inline
@@ -84,8 +84,8 @@ export function gather4<T>(p0: usize, p1: usize, p2: usize, p3: usize): v128 {
 }
 
 /**
- * Returns f16 bits as integers that order like the numbers, but for -0, which is below 0. Applied twice, it gives the
- * bits back.
+ * Returns f16 bits as integers that have the order of the numbers, except that -0 is below 0. Applied twice, it returns
+ * the original bits.
  */
 // @ts-ignore: decorator
 @inline
@@ -93,7 +93,7 @@ export function halfOrder(v: v128): v128 {
   return v128.xor(v, v128.and(i16x8.shr_s(v, 15), i16x8.splat(0x7fff)));
 }
 
-/** Returns elements in lanes that order like the numbers: only f16 changes. */
+/** Returns elements in lanes that have the order of the numbers: only f16 changes. */
 // @ts-ignore: decorator
 @inline
 export function inOrder<T>(v: v128): v128 {
@@ -101,7 +101,7 @@ export function inOrder<T>(v: v128): v128 {
   else return v;
 }
 
-/** Returns the maximum of each lane. For f32 a NaN in `v` leaves `acc`, and f32x4.max would be twice as slow. */
+/** Returns the maximum of each lane. For f32, a NaN in `v` leaves `acc` as it is. f32x4.max would be twice as slow. */
 // @ts-ignore: decorator
 @inline
 export function larger<T>(acc: v128, v: v128): v128 {
@@ -110,7 +110,7 @@ export function larger<T>(acc: v128, v: v128): v128 {
   else return isSigned<T>() ? i8x16.max_s(acc, v) : i8x16.max_u(acc, v);
 }
 
-/** Returns the lowest value in every lane, for a maximum to start from. */
+/** Returns the lowest value in every lane, with which a maximum starts. */
 // @ts-ignore: decorator
 @inline
 export function lowestLanes<T>(): v128 {
@@ -129,7 +129,7 @@ export function rowMaximum<T>(at: usize, last: usize): v128 {
   let m = lowestLanes<T>();
   let other = m;
   let i: usize = 0;
-  // Two maxima: one would wait for itself.
+  // Use two maxima: a single one would have to wait for its previous result.
   for (; i + 32 <= last; i += 32) {
     m = larger<T>(m, inOrder<T>(v128.load(at + i)));
     other = larger<T>(other, inOrder<T>(v128.load(at + i, 16)));
@@ -161,7 +161,7 @@ export function equal<T>(a: v128, b: v128): i32 {
   else return i8x16.bitmask(i8x16.eq(a, b));
 }
 
-/** Returns all bits of a lane set if the elements that `gather4` put there are equal. */
+/** Returns a mask of the lanes whose elements, as put there by `gather4`, are equal. */
 // @ts-ignore: decorator
 @inline
 export function equalLanes<T>(a: v128, b: v128): v128 {

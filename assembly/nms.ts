@@ -1,17 +1,17 @@
 /**
  * Greedy non-maximum suppression without vectors; nms4.ts is the version with vectors.
  *
- * A candidate is kept unless a kept box of its class (or of any class) overlaps it too much. The overlap is
- * IoU = intersection / union, with union = area a + area b - intersection. Widths and heights below 0 count as 0. The
- * pixel offset is added to every width and height.
+ * A candidate is kept unless a kept box of its class (or of any class) overlaps it too much. The overlap is IoU =
+ * intersection / union, with union = area a + area b - intersection. Widths and heights below 0 count as 0. The pixel
+ * offset is added to every width and height.
  *
- * The f32 quotient is compared with the f32 threshold t, as OpenCV and ONNX Runtime do. Few pairs are divided: a pair
- * with intersection < least * union is below t, where least is t NEARLY_ONE. Proof, for a normal f32 t: a quotient that
- * rounds to t or more is at least t (1 - 2^-24), which is above least. So intersection > least * union, and rounding
- * the product keeps >=. At most one pair of each candidate is above t, since that pair removes the candidate.
+ * The f32 quotient is compared with the f32 threshold t, as OpenCV and ONNX Runtime do. The division is left out for
+ * most pairs: a pair with intersection < least * union is below t, where least is t NEARLY_ONE. Proof, for a normal f32
+ * t: a quotient that rounds to t or more is at least t (1 - 2^-24), which is above least. So intersection > least *
+ * union, and rounding the product keeps >=. A candidate has at most one pair above t: that pair removes it.
  *
- * Every kept box has a record (KEPT_* in abi.ts). Records hang in chains, so that a candidate meets few of them: the
- * chain of its class (`chainOf`), or one for each strip if suppression crosses classes (strips.ts).
+ * Every kept box has a record (KEPT_* in abi.ts). Records are linked in chains, so that a candidate meets few of them:
+ * the chain of its class (`chainOf`), or one for each strip if suppression crosses classes (strips.ts).
  *
  * Only here: fillRecord, order, turned, meetsChain, overlaps. The TypeScript engine keeps these steps in `nms`, where
  * calls took 1.2 times as long.
@@ -94,7 +94,7 @@ export function nms(plan: usize): i32 {
         const classId = acrossClasses ? 0 : load<i32>(classIds + (candidate << 2));
         fillRecord(plan, record, box, classId);
 
-        // Choose the chains to search, and the chain that this box will hang in.
+        // Choose the chains to search, and the chain for this box.
         let chain = chains + chainOf(classId);
         let at = chain;
         let last = chain;
@@ -215,7 +215,8 @@ function meetsChain(plan: usize, k: usize, record: usize, least: f32): bool {
 }
 
 /**
- * Returns the first record of a chain, from `k` on, that has this class and may overlap these edges; 0 if none does.
+ * Returns the first record of a chain, from `k` on, that has this class and may overlap these edges. Returns 0 if there
+ * is none.
  */
 function nearInChain(k: usize, classId: i32, edges: u64): usize {
   for (; k != 0; k = <usize>load<u32>(k, KEPT_NEXT << 2))
@@ -223,7 +224,7 @@ function nearInChain(k: usize, classId: i32, edges: u64): usize {
   return k;
 }
 
-/** True if the box of one record suppresses the box of the other. */
+/** True if one of the two records' boxes suppresses the other. */
 function overlaps(plan: usize, a: usize, b: usize, least: f32): bool {
   const boxA = <usize>load<u32>(a, KEPT_BOX << 2);
   const boxB = <usize>load<u32>(b, KEPT_BOX << 2);
@@ -239,7 +240,7 @@ function overlaps(plan: usize, a: usize, b: usize, least: f32): bool {
   const height = (bottom < y2 ? bottom : y2) - (y1 < top ? top : y1) + flt(plan, P_OFFSET_Y);
   const shared = positive(width) * positive(height);
   const union = load<f32>(b, KEPT_AREA << 2) + load<f32>(a, KEPT_AREA << 2) - shared;
-  // Written so that a NaN is below.
+  // Negated, so that a NaN counts as below.
   if (!(shared >= least * union)) return false;
   const iou = flt(plan, P_IOU);
   return int(plan, P_FLAGS) & FLAG_SUPPRESS_EQUAL ? shared / union >= iou : shared / union > iou;

@@ -1,8 +1,8 @@
 /**
- * Greedy non-maximum suppression with vectors: four kept boxes at a time. nms.ts says what is kept.
+ * Greedy non-maximum suppression with vectors: four kept boxes at a time. nms.ts defines which boxes are kept.
  *
  * Kept boxes stand in blocks of four, in columns (KEPT4_* in abi.ts). The blocks of a class, or of a strip (strips.ts),
- * hang in a chain, the newest first:
+ * are linked in a chain, the newest first:
  *
  *     chains[chainOf(class id)] -> | x1 x1 x1 x1 | y1 ... | x2 ... | y2 ... | area ... | next  class id  count | -> ...
  *
@@ -87,7 +87,7 @@ export function suppress4(plan: usize): i32 {
         const areas = f32x4.splat(area);
         const classId = acrossClasses ? 0 : load<i32>(classIds + (candidate << 2));
 
-        // Search the chains. Find the chain that this box will hang in, and the block of it that has room.
+        // Search the chains. Find the chain for this box, and its block with a free place.
         let chain = chains;
         let room: usize = 0;
         let isSuppressed = false;
@@ -148,7 +148,7 @@ export function suppress4(plan: usize): i32 {
   return kept;
 }
 
-/** Returns the offsets, in the chains, of the strips that four coordinates lie in. */
+/** Returns the offsets, in the chains, of four coordinates' strips. */
 // @ts-ignore: decorator
 @inline
 function stripsOf(x: v128, begin: v128, perUnit: v128): v128 {
@@ -171,8 +171,8 @@ function sharedHeight(block: usize, top: v128, bottom: v128): v128 {
 }
 
 /**
- * True if a box of a block suppresses this one. `nms.ts` says when that takes a division. The threshold is loaded where
- * it is needed: a vector more in the loop took 1.05 times as long.
+ * True if a box of a block suppresses this one. `nms.ts` explains when a division is needed. Load the threshold where
+ * it is needed: one more vector in the loop took 1.05 times as long.
  */
 // @ts-ignore: decorator
 @inline

@@ -1,9 +1,8 @@
 /**
- * Keeps the best candidates of a multi-label plan that has more of them than rows.
- *
- * When the columns are full, the best three quarters stay, in the order of the scan. A candidate that is dropped has
- * three quarters of the columns before it. So at the end the columns hold at least so many of the best candidates of
- * all, ties in the order of the scan.
+ * Keeps the best candidates of a multi-label plan that has more candidates than rows.
+ * When the columns are full, the best three quarters stay, in the order of the scan. A dropped candidate is thus worse
+ * than three quarters of the columns. So at the end the columns hold at least this many of the best candidates; equal
+ * ones in the order of the scan.
  */
 import {
   P_BOXES,
@@ -18,14 +17,14 @@ import {
 import { sort, sortMore } from "./sort";
 import { copy, int, ptr, setInt } from "./word";
 
-/** Drops the worst quarter of the candidates, and one more. Multi-label plans have separate scratch for the sort. */
+/** Drops the worst quarter of the candidates, rounded up. Multi-label plans have separate scratch for the sort. */
 export function makeRoom(plan: usize): void {
   const n = int(plan, P_CANDIDATES);
   const wanted = n - (n >> 2) - 1;
   sort(plan);
   while (int(plan, P_SORTED) < wanted) sortMore(plan);
 
-  // Find the worst candidate that stays, by score and then by index. A single candidate does not stay.
+  // Find the worst candidate that stays, by score and then by index. A single candidate is dropped.
   const scores = ptr(plan, P_SCORES);
   let last = 0;
   let floor: f32 = Infinity;
@@ -34,7 +33,7 @@ export function makeRoom(plan: usize): void {
     floor = load<f32>(scores + ((<usize>last) << 2));
   }
 
-  // Move forward what stays.
+  // Move forward the candidates that stay.
   let to: usize = 0;
   for (let i = 0; i < n; i++) {
     const from = (<usize>i) << 2;

@@ -1,20 +1,21 @@
 /**
- * The gate for planes, one for each class, without vectors; planes4.ts is the version with vectors. It finds the best
- * class of a cell on its way.
- *
- * Scratch holds the largest key of each cell so far, at `tops`, and its class one column further. A top starts right
- * below the threshold, so a cell passes if its top has risen.
- *
- * Only here: passWords, passEach, nextAboveInFour, noteBest, noteBestOf, reached, reachedHalf, listTops, listFlags.
- * The kernel has u64 and a function for each kind of element; the TypeScript engine has one loop over 32-bit words,
- * and marks cells in bits.
+ * The gate for planes (one for each class) without vectors; planes4.ts is the version with vectors. It also finds the
+ * best class of a cell.
+ * Scratch holds the largest key of each cell so far at `tops`, and the key's class one column further. A top starts
+ * just below the threshold, so a cell passes if its top has risen.
+ * Only here: passWords, passEach, nextAboveInFour, noteBest, noteBestOf, reached, reachedHalf, listTops, listFlags. The
+ * kernel has u64 and a function for each kind of element; the TypeScript engine has one loop over 32-bit words, and
+ * marks cells in bits.
  */
 import { COLUMN_BYTES, H_CLASSES, H_CLASS_LIST, H_SCORE_CHANNEL } from "../src/core/abi";
 import { classAt } from "./classes";
 import { key, size } from "./value";
 import { clear, int, ptr } from "./word";
 
-/** Planes of f32 against a threshold above 0: there bits, as integers, order like floats. Returns the count of rows. */
+/**
+ * Handles planes of f32 with a threshold above 0: there the bits, as integers, have the order of floats. Returns the
+ * count of rows.
+ */
 export function passPlanes(
   head: usize,
   at: usize,
@@ -31,7 +32,7 @@ export function passPlanes(
   const bytes = (<usize>n) << 2;
   for (let t = tops; t < tops + bytes; t += 4) store<i32>(t, below);
   let c = 0;
-  // Go along four planes at once: a core reads ahead along each. Plane by plane, YOLOv8 took 1.14 times as long.
+  // Go through four planes at once: the core prefetches from each. Plane by plane, YOLOv8 took 1.14 times as long.
   for (; c + 4 <= classes; c += 4) {
     const p0 = at + classAt(classList, c) * step;
     const p1 = at + classAt(classList, c + 1) * step;
@@ -51,7 +52,7 @@ export function passPlanes(
 }
 
 /**
- * Goes along four planes in steps of four floats, until a float has bits above `below`. Returns the address of that
+ * Goes through four planes in steps of four floats, until a float has bits above `below`. Returns the address of that
  * step in plane `a`. If there is none, returns the address where fewer than four are left before `end`.
  *
  * The last float of each four is tested first: where bounds are checked by code, as in C, that test covers the others.
@@ -78,7 +79,7 @@ function nextAboveInFour(a: usize, b: usize, c: usize, d: usize, end: usize, bel
   return a;
 }
 
-/** Compares bytes [i, stop) of the plane of class `c` with the tops, and takes larger floats over. */
+/** Compares bytes [i, stop) of class `c`'s plane with the tops. A larger float becomes the top. */
 // @ts-ignore: decorator
 @inline
 function noteBest(plane: usize, i: usize, stop: usize, tops: usize, c: i32): void {
@@ -92,7 +93,7 @@ function noteBest(plane: usize, i: usize, stop: usize, tops: usize, c: i32): voi
   }
 }
 
-/** Takes a small element over as the top of its cell, if its key is larger. */
+/** Makes a small element the top of its cell if its key is larger. */
 // @ts-ignore: decorator
 @inline
 function noteBestOf<T>(at: usize, top: usize, c: i32): void {
@@ -114,18 +115,15 @@ function listTops(tops: usize, n: i32, below: i32, from: i32, list: usize): i32 
 }
 
 /**
- * Planes of i8, u8 and f16, 64 bytes to a test; f16 against a threshold above 0 only. Returns the count of rows.
- *
+ * Handles planes of i8, u8 and f16, 64 bytes in a test; f16 only with a threshold above 0. Returns the count of rows.
  * A u64 holds lanes of 8 or 16 bits:
- *
- *     flip      the top bits to turn over, so that signed lanes order like unsigned ones
- *     lift      added to a lane without its top bit, it sets the top bit if the rest reaches the rest of the threshold.
- *               The rest is below the top bit and the lift at most the top bit, so the sum never carries into the
- *               next lane
- *     either    all bits set if the top bit of the threshold is clear: then one top bit, of the lane or of the sum, is
- *               enough. Otherwise a lane needs both
- *
- * Eight words ORed together are in no lane below the largest of the eight, so one test mostly rejects all 64 bytes.
+ *   flip      the top bits to invert, so that signed lanes have the order of unsigned ones
+ *   lift      added to a lane without its top bit, it sets the top bit if the rest reaches the rest of the threshold.
+ *             The rest is below the top bit and the lift at most the top bit, so the sum never carries into the
+ *             next lane
+ *   either    all bits set if the top bit of the threshold is clear: then one top bit, of the lane or of the sum, is
+ *             enough. Otherwise a lane needs both
+ * The OR of eight words is in each lane at least the largest of the eight. So one test usually rejects all 64 bytes.
  */
 export function passWords<T>(
   head: usize,
@@ -145,8 +143,7 @@ export function passWords<T>(
   const highs = <u64>half * ones;
   const flip: u64 = isByte && !isSigned<T>() ? 0 : highs;
 
-  // Make unsigned lanes of the threshold. A threshold that nothing reaches becomes the largest lane; `below` rejects
-  // it.
+  // Convert the threshold to an unsigned lane. A threshold out of reach becomes the largest lane; `below` rejects it.
   const least = max(0, min(2 * half - 1, flip != 0 ? threshold + half : threshold));
   const either: u64 = least < half ? ~(<u64>0) : 0;
   const lift = <u64>((least < half ? half : 2 * half) - least) * ones;
@@ -169,8 +166,8 @@ export function passWords<T>(
         (load<u64>(p, 56) ^ flip);
       if (reached(x, highs, lift, either) == 0) continue;
       if (!isByte) {
-        // Halves ORed together often look larger than each: their exponent is put together from the bits of several.
-        // Test each word before the lanes.
+        // The OR of several halves is often larger than each of them, because their exponents mix. Test each word
+        // before the lanes.
         const any =
           reachedHalf(load<u64>(p), flip, lift) |
           reachedHalf(load<u64>(p, 8), flip, lift) |
@@ -206,14 +203,14 @@ function reached(x: u64, highs: u64, lift: u64, either: u64): u64 {
   return ((sum & (x | either)) | (x & either)) & highs;
 }
 
-/** The same for raw halves against a threshold above 0. Bits other than the top bits are arbitrary. */
+/** Returns the same for raw halves and a threshold above 0. Bits other than the top bits are arbitrary. */
 // @ts-ignore: decorator
 @inline
 function reachedHalf(raw: u64, flip: u64, lift: u64): u64 {
   return ((raw & ~flip) + lift) & ~raw;
 }
 
-/** Planes of floats against a threshold that is not above 0, one value at a time. `flags` has a byte for each cell. */
+/** Handles planes of floats with a threshold of 0 or less, one value at a time. `flags` has a byte for each cell. */
 export function passEach<T, K>(
   head: usize,
   at: usize,

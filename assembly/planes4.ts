@@ -5,7 +5,7 @@ import { halfOrder, inOrder, larger, lowestLanes } from "./lanes4";
 import { size } from "./value";
 import { int, ptr } from "./word";
 
-/** Returns the classes of a group: eight, or as many times eight as keep the count of groups at most GROUPS. */
+/** Returns the classes of a group: a multiple of eight that gives at most GROUPS groups. */
 // @ts-ignore: decorator
 @inline
 export function groupSize(classes: i32): i32 {
@@ -20,14 +20,16 @@ export function groupCount(classes: i32): i32 {
   return (classes + group - 1) / group;
 }
 
-/** Returns the bytes of a row of maxima: as long as the columns, and as all rows together, leave room for. */
+/**
+ * Returns the bytes of a row of maxima. The limits are the length of the columns and the space for all rows together.
+ */
 // @ts-ignore: decorator
 @inline
 export function rowBytes<T>(plan: usize, classes: i32): usize {
   return min((ptr(plan, P_COLUMN) >> 2) * size<T>(), ptr(plan, P_ROWS) / (groupCount(classes) + 1)) & ~15;
 }
 
-/** Returns the cells of a block of planes. A row ends in a whole vector, hence the 16 bytes. */
+/** Returns the cells of a block of planes. A row ends with a whole vector, so leave 16 bytes. */
 // @ts-ignore: decorator
 @inline
 export function planeBlock<T>(plan: usize, classes: i32): i32 {
@@ -37,9 +39,8 @@ export function planeBlock<T>(plan: usize, classes: i32): i32 {
 /**
  * Returns the maximum of `m`, which is no NaN, and of one vector of each of eight planes. A NaN never becomes the
  * maximum.
- *
- * The offset of the vector has to be a constant for the compiler, and only a type argument hands one over:
- * `V` = u8, u16, u32, u64 means vector 0, 1, 2, 3, and `H` = u16 instead of u8 means four vectors further.
+ * The offset of the vector must be a constant for the compiler, so it is given by type arguments: `V` = u8, u16, u32,
+ * u64 means vector 0, 1, 2, 3, and `H` = u16 instead of u8 means four vectors further.
  */
 // @ts-ignore: decorator
 @inline
@@ -71,11 +72,11 @@ function fold8<T, V, H>(
  *     plane 1  ====block====......        row[g][i] = max over the classes of group g
  *     ...                               then the rows are folded: maxima[i] = max over g
  *
- * For the few cells that pass, the rows tell which group holds the best class. So a handful of planes is searched, not
- * all. Rows and maxima stay in the first-level cache.
+ * For the few cells that pass, the rows tell which group holds the best class, so only its planes are searched. Rows
+ * and maxima stay in the first-level cache.
  *
- * f16: against a positive threshold raw bits may be compared as signed integers, since all negative numbers are below.
- * Otherwise the bits are put in order first.
+ * f16 with a positive threshold: compare raw bits as signed integers, since all negative numbers are below. Otherwise
+ * convert the bits to ordered integers first.
  */
 export function planeMaxima<T, K>(
   plan: usize,
@@ -98,8 +99,8 @@ export function planeMaxima<T, K>(
   for (let first = 0; first < classes; first += group) {
     const end = min(first + group, classes);
     let c = first;
-    // Eight planes at a time. The first eight begin the row. Where three to seven are left, the last is folded again in
-    // the place of those missing, which changes no maximum.
+    // Eight planes at a time. The first eight begin the row. Where three to seven are left, repeat the last plane
+    // instead of the missing ones: the maximum stays the same.
     for (; c + 2 < end; c += 8) {
       let p0 = planeAt(at, list, c, end, step);
       let p1 = planeAt(at, list, c + 1, end, step);
@@ -110,7 +111,7 @@ export function planeMaxima<T, K>(
       let p6 = planeAt(at, list, c + 6, end, step);
       let p7 = planeAt(at, list, c + 7, end, step);
       if (ordered) {
-        // f16 whose bits are put in order first.
+        // f16 with ordered bits.
         for (let i: usize = 0; i < bytes; i += 16) {
           let m = c == first ? low : v128.load(row + i);
           m = larger<T>(m, inOrder<T>(v128.load(p0 + i)));
@@ -127,7 +128,7 @@ export function planeMaxima<T, K>(
         const last = row + bytes;
         let r = row;
         if (c == first) {
-          // Eight vectors to a step share the increments of nine addresses: YOLOv8 takes 1.12 times as long without.
+          // Eight vectors in a step share the increments of nine addresses: otherwise YOLOv8 takes 1.12 times as long.
           for (; r + 128 <= last; r += 128) {
             v128.store(r, fold8<T, u8, u8>(low, p0, p1, p2, p3, p4, p5, p6, p7));
             v128.store(r, fold8<T, u16, u8>(low, p0, p1, p2, p3, p4, p5, p6, p7), 16);
@@ -160,7 +161,7 @@ export function planeMaxima<T, K>(
         }
       }
     }
-    // One or two that are left, one by one.
+    // Fold the last one or two planes one by one.
     for (; c < end; c++) {
       const p = planeAt(at, list, c, end, step);
       for (let i: usize = 0; i < bytes; i += 16) {
@@ -174,7 +175,7 @@ export function planeMaxima<T, K>(
   foldRows<T>(maxima, rowStep, row, bytes, ordered);
 }
 
-/** Returns where the plane of the i-th class begins; that of the last before `end` for those behind. */
+/** Returns the address of the i-th class's plane. Beyond `end`, returns the last plane before it. */
 function planeAt(at: usize, list: usize, i: i32, end: i32, step: usize): usize {
   return at + classAt(list, min(i, end - 1)) * step;
 }
@@ -184,7 +185,7 @@ function foldRows<T>(maxima: usize, rowStep: usize, end: usize, bytes: usize, or
   let to = maxima;
   let row = maxima + rowStep;
   const last = row + bytes;
-  // Four vectors to a step, so that they do not wait for each other.
+  // Four vectors in a step, so that they do not wait for each other.
   for (; row + 64 <= last; row += 64, to += 64) {
     let m0 = v128.load(row);
     let m1 = v128.load(row, 16);
@@ -208,15 +209,15 @@ function foldRows<T>(maxima: usize, rowStep: usize, end: usize, bytes: usize, or
   }
 }
 
-/** Returns a maximum as `passColumn4` takes it. */
+/** Returns a maximum in the format of `passColumn4`. */
 // @ts-ignore: decorator
 @inline
 function asRaw<T>(m: v128, ordered: bool): v128 {
   if (isReference<T>()) {
-    // Make NaN an infinity. The end of `passColumn4` compares keys: there a NaN would drop the cell with all its
-    // classes. `classesOf` looks closer at infinities.
+    // Replace NaN by infinity. The end of `passColumn4` compares keys: there a NaN would drop the cell with all its
+    // classes. `classesOf` tests infinities again.
     m = i16x8.min_s(m, i16x8.splat(0x7c00));
-    // `passColumn4` puts raw bits in order, so give it raw bits. Ordered twice they are raw again.
+    // `passColumn4` converts raw bits to ordered ones. A second conversion makes ordered bits raw again.
     if (ordered) m = halfOrder(m);
   }
   return m;

@@ -1,12 +1,10 @@
 /**
  * Turns scores into candidates.
- *
- * Cells go by in blocks. The gate compares raw values and picks the cells that may hold something, without converting
- * anything (gate.ts; planes.ts where each class is a plane of its own). The exact work is done for these few cells:
- * class, score, box (admit.ts; common.ts for the commonest heads, common4.ts the same four cells at a time).
- *
+ * The scan goes through the cells in blocks. The gate compares raw values, without conversions, and picks the cells
+ * that may hold an object (gate.ts; planes.ts if each class is a plane). Only these few cells get the exact work:
+ * class, score, box (admit.ts; common.ts for the commonest heads, common4.ts for four cells at a time).
  * Only here: gateFindsBest. `scanHead` of the TypeScript engine has a simpler condition: its gate finds the best class
- * wherever cells stand side by side.
+ * in every layout with adjacent cells.
  */
 import {
   BLOCK,
@@ -75,7 +73,7 @@ function scanHead(plan: usize, head: usize): void {
   const isKnown = !ASC_FEATURE_SIMD && gatesClasses && gateFindsBest(head, type);
   const common = ASC_FEATURE_SIMD ? isCommon4(plan, head) : isCommon(plan, head, isKnown);
 
-  // Choose the block: with vectors, planes have blocks as long as scratch has room for.
+  // Choose the size of the block: with vectors, planes have blocks as long as scratch permits.
   const bytes = type == TYPE_F32 ? 4 : type == TYPE_F16 ? 2 : type <= TYPE_U8 ? 1 : 0;
   let block = bytes == 1 || bytes == 2 ? 2 * BLOCK : BLOCK;
   if (ASC_FEATURE_SIMD && gatesClasses && bytes != 0 && int(head, H_SCORE_CELL) == bytes)
@@ -128,7 +126,7 @@ function validCells(head: usize): i32 {
   let cells = int(head, H_CELLS);
   const count = ptr(head, H_COUNT);
   if (count != 0) {
-    // A count that is no number, or too large, leaves all rows in: their scores still gate.
+    // If the count is NaN or too large, keep all rows: their scores still decide.
     const n = value(int(head, H_COUNT_TYPE), count, 1, 0);
     if (n >= 0 && n < <f32>cells) cells = <i32>n;
   }

@@ -1,7 +1,6 @@
 /**
- * Addresses in the scratch memory of the scan, which `src/core/abi.ts` draws at COLUMN_BYTES.
- *
- * Only here: the whole file. `scan` of the TypeScript engine divides the scratch in its own way.
+ * Addresses in the scratch memory of the scan. `src/core/abi.ts` draws it at COLUMN_BYTES.
+ * Only here: the whole file. `scan` of the TypeScript engine divides the scratch differently.
  */
 import { COLUMN_BYTES, P_COLUMN, P_SCRATCH, ROW_BYTES } from "../src/core/abi";
 import { ptr } from "./word";
@@ -13,14 +12,17 @@ function columnBytes(plan: usize): usize {
   return ASC_FEATURE_SIMD ? ptr(plan, P_COLUMN) : COLUMN_BYTES;
 }
 
-/** Returns a column with a word for every cell of a block: 0 the list of rows, 1 best values, 2 best classes. */
+/** Returns a column with a word for every cell of a block. 0: list of rows; 1: best values; 2: best classes. */
 // @ts-ignore: decorator
 @inline
 export function column(plan: usize, i: i32): usize {
   return ptr(plan, P_SCRATCH) + <usize>i * columnBytes(plan);
 }
 
-/** Returns the row with the maximum of each cell of a block. The rows of the groups follow. Vector kernel only. */
+/**
+ * Returns the row with the maximum of each cell of a block, which is followed by the rows of the groups. Vector kernel
+ * only.
+ */
 // @ts-ignore: decorator
 @inline
 export function rows(plan: usize): usize {
@@ -28,7 +30,8 @@ export function rows(plan: usize): usize {
 }
 
 /**
- * Returns room for a word for every cell, behind the first row: used by heads with objectness, which have no groups.
+ * Returns a column behind the first row with a word for every cell. Heads with objectness use it, since they have no
+ * groups.
  */
 // @ts-ignore: decorator
 @inline

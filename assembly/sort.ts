@@ -1,17 +1,17 @@
 /**
  * Puts candidates in order: best score first, ties by candidate index (head, anchor, cell, class).
  *
- * Candidates go into buckets by the bits of their scores, or digit by digit where scores crowd (buckets.ts). Both
- * ways are stable, so ties need no comparison. Both are linear, so a low threshold costs no more per candidate than a
- * high one.
+ * Candidates are sorted into buckets by the bits of their scores, or digit by digit if many scores are close
+ * (buckets.ts). Both sorts are stable, so ties need no comparison. Both are linear, so a low threshold costs no more
+ * per candidate than a high one.
  *
  * Suppression seldom looks at all candidates. So many candidates are put in order in waves:
  *
  *     order   | first wave: about the best 1,024, or an eighth | second: three times as many | ...
  *             0                                          P_SORTED: the candidates in order so far
  *
- * A sample of the scores chooses where a wave ends. A wave takes every candidate between its two keys, so the order
- * is the same wherever that is. Sorting all candidates at once took 3.1 to 7.7 times as long.
+ * A sample of the scores decides where a wave ends. A wave takes every candidate between its two keys, so its end does
+ * not change the order. Sorting all candidates at once took 3.1 to 7.7 times as long.
  */
 import {
   FIRST_WAVE,
@@ -34,7 +34,7 @@ import { clear, int, ptr, setInt } from "./word";
 /** Count of parts into which the range of a sample is divided. */
 const PARTS = 256;
 
-/** Sorts the first wave. Returns how many candidates suppression may compare. */
+/** Sorts the first wave. Returns how many candidates suppression may compare in total. */
 export function sort(plan: usize): i32 {
   const ordered = min(int(plan, P_CANDIDATES), int(plan, P_MAX_CANDIDATES));
   setInt(plan, P_ORDERED, ordered);
@@ -81,7 +81,9 @@ function wave(plan: usize, low: u32, high: u32, expected: i32): i32 {
   return count;
 }
 
-/** Returns a key that about `wanted` candidates do not exceed: exact for the sample, to a 256th of its range. */
+/**
+ * Returns a key that about `wanted` candidates do not exceed. It is accurate for the sample, to a 256th of the range.
+ */
 function quantile(plan: usize, wanted: i32): u32 {
   const scores = ptr(plan, P_SCORES);
   const counts = ptr(plan, P_COUNTS);
@@ -104,7 +106,7 @@ function quantile(plan: usize, wanted: i32): u32 {
     store<i32>(at, load<i32>(at) + 1);
   }
 
-  // Take parts until they hold the same share of the sample as `wanted` is of all, and at least one candidate.
+  // Take parts until their share of the sample is that of `wanted` in all candidates, with one candidate at least.
   const rank = max(1, wanted / step);
   let seen = 0;
   let part: u32 = 0;

@@ -1,16 +1,16 @@
 /**
  * Strips, for suppression across classes.
  *
- * Without classes every box meets every other, though most pairs lie far apart. So kept boxes hang in one chain for
- * each vertical strip of the image. A candidate searches only the strips that it can reach:
+ * Without classes every box meets every other, though most pairs lie far apart. So kept boxes are linked in one chain
+ * for each vertical strip of the image. A candidate searches only the strips that it can reach:
  *
  *     strip   0     1     2     3    ...  STRIPS - 1
- *             |     |  [==k==]  |               A kept box k hangs in the strip of its low edge.
+ *             |     |  [==k==]  |               A kept box k is in the strip of its low edge.
  *             |     |     | [==c==]             A candidate c searches from the strip of (low edge - widest) to the
  *                                               strip of its high edge. `widest` is the largest (high edge - low
  *                                               edge) of the kept boxes.
  *
- * The low and the high edge lie inside the box, by an inset of a share of its width:
+ * The low and the high edge lie inside the box. The inset is a share of its width:
  *
  *     left   low                high   right
  *      |------[==================]------|
@@ -38,8 +38,8 @@ import { P_BOXES, P_ORDER, P_SORTED, STRIPS, STRIP_SAMPLE } from "../src/core/ab
 import { int, ptr } from "./word";
 
 /**
- * Measures the strips: they divide the breadth of the best candidates. Boxes outside go into the first or last strip.
- * Returns two f32: the left edge of strip 0 in the upper half, the strips to a unit in the lower half (0: one strip).
+ * Measures the strips: they divide the range of the best candidates. Boxes outside go into the first or last strip.
+ * Returns two f32: the left edge of strip 0 in the upper half, the strips per unit in the lower half (0: one strip).
  */
 export function measureStrips(plan: usize): u64 {
   const order = ptr(plan, P_ORDER);
@@ -54,12 +54,12 @@ export function measureStrips(plan: usize): u64 {
     if (right > high) high = right;
   }
   const perUnit = <f32>STRIPS / (high - low);
-  // No breadth, or no candidate at all: one strip.
+  // A range of 0, or no candidate: one strip.
   const usable: f32 = perUnit > 0 && perUnit < 1e30 ? perUnit : 0;
   return ((<u64>reinterpret<u32>(low)) << 32) | (<u64>reinterpret<u32>(usable));
 }
 
-/** Returns the share of its width that is taken off each side of a box. */
+/** Returns which share of a box's width is taken off at each side. */
 export function sideShare(iou: f32): f32 {
   return iou > 1e-6 ? (iou / (1 + iou)) * <f32>0.999 : 0;
 }
@@ -79,7 +79,7 @@ export function perUnitOf(strips: u64): f32 {
 /** A box with a smaller area keeps its whole width: its area has too few digits for the proof. */
 const SMALL_AREA: f32 = 1e-30;
 
-/** Returns how far inside its edges a box is looked for. The last term is eight units in the last place: 8 * 2^-24. */
+/** Returns the inset of a box's low and high edge. The last term is eight units in the last place: 8 * 2^-24. */
 // @ts-ignore: decorator
 @inline
 export function inset(left: f32, right: f32, area: f32, share: f32): f32 {
@@ -87,12 +87,12 @@ export function inset(left: f32, right: f32, area: f32, share: f32): f32 {
   return off - ((left < 0 ? -left : left) + (right < 0 ? -right : right)) * <f32>4.8e-7;
 }
 
-/** Returns the offset, in the chains, of the strip that x lies in. */
+/** Returns the offset, in the chains, of x's strip. */
 // @ts-ignore: decorator
 @inline
 export function stripOf(x: f32, begin: f32, perUnit: f32): usize {
   const strip = (x - begin) * perUnit;
-  // Written so that a NaN goes into strip 0.
+  // Negated, so that a NaN goes into strip 0.
   if (!(strip > 0)) return 0;
   return (strip < <f32>(STRIPS - 1) ? <usize>(<i32>strip) : STRIPS - 1) << 2;
 }

@@ -1,10 +1,10 @@
 /**
  * Keys and values of raw tensor elements.
  *
- * Thresholds and maxima compare keys, so that nothing has to be converted. A key of type `K` is the f32 itself, the
- * integer itself, or for f16 a 16-bit integer that orders like the number: the low 15 bits of negative numbers are
- * turned over. -0 has the key of 0, which it equals. NaN of f16 is below everything, so that it never passes the gate
- * and never hides another class.
+ * Thresholds and maxima compare keys, which need no conversion. A key of type `K` is the f32 or integer itself, or for
+ * f16 a 16-bit integer that has the order of the number: the low 15 bits of negative numbers are inverted. -0 has the
+ * key of 0, which it equals. NaN of f16 is below everything, so that it never passes the gate and never hides another
+ * class.
  *
  * Only here: size, key, lowest, halfToFloat, integer, wideInteger. The TypeScript engine has no generics over element
  * types, and takes the conversion of a half from `src/core/number.ts`.
@@ -22,13 +22,13 @@ export function size<T>(): usize {
   return sizeof<T>();
 }
 
-/** Returns the bits of an f16 as an integer that orders like the number. NaN is below everything. */
+/** Returns the bits of an f16 as an integer that has the order of the number. NaN is below everything. */
 // @ts-ignore: decorator
 @inline
 export function halfKey(bits: i32): i32 {
   const signed = (bits << 16) >> 16;
   const order = signed ^ ((signed >> 31) & 0x7fff);
-  // The order of -0 is -1, and of no other number.
+  // Only -0 has the order -1.
   return order > 0x7c00 ? i32.MIN_VALUE : order + <i32>(order == -1);
 }
 
@@ -40,7 +40,7 @@ export function key<T, K>(at: usize): K {
   else return <K>load<T>(at);
 }
 
-/** Returns the lowest key. A search for a maximum starts from it, and never finds a key that equals it. */
+/** Returns the lowest key, with which a search for a maximum starts. The search never finds a key that equals it. */
 // @ts-ignore: decorator
 @inline
 export function lowest<K>(): K {
@@ -54,7 +54,7 @@ export function halfToFloat(bits: u32): f32 {
   const exponent = (bits >> 10) & 31;
   const fraction = bits & 1023;
   if (exponent == 31) return reinterpret<f32>(sign | 0x7f800000 | (fraction << 13));
-  // Zero or subnormal: fraction * 2^-24, exact in f32. Set the sign on the bits, so that -0 stays -0.
+  // Zero or subnormal: fraction * 2^-24, exact in f32. Set the sign bit directly, so that -0 stays -0.
   if (exponent == 0)
     return reinterpret<f32>(reinterpret<u32>(<f32>fraction * <f32>5.960464477539063e-8) | sign);
   return reinterpret<f32>(sign | ((exponent + 112) << 23) | (fraction << 13));

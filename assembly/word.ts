@@ -44,7 +44,7 @@ export function increment(at: usize, word: i32): void {
   setInt(at, word, int(at, word) + 1);
 }
 
-// The scalar kernel has no bulk-memory instructions, and the library's own fill and copy are as large as the sort.
+// The scalar kernel has no bulk-memory instructions, and AssemblyScript's own fill and copy are as large as the sort.
 
 /** Clears `bytes` from `at` on, rounded up to whole u64. */
 export function clear(at: usize, bytes: usize): void {

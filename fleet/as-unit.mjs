@@ -21,7 +21,7 @@ const NOBODY = 65534;
 /** Seconds that a start may take on a busy machine. */
 const PATIENCE = 120;
 
-/** Settings of each part as from an operator, a sign that it runs, and a first piece of work. */
+/** For each part: the settings an operator gives, the output of a running part, and a first task for the part. */
 const PARTS = {
   host: {
     credentials: { config: JSON.stringify({ port: 0, threads: 1 }) },

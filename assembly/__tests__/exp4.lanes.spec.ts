@@ -8,7 +8,7 @@ if (ASC_FEATURE_SIMD) {
       let wrong = 0;
       let seen = 0;
       for (let i = 0; i < 400000; i++) {
-        // At odd multiples of ln 2 / 2, one power of two gives way to the next.
+        // Inputs at odd multiples of ln 2 / 2: here the power of two that is split off changes.
         const x: f32 =
           i & 1
             ? <f32>(-160 + (300 * <f64>i) / 400000)

@@ -1,7 +1,7 @@
 import { passing16, splatThreshold } from "../lanes4";
 import { f16, key, lowest, size } from "../value";
 
-/** Returns how many cells `passing16` judges differently than a comparison of keys, over random bits and distances. */
+/** Returns how many cells `passing16` judges differently than a comparison of keys. Bits and distances are random. */
 function wrong<T, K>(): i32 {
   const at = heap.alloc(16 * 24 * 4);
   let seed: u32 = 7;

@@ -68,14 +68,14 @@ function setFloat(word: i32, v: f32): void {
   store<f32>(job + ((<usize>word) << 2), v);
 }
 
-/** Returns memory of marks, 16-aligned. */
+/** Returns 16-aligned memory, filled with marks that show later writes. */
 function room(bytes: usize): usize {
   const at = (heap.alloc(bytes + GUARD + 16) + 15) & ~15;
   memory.fill(at, MARK, bytes + GUARD);
   return at;
 }
 
-/** Counts the bytes from `at` on that were written. */
+/** Counts the written bytes behind `at`. */
 function spilt(at: usize, bytes: usize = GUARD): i32 {
   let wrong = 0;
   for (let i: usize = 0; i < bytes; i++) if (load<u8>(at + i) != MARK) wrong++;
@@ -145,7 +145,7 @@ function wrongLogits(type: i32, isPlanes: bool, width: i32, count: i32): i32 {
         const at = from + <usize>y * row + <usize>x * column + <usize>c * plane;
         let value: f64 = type == TYPE_F32 ? <f64>load<f32>(at) : 0;
         if (type == TYPE_F16) {
-          // Halves are compared with the numbers that they were made of.
+          // Compare a half with the number that it was made of.
           for (let n = -100; n <= 100; n++) if (halfOf(n) == load<u16>(at)) value = n;
         } else if (type == TYPE_U8) value = load<u8>(at) - zero;
         else if (type == TYPE_I8) value = load<i8>(at) - zero;
@@ -158,7 +158,7 @@ function wrongLogits(type: i32, isPlanes: bool, width: i32, count: i32): i32 {
   return wrong;
 }
 
-/** Begins a product of one row of one prototype in f32, whose coefficient is 1. Returns the address of the logits. */
+/** Begins a product of one f32 row of one prototype with the coefficient 1. Returns the address of the logits. */
 function copying(values: usize, width: i32): usize {
   begin();
   const one = room(4);
@@ -272,7 +272,10 @@ describe("cut", () => {
   });
 });
 
-/** Writes a table for pixels of a picture: cells near and far, with weights of both. Returns the bytes of a column. */
+/**
+ * Writes a table for the pixels of a picture: neighbouring and distant cells, with weights for both. Returns the bytes
+ * of a column.
+ */
 function fillTable(at: usize, pixels: i32, cells: i32, isNearest: bool): usize {
   const side = ((<usize>pixels) << 2) + 16;
   for (let i = 0; i < pixels; i++) {

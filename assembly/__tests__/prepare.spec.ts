@@ -61,7 +61,7 @@ function set(word: i32, v: usize): void {
   store<u32>(job + ((<usize>word) << 2), <u32>v);
 }
 
-/** Returns memory of marks, 16-aligned. */
+/** Returns 16-aligned memory, filled with marks that show later writes. */
 function room(bytes: usize): usize {
   const at = (heap.alloc(bytes + GUARD + 16) + 15) & ~15;
   memory.fill(at, MARK, bytes + GUARD);
@@ -113,7 +113,7 @@ function yuv(y: f64, u: f64, v: f64, channel: i32): f64 {
   return Math.min(255, Math.max(0, value));
 }
 
-/** Counts the channels of a row that are off by more than rounding, for luma and chroma by place. */
+/** Counts the channels of a row that differ by more than rounding. Luma and chroma depend on the position. */
 function wrongYuv(to: usize, width: i32, format: i32, source: usize, u: usize, v: usize): i32 {
   let wrong = 0;
   for (let x = 0; x < width; x++) {
@@ -174,7 +174,7 @@ describe("unpack", () => {
 /** Begins a job that resamples `rows` rows of noise, `columns` wide, into one row. Returns the noise. */
 function resampling(kind: i32, columns: i32, rows: i32, width: i32): usize {
   begin();
-  // Two columns share their weights: the pixel behind the last one is read.
+  // Add a pixel behind the last one: pairs of columns share their weights, so it is read.
   const from = noise((<usize>((columns + 1) * rows)) << 2);
   set(J_KIND, kind);
   set(J_PIXELS, from);
@@ -258,7 +258,10 @@ describe("resample", () => {
   });
 });
 
-/** Emits two rows into planes or together, each with padding at its right, and counts what is wrong. */
+/**
+ * Emits two rows, as planes or interleaved, each with padding at its right. Counts wrong elements and overwritten
+ * padding.
+ */
 function wrongElements(width: i32, log: i32, isTogether: bool): i32 {
   begin();
   const rows = 2;
@@ -282,7 +285,7 @@ function wrongElements(width: i32, log: i32, isTogether: bool): i32 {
   set(J_OUT_ROW, rowBytes);
   set(J_OUT_PLANE, isTogether ? 0 : rowBytes * rows);
   set(J_FLIP, 0x80);
-  // Blue first: the channels of the tensor are those of a pixel from the end.
+  // Blue first: the tensor has a pixel's channels in reverse order.
   for (let c = 0; c < 3; c++) {
     set(J_SHIFT_0 + c, (2 - c) << 3);
     store<f32>(job + ((J_DIVISOR_0 + c) << 2), 255);

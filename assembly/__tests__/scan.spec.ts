@@ -84,7 +84,7 @@ function floatAt(at: usize, word: i32, v: f32): void {
   store<f32>(at + ((<usize>word) << 2), v);
 }
 
-/** Returns a head whose four box channels stand side by side. */
+/** Returns a head whose four box channels are adjacent. */
 function boxHead(kind: i32, a: f32, b: f32, c: f32, d: f32): usize {
   const head = heap.alloc(HEAD_WORDS << 2);
   memory.fill(head, 0, HEAD_WORDS << 2);
@@ -216,7 +216,7 @@ function draw(below: u32): i32 {
   return <i32>((state >> 8) % below);
 }
 
-/** Scans scores that are a draw of 0..9, divided by 10, in each type. Returns how many cells scan answers wrongly. */
+/** Scans random scores of 0..9, divided by 10, in each type. Returns for how many cells the scan is wrong. */
 function check(type: i32, bytes: i32, cells: i32, classes: i32, planes: bool): i32 {
   plan = heap.alloc(PLAN_WORDS << 2);
   memory.fill(plan, 0, PLAN_WORDS << 2);

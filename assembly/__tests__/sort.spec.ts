@@ -85,7 +85,7 @@ function order(i: i32): i32 {
   return load<i32>(get(P_ORDER) + ((<usize>i) << 2));
 }
 
-/** Returns how many neighbours are out of order. Ties go by index. */
+/** Returns how many neighbours are out of order. Equal scores are ordered by index. */
 function disorder(n: i32): i32 {
   let wrong = 0;
   for (let i = 1; i < n; i++) {
@@ -96,7 +96,10 @@ function disorder(n: i32): i32 {
   return wrong;
 }
 
-/** Sorts wave after wave until n are in order, and checks the order each time. Returns how many are in order. */
+/**
+ * Sorts waves until n candidates are in order. Checks the order after each wave. Returns the count of candidates in
+ * order.
+ */
 function wavesTo(n: i32): i32 {
   let sorted = load<i32>(plan + ((<usize>P_SORTED) << 2));
   while (sorted < n) {

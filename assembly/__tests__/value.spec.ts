@@ -36,7 +36,7 @@ describe("half floats, all 65,536 patterns", () => {
         if (k >= halfKey(0xfc00)) wrong++;
         continue;
       }
-      // Compare with the next number up, and with others from all over.
+      // Compare with the next larger number, and with random others.
       for (let j = 0; j < 8; j++) {
         const other = j == 0 ? (bits + 1) & 0xffff : (bits * 40503 + j * 8191) & 0xffff;
         const y = halfToFloat(<u32>other);

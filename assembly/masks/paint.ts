@@ -12,7 +12,7 @@ import {
 import { int, ptr } from "../word";
 import { paint4 } from "./paint4";
 
-/** Writes a label where the mask is set. If M_FREE is 1, only where the map holds no label yet (-1). */
+/** Writes a label where the mask is set. If M_FREE is 1, only into pixels without a label (-1). */
 export function paint(job: usize): void {
   const width = int(job, M_OUT_WIDTH);
   const label = int(job, M_LABEL);

@@ -52,8 +52,8 @@ export function planes4<T>(
 
 /**
  * Writes sixteen logits: for f32, one cache line of every plane. Computes two of the four sums at a time: all four need
- * 16 registers, all that x64 has, and the operands need some too. Reads a line whole before the next plane: planes are
- * often a multiple of 4 kB apart, fall into the same cache set and evict each other.
+ * 16 registers, all that x64 has, and the operands need some too. Reads a whole line before the next plane: planes are
+ * often a multiple of 4 kB apart, so their lines fall into the same cache set and evict each other.
  */
 // @ts-ignore: decorator
 @inline

@@ -1,7 +1,7 @@
 /**
  * The function `resize`: bilinear resizing. Resizes the columns once for each row of logits, then mixes two such rows
- * for each row of the mask. The JavaScript side writes the tables (src/tasks/masks/axis.ts). With weights of 1 and 0,
- * the tables resize to the nearest pixel.
+ * for each row of the mask. src/tasks/masks/axis.ts writes the tables. With weights of 1 and 0, the tables resize to
+ * the nearest pixel.
  */
 import {
   M_COLUMNS,

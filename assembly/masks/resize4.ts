@@ -22,7 +22,7 @@ export function columns4(from: usize, table: usize, size: usize, to: usize, widt
   return x;
 }
 
-/** Returns all bits of a lane set where the mix of two rows is above the threshold. */
+/** Returns a mask of the lanes where the mix of two rows is above the threshold. */
 // @ts-ignore: decorator
 @inline
 function above(upper: usize, lower: usize, a: v128, b: v128, threshold: v128): v128 {

@@ -20,7 +20,7 @@ import { addRow4, areaColumn4, roundRow4 } from "./area4";
 import { roundPixel } from "./pixel";
 
 /**
- * Resamples the rows of a job. Scratch holds a source row whose columns are resampled, then the sum of such rows, four
+ * Resamples the rows of a job. Scratch holds the resampled columns of one source row, then the sum of such rows, four
  * f32 for each pixel.
  */
 export function areaRows(job: usize): void {

@@ -1,4 +1,4 @@
-/** Turns pixels into tensor elements, by a table for each channel. */
+/** Turns pixels into tensor elements, with a table for each channel. */
 import {
   ELEMENT_BYTE,
   ELEMENT_F32,

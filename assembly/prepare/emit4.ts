@@ -28,7 +28,8 @@ export function emitBytes4(job: usize, from: usize, to: usize, width: i32): i32 
     const straight = i8x16(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -128, -128, -128, -128);
     const swapped = i8x16(2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, -128, -128, -128, -128);
     const order = first == 0 ? straight : swapped;
-    // Four pixels have twelve bytes. The next pixels overwrite the last four of sixteen, so two more have to follow.
+    // Four pixels have twelve bytes, but sixteen are written. The next pixels overwrite the last four, so two more
+    // pixels must follow.
     for (let out = to; x + 6 <= width; x += 4, out += 12)
       v128.store(out, v128.xor(i8x16.swizzle(v128.load(from + (x << 2)), order), flip));
     return x;
@@ -54,7 +55,10 @@ function channelOf(pixels: usize, shift: i32): v128 {
   return i8x16.narrow_i16x8_u(i16x8.narrow_i32x4_s(a, b), i16x8.narrow_i32x4_s(c, d));
 }
 
-/** Returns four elements: (byte - mean), times or divided by `by`. Inlined, `multiplies` is a constant. */
+/**
+ * Returns four elements: byte - mean, then multiplied or divided by `by`. Since this is inlined, `multiplies` is a
+ * constant.
+ */
 // @ts-ignore: decorator
 @inline
 export function valuesOf(bytes: v128, mean: v128, by: v128, multiplies: bool): v128 {

@@ -2,8 +2,8 @@
  * Computes means of 2 x 2 pixels straight from planes of luma and chroma (NV12, I420). The four pixels share their
  * chroma, and the pixels of the source are never stored. The results equal those of `unpack` and `halfRow`.
  *
- * A factor of 20 bits of fraction needs more than 16 bits. It is split into high * 2^7 + low, and a value x into the
- * pair (x * 2^7, x), so that one `dot` gives four whole products.
+ * A factor with 20 fractional bits needs more than 16 bits. So it is split into high * 2^7 + low, and a value x into
+ * the pair (x * 2^7, x), so that one `dot` gives four whole products.
  */
 import {
   ELEMENT_F32,
@@ -58,7 +58,7 @@ export function halvePlanes4(job: usize): bool {
   const column = int(ptr(job, J_XTAB), 0) >> 2;
   const u = ptr(job, J_U) + (isTogether ? column : column >> 1);
   const v = isTogether ? u + 1 : ptr(job, J_V) + (column >> 1);
-  // Write planes of f32, the usual tensor, at once. Other tensors are made of pixels by `emit`.
+  // Write planes of f32, the usual tensor, directly. For other tensors, write pixels, which `emit` converts.
   const isFloat = int(job, J_TYPE) == ELEMENT_F32 && ptr(job, J_OUT_PLANE) != 0;
   let to = isFloat ? ptr(job, J_OUT) : ptr(job, J_RESAMPLED);
   const toNext = isFloat ? ptr(job, J_OUT_ROW) : <usize>(width << 2);
@@ -97,7 +97,7 @@ function halveRow(
   const blueOfU = i32x4.splat(splitFactor(YUV_BU) + zero);
   const multiplies = int(job, J_MULTIPLIES) != 0;
   const plane = ptr(job, J_OUT_PLANE);
-  // The channels of the tensor that red and blue become.
+  // The tensor's channels for red and blue.
   const red = int(job, J_SHIFT_0) >> 3;
   const blue = 2 - red;
   for (let x = 0; x < width; x += 8) {
@@ -114,7 +114,7 @@ function halveRow(
     const g1 = i32x4.add(i32x4.add(i32x4.dot_i16x8_s(v1, greenOfV), i32x4.dot_i16x8_s(u1, greenOfU)), half);
     const b0 = i32x4.add(i32x4.dot_i16x8_s(u0, blueOfU), half);
     const b1 = i32x4.add(i32x4.dot_i16x8_s(u1, blueOfU), half);
-    // Sums of four pixels. The 2 makes the mean round.
+    // Sums of four pixels. The 2 makes the later shift round.
     let r = two;
     let g = two;
     let b = two;
@@ -181,7 +181,10 @@ function highPairs(x: v128): v128 {
   return v128.shuffle<i16>(i16x8.shl(x, 7), x, 4, 12, 5, 13, 6, 14, 7, 15);
 }
 
-/** Returns a channel of eight pixels, 0..255. Narrowing to 16 bits, eight of them of fraction, clamps the sums. */
+/**
+ * Returns a channel of eight pixels, 0..255. The sums are narrowed to 16 bits with eight fractional bits, which clamps
+ * them.
+ */
 // @ts-ignore: decorator
 @inline
 function channelOf(luma0: v128, luma1: v128, chroma0: v128, chroma1: v128): v128 {

@@ -1,6 +1,6 @@
 /**
- * Bilinear resampling in the integers of `cv2.resize`: 11 bits of weight for columns, kept to 15 bits, then 11 bits for
- * rows.
+ * Bilinear resampling in the integers of `cv2.resize`: 11 bits of weight for columns, a result of 15 bits, then 11 bits
+ * for rows.
  */
 import {
   J_FIRST,
@@ -17,7 +17,7 @@ import {
 import { int, ptr } from "../word";
 import { blendRows4, linearColumns4 } from "./linear4";
 
-/** Resamples the rows of a job. Two rows of scratch hold the last two source rows whose columns are resampled. */
+/** Resamples the rows of a job. Two rows of scratch hold the resampled columns of the last two source rows. */
 export function linearRows(job: usize): void {
   const width = int(job, J_WIDTH);
   const first = ptr(job, J_SCRATCH);
@@ -30,7 +30,7 @@ export function linearRows(job: usize): void {
   for (let y = int(job, J_FIRST); y < last; y++, table += 12, to += width << 2) {
     const upper = int(table, 0);
     const lower = int(table, 1);
-    // Neighbours have different places in scratch: even rows the first, odd rows the second.
+    // Even rows use the first row of scratch, odd rows the second: two neighbours never evict each other.
     for (let k = 0; k < 2; k++) {
       const row = int(table, k);
       if ((row & 1) == 0 && row != heldEven) linearColumns(job, (heldEven = row), first);
@@ -40,7 +40,7 @@ export function linearRows(job: usize): void {
   }
 }
 
-/** Resamples the columns of a source row: three values of 15 bits and one that is ignored, for each pixel. */
+/** Resamples the columns of a source row: for each pixel three values of 15 bits, and one that is ignored. */
 function linearColumns(job: usize, row: i32, to: usize): void {
   const width = int(job, J_WIDTH);
   const from = ptr(job, J_PIXELS) + <usize>(row - int(job, J_ORIGIN)) * ptr(job, J_PIXEL_STRIDE);

@@ -15,8 +15,8 @@ export function linearColumns4(from: usize, xtab: usize, to: usize, width: i32):
 // @ts-ignore: decorator
 @inline
 function column(from: usize, table: usize): v128 {
-  // A channel of the pixel and the same channel of the next one, in i16 side by side. No constant vector: V8 would make
-  // one anew for each pixel.
+  // Put a channel of the pixel and the same channel of the next one side by side in i16. Avoid a constant vector: V8
+  // would make it anew for each pixel.
   const pixels = i16x8.extend_low_i8x16_u(v128.load64_zero(from + load<u32>(table)));
   const next = v128.shuffle<i64>(pixels, pixels, 1, 1);
   const both = v128.shuffle<i16>(pixels, next, 0, 8, 1, 9, 2, 10, 3, 11);

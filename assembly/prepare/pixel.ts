@@ -10,7 +10,7 @@ export function clampByte(x: i32): i32 {
   return x < 0 ? 0 : x > 255 ? 255 : x;
 }
 
-/** Returns the pixel of three values, rounded to even and clamped. Cubic weights leave 0..255. */
+/** Returns the pixel of three values, rounded to even and clamped: cubic weights may give values outside 0..255. */
 // @ts-ignore: decorator
 @inline
 export function roundPixel(r: f32, g: f32, b: f32): i32 {

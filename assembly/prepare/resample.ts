@@ -36,7 +36,7 @@ export function resample(job: usize): void {
   else blockRows(job);
 }
 
-/** Resamples where a pixel is one source pixel, or the mean of a block. */
+/** Resamples where each pixel is one source pixel or the mean of a block. */
 function blockRows(job: usize): void {
   const kind = int(job, J_KIND);
   const stride = ptr(job, J_PIXEL_STRIDE);
@@ -68,7 +68,7 @@ function halfRow(job: usize, from: usize, to: usize): void {
     const b = load<u32>(p + 4);
     const c = load<u32>(p + stride);
     const d = load<u32>(p + stride + 4);
-    // Red and blue are added in one word, with room for a sum between them.
+    // Add red and blue in one word; the gap between them holds the carry.
     const even = (a & 0xff00ff) + (b & 0xff00ff) + (c & 0xff00ff) + (d & 0xff00ff) + 0x20002;
     const odd = ((a >> 8) & 0xff) + ((b >> 8) & 0xff) + ((c >> 8) & 0xff) + ((d >> 8) & 0xff) + 2;
     store<u32>(to + (x << 2), ((even >> 2) & 0xff00ff) | ((odd << 6) & 0xff00));

@@ -1,4 +1,4 @@
-/** Resampling with a window of weights, as Pillow does it: columns first, rounded to bytes, then rows. */
+/** Resampling with a window of weights, as Pillow does: columns first, rounded to bytes, then rows. */
 import {
   J_FIRST,
   J_LAST,
@@ -23,7 +23,7 @@ import { clampByte } from "./pixel";
 
 const HALF = 1 << (TAP_BITS - 1);
 
-/** Resamples the rows of a job. Scratch holds every source row of the strip with its columns resampled. */
+/** Resamples the rows of a job. Scratch holds the resampled columns of every source row of the strip. */
 export function tapRows(job: usize): void {
   const width = int(job, J_WIDTH);
   const rows = int(job, J_ROWS);

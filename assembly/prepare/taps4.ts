@@ -16,7 +16,7 @@ export function tapColumn4(from: usize, weights: usize, count: i32): u32 {
   return <u32>i32x4.extract_lane(i8x16.narrow_i16x8_u(words, words), 0);
 }
 
-/** Makes four pixels of a row at a time, of rows that are `stride` bytes apart. Returns how many bytes it made. */
+/** Makes four pixels of a row at a time. The source rows are `stride` bytes apart. Returns how many bytes it made. */
 // @ts-ignore: decorator
 @inline
 export function tapRow4(first: usize, stride: i32, weights: usize, count: i32, to: usize): i32 {

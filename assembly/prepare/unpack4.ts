@@ -1,7 +1,7 @@
 /** Turns other formats into pixels with vectors. Exported functions return how many pixels of the row they made. */
 import { YUV_BITS, YUV_BU, YUV_GU, YUV_GV, YUV_RV, YUV_Y } from "../../src/core/prepare-abi";
 
-/** Reads four bytes beyond the pixels that it makes. */
+/** Reads four bytes beyond its pixels. */
 // @ts-ignore: decorator
 @inline
 export function unpackThree4(from: usize, to: usize, columns: i32): i32 {
@@ -80,7 +80,7 @@ export function unpackPlanes4(
 
 /**
  * Returns eight chroma values in i16, minus 128. `isTogether`: u and v alternate (NV12), so only every second byte
- * counts. `low` and `middle` have 255 and 128 in each lane.
+ * counts. `low` and `middle` hold 255 and 128 in each lane.
  */
 // @ts-ignore: decorator
 @inline

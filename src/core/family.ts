@@ -209,7 +209,7 @@ export interface FamilyTraits {
   readonly packed?: PackedForm;
   /** True: keypoints follow the four box channels. */
   readonly keypoints?: true;
-  /** Unit of the offsets from priors. Usual: the variances that the config states. */
+  /** Pixels: offsets from priors are in pixels. By default, they are scaled by the config's variances. */
   readonly offsetUnit?: "pixels";
   /** Format of rows in the option `priors`. Usual: corners, unless the box format says otherwise. */
   readonly priorFormat?: "cxcywh";

@@ -1,4 +1,4 @@
-/** `boxwright/node`: tensor files, NN Archives, plan files, PNG, and what given shapes can be. */
+/** `boxwright/node`: tensor files, NN Archives, plan files, PNG, and possible outputs of given shapes. */
 import { ConfigError, mismatch } from "../core/errors.ts";
 import { isBytes, show } from "../core/tensor.ts";
 import { readArchiveConfig } from "../node/files/archive.ts";

@@ -186,7 +186,7 @@ interface Priors {
   readonly notes: readonly string[];
 }
 
-/** Largest distance from 0 of a normalised prior's centre. Sides may be longer: 9 in EfficientDet at 128x128. */
+/** Largest distance from 0 of a normalised prior's centre. Sides may be longer (EfficientDet at 128x128: 9). */
 const FURTHEST_CENTRE = 8;
 
 /** Returns a table of priors for a count of cells. Returns `null` if its length differs. Throws if it is in pixels. */

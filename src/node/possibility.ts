@@ -86,7 +86,7 @@ export function offsetVariances(
 export const statedClasses = ({ classes, labels }: DecoderOptions): number | undefined =>
   classes ?? (labels && Object.keys(labels).length);
 
-/** Returns all interpretations under a config, none if nothing fits. A single one must make a plan. */
+/** Returns all interpretations under a config: none if nothing fits, or if the only one makes no plan. */
 export function interpretationsUnder(
   config: unknown,
   options: DecoderOptions,

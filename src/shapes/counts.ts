@@ -69,9 +69,8 @@ export function inputOfPriors(
 }
 
 /**
- * Returns points for rows that may be the priors of a family's networks. A known prior count gets 3 points or more. If
- * the priors are not built in, a count above 1000 that is no count of cells gets 0 points. Other rows get `null`: they
- * cannot be priors.
+ * Returns points for `n` rows that may be priors: 3 or more for a known prior count of the family. If the family has no
+ * built-in priors, a count above 1000 that is no count of cells gets 0 points. Any other count gets `null`.
  */
 export function pointsForPriors(n: number, form: FormRow, { inputSize }: Asked): number | null {
   if (TRAITS[form.families[0]].buildPriors)

@@ -85,7 +85,7 @@ export interface Question {
 /** Smallest number of points that a proposal may have. */
 const FEWEST = 2;
 
-/** A proposal is dropped if it has this many points less than the best proposal, or fewer. */
+/** A proposal is dropped if the best proposal has at least this many points more. */
 const MOST_BEHIND = 4;
 
 /** Returns the proposals for a network, the likeliest first. */

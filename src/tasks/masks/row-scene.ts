@@ -160,7 +160,7 @@ function resizeWhole(
 /** Largest rounding error of a weighted mean of four cells, as a fraction of 1 + |threshold|. */
 const ROUNDING = 1e-6;
 
-/** Returns the range of cells that can raise a pixel above the threshold; `last` < `first` if none. */
+/** Returns the range of cells that can raise a pixel above the threshold. If none can, `last` is less than `first`. */
 function litCells(
   map: Float32Array,
   [width, height]: readonly [number, number],

@@ -17,7 +17,7 @@ interface Axis {
   readonly cells: number;
 }
 
-/** Boxes of similar size, within a factor of 4. A search reaches further by the longest side. */
+/** Boxes of similar size, within a factor of 4. A search area is widened by the longest side in the level. */
 interface Level {
   readonly x: Axis;
   readonly y: Axis;

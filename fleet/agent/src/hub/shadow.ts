@@ -91,7 +91,7 @@ export class Shadow {
     const { application } = this.#parts;
     while (this.#wanted === null || this.#wanted === this.#followed || application.current === null) {
       if (this.#wanted === null) this.#leave();
-      // Wait for the version in use, which may be downloading now, with its model.
+      // The version in use and its model may still be downloading. Wait for them.
       await this.#told.heard(signal, application.current === null ? SOON : undefined);
       if (signal.aborted) return;
     }

@@ -82,8 +82,7 @@ export class PostgresServer {
         if (await query(this.url, "SELECT 1").then(() => true, () => false)) return; // prettier-ignore
         await sleep(50);
       }
-      // After a kill, child processes may still hold the shared memory, so that the new server ends at once. Then start
-      // another.
+      // Child processes of a killed server may still hold the shared memory, which ends a new server at once. Retry.
       await sleep(100);
     }
     throw timeUp(PATIENCE, "a PostgreSQL server that takes connections");
