@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 target=${1:?no target} variant=${2:?no variant} program=${3:?no program}
 path=build/$target-$variant/$program
 board() { # machine of QEMU. Semihosting returns text and exit code.
-  timeout 120 qemu-system-arm -machine "$1" -nographic -monitor none -serial none -icount shift=0 \
+  timeout 600 qemu-system-arm -machine "$1" -nographic -monitor none -serial none -icount shift=0 \
     -chardev stdio,id=console -semihosting-config enable=on,target=native,chardev=console -kernel "$path"
 }
 case $target in
