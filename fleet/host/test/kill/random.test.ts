@@ -14,6 +14,7 @@ import { Broker } from "boxwright-service/testing/broker";
 import { Child } from "boxwright-service/testing/child";
 import { Mosquitto } from "boxwright-service/testing/mosquitto";
 import { PostgresServer } from "boxwright-service/testing/postgres";
+import { SEED as RUN_SEED } from "boxwright-service/testing/random";
 import { sleep, until } from "boxwright-service/testing/wait";
 import { decoder, detectionPacket, frameSize, outputsOf } from "../support/frames.ts";
 import { temporaryFolder } from "../support/host.ts";
@@ -23,7 +24,7 @@ const env = (name: string, fallback: string): string => process.env[name] ?? fal
 const MINUTES = Number(env("KILLS_MINUTES", "0.3"));
 const transports = env("KILLS_TRANSPORTS", "http,nats,mqtt").split(",");
 const databases = env("KILLS_DATABASES", "sqlite,postgres").split(",");
-const SEED = Number(env("KILLS_SEED", String(Date.now() % 1e6)));
+const SEED = Number(env("KILLS_SEED", String(RUN_SEED)));
 const SENDERS = 8;
 const runs = transports.flatMap((transport) => databases.map((database) => ({ transport, database })));
 

@@ -7,12 +7,12 @@
 import fc from "fast-check";
 
 const wanted = process.env.BOXWRIGHT_SEED ?? "1";
-const seed = wanted === "random" ? Date.now() % 2 ** 31 : Number(wanted);
-if (!Number.isInteger(seed)) throw new Error(`got BOXWRIGHT_SEED=${wanted}, expected "random" or an integer`);
-if (wanted === "random") console.log(`BOXWRIGHT_SEED=${seed}`);
-fc.configureGlobal({ seed });
+export const SEED = wanted === "random" ? Date.now() % 2 ** 31 : Number(wanted);
+if (!Number.isInteger(SEED)) throw new Error(`got BOXWRIGHT_SEED=${wanted}, expected "random" or an integer`);
+if (wanted === "random") console.log(`BOXWRIGHT_SEED=${SEED}`);
+fc.configureGlobal({ seed: SEED });
 
-let state = seed;
+let state = SEED;
 
 /** Returns a number from 0 to below 1: the next of the sequence that the seed begins. */
 export function random(): number {
