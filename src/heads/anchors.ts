@@ -1,8 +1,8 @@
 /** Reads anchor heads: feature maps [N, A*(5+C), h, w], [N,A,h,w,5+C] and [N,h,w,A,5+C]. */
 import type { AnchorSet } from "../config/types.ts";
 import { buildInterpretation, type HeadFields, softmax } from "./build.ts";
-import { type Column, fiveDims, maps, move } from "./channels.ts";
-import { cellsAcross } from "../shapes/grids.ts";
+import { type Column, fiveDims, maps, move, type Views } from "./channels.ts";
+import { cellsAcross, gridsOf } from "../shapes/grids.ts";
 import type { Interpretation, Specs } from "./head.ts";
 import { byLayout, levels, matchOne, playersOf, type TensorMatch } from "./match.ts";
 import type { CountedQuery } from "./query.ts";
@@ -42,6 +42,16 @@ export function anchorMaps(query: CountedQuery, specs: Specs): Interpretation[] 
 /** True if a tensor lists the anchors inside each cell. Such maps hold x and y without a sigmoid. */
 const hasAnchorsInside = ({ view }: TensorMatch): boolean => view.layout === "NhwAK";
 
+/** Returns the layouts with a dimension for the anchors. ncnn joins height and width: [A,h*w,K]. */
+const withAnchors =
+  (query: CountedQuery): Views =>
+  (spec, k) => {
+    const [, cells, last] = spec.dims;
+    const grid = spec.dims.length === 3 && last === k && gridsOf(query).find((g) => g.cells === cells);
+    if (!grid) return fiveDims(spec, k);
+    return [{ batch: 1, cells, channel: 1, cell: k, layout: "NAhwK", w: grid.w, h: grid.h }];
+  };
+
 /** Returns every tensor whose channels can hold anchors, each with a task's channels after its own. */
 function candidates(query: CountedQuery, specs: Specs): AnchorMap[] {
   const { classes, traits } = query;
@@ -52,7 +62,7 @@ function candidates(query: CountedQuery, specs: Specs): AnchorMap[] {
     Array.from({ length: MAX_ANCHORS + 1 }, (_, n) => {
       // With a count of 0, the anchors have a dimension of their own.
       const all = mine.map(({ extra = 0, ...spec }) => ({ ...spec, extra: extra * (n || 1) }));
-      const matches = matchOne(all, n > 0 ? maps : fiveDims, {
+      const matches = matchOne(all, n > 0 ? maps : withAnchors(query), {
         count: channels * (n || 1),
         boxes: 0,
         scores: Math.min(5, channels - 1),
@@ -61,7 +71,7 @@ function candidates(query: CountedQuery, specs: Specs): AnchorMap[] {
       return matches.map((match) => ({
         ...match,
         alone: channels < 6,
-        count: n || specs[match.box.tensor].dims[hasAnchorsInside(match) ? 3 : 1],
+        count: n || specs[match.box.tensor].dims.slice(-4)[hasAnchorsInside(match) ? 2 : 0],
         step:
           (channels + extraOf(match)) *
           (n > 0 ? match.view.channel : hasAnchorsInside(match) ? 1 : match.view.cells),

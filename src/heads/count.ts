@@ -2,7 +2,8 @@
 import { refuseFor } from "../core/errors.ts";
 import { list, type TensorSpec, volume } from "../core/tensor.ts";
 import type { Specs } from "./head.ts";
-import { BOX_NAME, mayPlay, preferred } from "./match.ts";
+import { mayPlay, preferred } from "./match.ts";
+import { BOX_NAME } from "../shapes/ways.ts";
 import type { HeadQuery } from "./query.ts";
 
 const COUNT_NAME = /num|count|valid|total|^n$/i;

@@ -111,15 +111,19 @@ export function joinExtra(
   channels: number,
   mayHold: (index: number) => boolean,
 ): Interpretation | null {
-  const { uses, batch } = interpretation;
+  const { uses, batch, heads } = interpretation;
+  // A map has a head for each anchor. The channels of all anchors of a map lie in one tensor.
+  const anchors = heads.length / new Set(heads.map(({ box }) => box.tensor)).size;
+  const each = heads.every(({ origin }) => origin.anchor) ? anchors : 1;
   const views = specs.flatMap((spec, tensor) =>
     !mayHold(tensor) || uses.includes(tensor)
       ? []
-      : anyView(spec, channels).flatMap((view) =>
+      : anyView(spec, channels * each).flatMap((view) =>
           view.batch === batch ? { ...view, index: tensor, spec } : [],
         ),
   );
-  return joinOneTensor(interpretation, views) ?? joinTensorPerHead(interpretation, views);
+  const whole = each === 1 ? joinOneTensor(interpretation, views) : null;
+  return whole ?? joinTensorPerMap(interpretation, views, each, channels);
 }
 
 /** A part that a task adds to each box: channels after the others, or separate tensors. */
@@ -148,7 +152,10 @@ export function readAdded(query: HeadQuery, specs: Specs, part: AddedPart): read
     holds.some((held, i) => held && boxes.some(({ dims }, k) => k !== i && dims.length > 0))
       ? readBoxes(boxes).flatMap((one) => joinExtra(one, seen, channels, (i) => holds[i]) ?? [])
       : [];
-  const kinds = names ? [seen.map(({ name }) => names.includes(name))] : kindsOf(query, seen, channels);
+  const anchors = query.anchorSets?.[0]?.anchors.length ?? 1;
+  const kinds = names
+    ? [seen.map(({ name }) => names.includes(name))]
+    : [...new Set([1, anchors])].flatMap((each) => kindsOf(query, seen, channels * each));
   // Hide the part's tensors from the readers of boxes: boxes or scores may have equally many channels.
   const tries = kinds.map((holds) =>
     join(
@@ -203,10 +210,12 @@ function joinOneTensor(interpretation: Interpretation, views: readonly TensorVie
   return { ...interpretation, heads: withColumns, uses: [...uses, whole.index] };
 }
 
-/** Returns the interpretation with each head's extra channels in a tensor of their own, all of one order. */
-function joinTensorPerHead(
+/** Returns the interpretation with the extra channels of each map in a tensor of their own, all of one order. */
+function joinTensorPerMap(
   interpretation: Interpretation,
   views: readonly TensorView[],
+  each: number,
+  channels: number,
 ): Interpretation | null {
   const { heads, uses } = interpretation;
   const isPlanar = (head: HeadDraft): boolean => head.box.cell === 1;
@@ -215,10 +224,13 @@ function joinTensorPerHead(
       .map((head) => pickOnly(viewsWithCells(views, head), isPlanar(head) === asBoxes))
       .filter((view) => view !== null);
     const tensors = new Set(picked.map(({ index }) => index));
-    if (tensors.size === heads.length)
+    if (picked.length === heads.length && tensors.size * each === heads.length)
       return {
         ...interpretation,
-        heads: heads.map((head, i) => ({ ...head, extra: columnOf(picked[i]) })),
+        heads: heads.map((head, i) => ({
+          ...head,
+          extra: beside(columnOf(picked[i]), (head.origin.anchor?.index ?? 0) * channels),
+        })),
         uses: [...uses, ...tensors],
       };
   }

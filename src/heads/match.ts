@@ -4,7 +4,7 @@ import { refuse } from "../core/errors.ts";
 import type { TensorSpec } from "../core/tensor.ts";
 import { type Column, type ChannelView, type Views, move } from "./channels.ts";
 import { gridsOf, gridsOfRows } from "../shapes/grids.ts";
-import { type ChannelPlan, planChannels, type TensorParts } from "../shapes/ways.ts";
+import { BOX_NAME, type ChannelPlan, planChannels, type TensorParts } from "../shapes/ways.ts";
 import type { HeadOrigin, HeadTensor, Part, Specs } from "./head.ts";
 import { originText } from "./print.ts";
 import type { CountedQuery, HeadQuery } from "./query.ts";
@@ -104,9 +104,6 @@ export function preferred<T>(all: readonly T[], passes: (x: T) => boolean): read
   const some = all.filter(passes);
   return some.length > 0 ? some : all;
 }
-
-/** Matches usual names of outputs with boxes. */
-export const BOX_NAME = /box|reg|loc|dis/i;
 
 /** Returns pairs of tensors with the same cells: one has `boxes` channels, the other has `scores` channels. */
 export function pairs(

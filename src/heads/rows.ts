@@ -46,7 +46,9 @@ export function objectnessRows(query: CountedQuery, specs: Specs): Interpretatio
     fields: decodedBoxes(query),
   } as const;
   const matches = withObjectness(query, specs);
-  const levels = matches.filter(isRows).sort((a, b) => b.view.cells - a.view.cells);
+  const levels = matches
+    .filter((m) => isRows(m) && m.tensors[0].dims.length === 2)
+    .sort((a, b) => b.view.cells - a.view.cells);
   const areLevels = levels.every(({ view }, i) => i === 0 || levels[i - 1].view.cells === 4 * view.cells);
   const whole =
     areLevels && levels.length > 1 ? [buildInterpretation(query, { ...reading, matches: levels })] : [];

@@ -12,7 +12,8 @@ import {
 } from "./build.ts";
 import { beside, rows, rowsOrFlat } from "./channels.ts";
 import type { Head, Interpretation, Specs } from "./head.ts";
-import { BOX_NAME, mayPlay, pairs, type TensorMatch, preferred, matchOne } from "./match.ts";
+import { mayPlay, pairs, type TensorMatch, preferred, matchOne } from "./match.ts";
+import { BOX_NAME } from "../shapes/ways.ts";
 import type { PriorFormat } from "../config/types.ts";
 import type { ReadingName } from "../core/readings.ts";
 import { namesOf, type HeadQuery } from "./query.ts";

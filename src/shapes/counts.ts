@@ -142,7 +142,7 @@ function pointsForLevels(
   if (levels.every(({ n }) => n === null)) return 0;
   const counts = levels.map(({ n }) => (n as number) / perCell);
   const ratios = counts.every((n, i) => i === 0 || Math.abs(counts[i - 1] / n - 4) < 1.2);
-  if (!ratios || counts.some((n) => !Number.isInteger(n))) return null;
+  if (!ratios || counts.length < 2 || counts.some((n) => !Number.isInteger(n))) return null;
   if (inputSize === null) return counts.every((n) => isRectangle(n)) ? 2 : null;
   const grids = gridsOf({ inputSize, strides: null });
   return counts.every((n) => grids.some(({ cells }) => cells === n)) ? 3 : null;

@@ -9,6 +9,7 @@ import { isRound, levelsOf, MOST_LISTED, pointsForCells, pointsForMaps, pointsFo
 import type { Asked, Rule } from "./rule.ts";
 import type { Match } from "./solve.ts";
 import type { OpenTensor } from "./views.ts";
+import { BOX_NAME } from "./ways.ts";
 import { WHOLE_RULES } from "./whole.ts";
 
 /** Counts of classes that published networks have. */
@@ -33,8 +34,7 @@ function namedParts({ form, views }: Match, tensors: readonly OpenTensor[]): { n
   return { named: parts.filter(has).length, all: parts.length };
 }
 
-/** Names of tensors with boxes, and with scores. */
-const BOX_NAME = /box|(^|_)(reg|loc)(_|\d|$)/i;
+/** Matches usual names of tensors with scores. */
 const SCORE_NAME = /cls|class|score|conf(?!ig)|(^|_)cen?te?r/i;
 
 /** Smallest allowed length in pixels of the shorter side of a picture. */

@@ -79,11 +79,17 @@ function mapsOf(tensor: number, dims: OpenTensor["dims"]): View[] {
   return [view(a, b, c, false), ...(a === 1 && c === 1 ? [] : [view(c, a, b, true)])];
 }
 
-/** Returns every way to see a tensor as a map with a dimension of anchors. `k`: channels of one anchor. */
+/**
+ * Returns every way to see a tensor as a map with a dimension for the anchors. `k` is the channel count of one anchor.
+ * ncnn joins height and width.
+ */
 function anchorsOf(tensor: number, dims: OpenTensor["dims"]): View[] {
-  if (dims.length !== 5 || dims.some((d) => d === null)) return [];
-  const [, a, b, c, k] = dims as readonly number[];
-  const shared = { tensor, k, isInterleaved: true, rank: 5 } as const;
+  const rank = dims.length;
+  if (dims.some((d) => d === null) || (rank !== 5 && rank !== 3)) return [];
+  const known = dims as readonly number[];
+  const shared = { tensor, k: known[rank - 1], isInterleaved: true, rank } as const;
+  if (rank === 3) return known[0] === 3 ? [{ ...shared, n: known[1], w: 0, h: 0 }] : [];
+  const [, a, b, c] = known;
   return [
     ...(a <= 6 ? [{ ...shared, n: b * c, w: c, h: b }] : []),
     ...(c <= 6 ? [{ ...shared, n: a * b, w: b, h: a }] : []),

@@ -23,9 +23,11 @@ export interface Way {
 const rows = (...tensors: readonly TensorParts[]): Way => ({ see: "rows", tensors });
 const maps = (...tensors: readonly TensorParts[]): Way => ({ see: "maps", tensors });
 
+/** Matches usual names of outputs with boxes. */
+export const BOX_NAME = /box|reg|loc|dis/i;
+
 const BOXES: TensorParts = { boxes: 4 };
 const SCORES: TensorParts = { scores: "C" };
-/** Parts of a tensor without objectness. */
 /** Parts of a tensor with objectness after the box. */
 export const BOX_CLASSES: TensorParts = { boxes: 4, scores: "C" };
 /** Parts of a tensor with objectness first, as in FastestDet. */

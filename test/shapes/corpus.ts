@@ -24,6 +24,11 @@ export const CORPUS: readonly string[] = [
   "output:1x25200x57 | 640x640 | yolov7 pose 1 17x3",
   "output:1x25200x85 a:1x3x80x80x85 b:1x3x40x40x85 c:1x3x20x20x85 | 640x640 | yolov5 80",
   // maps
+  "output:3x6400x85 288:3x1600x85 302:3x400x85 | 640x640 | yolov5 80",
+  "269:1x255x80x80 271:1x96x80x80 273:1x255x40x40 275:1x96x40x40 277:1x255x20x20 279:1x96x20x20 281:1x32x160x160 | 640x640 | yolov5 segment 80",
+  "out0:8400x65 out1:8400x51 | 640x640 | yolov8 pose 1 17x3",
+  "out0:21504x79 out1:21504x1 | 1024x1024 | yolov8 oriented 15",
+  "out0:8400x144 out1:8400x32 out2:32x160x160 | 640x640 | yolov8 segment 80",
   "a:1x255x80x80 b:1x255x40x40 c:1x255x20x20 | 640x640 | yolov5 80",
   "a:1x3x80x80x85 b:1x3x40x40x85 c:1x3x20x20x85 | - | yolov5 80",
   "a:1x26x26x255 b:1x13x13x255 | - | yolov5 80",

@@ -174,6 +174,15 @@ const TASK_MAPS: readonly FormRow[] = [
     "a:1x351x80x80 b:1x351x40x40 c:1x351x20x20 p:1x32x160x160",
     { task: "segment", anchors: [3] },
   ),
+  // rknn: the coefficients of the three anchors lie in a map of their own.
+  form(
+    "any",
+    ANCHORED,
+    { prototypes: PROTOTYPES, coefficients: map(["M", "M", "M"]), boxes: map([BOX_OBJECTNESS_CLASSES]) },
+    4,
+    "a:1x255x80x80 m8:1x96x80x80 b:1x255x40x40 m16:1x96x40x40 c:1x255x20x20 m32:1x96x20x20 p:1x32x160x160",
+    { task: "segment", anchors: [3] },
+  ),
   // A face and its points in one map, as forks of YOLOv8 for faces write it.
   form("any", DISTRIBUTED, { boxes: map([64, "C", "P"]) }, 3, "a:1x80x80x80 b:1x80x40x40 c:1x80x20x20", {
     task: "pose",

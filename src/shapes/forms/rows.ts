@@ -145,6 +145,34 @@ const BOX_ROWS: readonly FormRow[] = [
 
 /** The same forms with the channels that a task adds, after the classes or in other tensors. */
 const TASK_ROWS: readonly FormRow[] = [
+  // ncnn's networks, whose last layers were removed.
+  form(
+    "cells",
+    DISTRIBUTED,
+    { boxes: inRows([64, "C"]), points: inRows(["P"]) },
+    4,
+    "out0:8400x65 out1:8400x51",
+    { task: "pose", options: { keypointCoordinates: "strides", keypointScores: "logits" } },
+  ),
+  form(
+    "cells",
+    DISTRIBUTED,
+    { boxes: inRows([64, "C"]), angles: rows([]) },
+    3,
+    "out0:21504x79 out1:21504x1",
+    {
+      task: "oriented",
+      options: { angleForm: "logits" },
+    },
+  ),
+  form(
+    "cells",
+    DISTRIBUTED,
+    { prototypes: PROTOTYPES, coefficients: inRows(["M"]), boxes: inRows([64, "C"]) },
+    3,
+    "out0:8400x144 out1:8400x32 out2:32x160x160",
+    { task: "segment" },
+  ),
   // Ultralytics' own data sets: people, hands and dogs.
   form("cells", ULTRALYTICS, { boxes: rows([BOX_CLASSES, "P"]) }, 5, "output0:1x56x8400", {
     task: "pose",
