@@ -18,6 +18,15 @@ export interface Metrics {
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  const metrics = registerMetrics(registry);
+  // Begin with 0. Prometheus sees no increase if the first value of a series is 1.
+  for (const result of ["unknown", "revoked", "expired"]) metrics.keyChecks.inc({ result }, 0);
+  metrics.signIns.inc({ result: "wrong" }, 0);
+  for (const outcome of ["sent", "failed", "dropped"]) metrics.alertMessages.inc({ outcome }, 0);
+  return metrics;
+}
+
+function registerMetrics(registry: Registry): Metrics {
   const registers = [registry];
   return {
     registry,

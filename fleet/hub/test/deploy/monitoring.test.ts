@@ -29,7 +29,25 @@ it("every name of an own metric begins as the services' do", () => {
       expect(expr).toMatch(/\b(hub_|boxwright_host_|process_|up\{)/);
 });
 
-it.skipIf(spawnSync("promtool", ["--version"]).status !== 0)("promtool takes the rules", () => {
-  const file = fileURLToPath(new URL("../../../monitoring/rules.yml", import.meta.url));
-  expect(execFileSync("promtool", ["check", "rules", file], { encoding: "utf8" })).toContain("SUCCESS");
+it("every series of the hub that a rule counts is there from the start: an increase from nothing is none", async () => {
+  const hub = await startHub();
+  const scrape = await (await fetch(`${hub.url}/metrics`)).text();
+  await hub.stop();
+  const counted = [...read("rules.yml").matchAll(/\b(hub_\w+_total)(?:\{(\w+)=~?"([\w|]+)"\})?/g)];
+  const series = counted.flatMap(([, name, label, values]) =>
+    label === undefined ? [name!] : values!.split("|").map((value) => `${name}{${label}="${value}"}`),
+  );
+  expect(series.length).toBeGreaterThan(4);
+  expect(series.filter((one) => !scrape.includes(`\n${one} 0\n`))).toEqual([]);
+});
+
+it.skipIf(spawnSync("promtool", ["--version"]).status !== 0)("promtool takes the rules, and each one fires", () => {
+  const folder = fileURLToPath(new URL("../../../monitoring/", import.meta.url));
+  const promtool = (...args: string[]) =>
+    execFileSync("promtool", args, { cwd: folder, encoding: "utf8", stdio: "pipe" });
+  expect(promtool("check", "rules", "rules.yml")).toContain("SUCCESS");
+  expect(promtool("test", "rules", "rules.test.yml")).toContain("SUCCESS");
+  const fires = read("rules.test.yml").matchAll(/alertname: (\w+)\n {8}exp_alerts:\n/g);
+  const rules = read("rules.yml").matchAll(/alert: (\w+)/g);
+  expect([...fires].map(([, name]) => name).sort()).toEqual([...rules].map(([, name]) => name).sort());
 });
