@@ -19,6 +19,7 @@ import { Network } from "./network/network.ts";
 import { Previews } from "./previews.ts";
 import { RecentLog } from "./core/recent-log.ts";
 import type { Settings } from "./settings/schema.ts";
+import { Traces } from "boxwright-service/traces";
 import { deviceSource } from "boxwright-service/schema/protocol";
 import { Application } from "./hub/application.ts";
 import { HubClient } from "./hub/client.ts";
@@ -33,6 +34,7 @@ import { Snaps } from "./hub/snaps.ts";
 import { ConfigStore } from "./sinks/configs.ts";
 import { Delivery } from "./sinks/delivery.ts";
 import { openSink } from "./sinks/open.ts";
+import { traced } from "./sinks/traced.ts";
 import { RefusedFolder } from "./sinks/refused.ts";
 import { type OpenSource, openSource } from "./sources/open.ts";
 import { lockFolder } from "./spool/lock.ts";
@@ -62,6 +64,15 @@ export interface RunResult {
   readonly lost: number;
 }
 
+function openTraces({ traces }: Settings, log: Logger): Traces | null {
+  if (traces === null) return null;
+  const onProblem = (problem: string | null): void => {
+    if (problem === null) log.info("the collector takes traces again");
+    else log.warn({ error: problem }, "the collector takes no traces: they are dropped");
+  };
+  return new Traces({ ...traces, service: "boxwright-agent", onProblem });
+}
+
 export class Agent {
   readonly report: HealthReport;
   readonly metrics = new Metrics();
@@ -76,6 +87,7 @@ export class Agent {
   readonly #unlock: () => void;
   /** Ends sources, cameras and deliveries. */
   readonly #end = new AbortController();
+  readonly #traces: Traces | null;
   #tasks: Promise<unknown> = Promise.resolve();
   #server: HealthServer | null = null;
 
@@ -95,7 +107,10 @@ export class Agent {
     this.#log = log;
     this.#unlock = unlock;
     const configs = new ConfigStore(state);
-    const sinks = settings.sinks.map((sink) => openSink(sink, (hash) => configs.find(hash), ownId(state), link));
+    this.#traces = openTraces(settings, log);
+    const traces = this.#traces;
+    const opened = settings.sinks.map((sink) => openSink(sink, (hash) => configs.find(hash), ownId(state), link));
+    const sinks = traces === null ? opened : opened.map((sink) => traced(sink, traces));
     const names = sinks.map(({ name }) => name);
     const spool = new Spool(join(state, "spool"), names, settings.spool);
     spool.onDrop = (reason, count) => log.warn({ reason, count, ...spool.stats.dropped }, DROPS[reason]);
@@ -108,7 +123,7 @@ export class Agent {
     const previews = settings.preview && new Previews(settings.preview, name, sinks, log);
     const device: Device = {
       ...{ name, network, config, configs, spool, previews, log, firstSequence, snaps: hub?.snaps ?? null },
-      pause: hub?.pause ?? null,
+      ...{ pause: hub?.pause ?? null, traces },
       onProcessed: this.metrics.count,
     };
     this.#sources = settings.sources.map((source) => openSource(source, state, log));
@@ -173,6 +188,7 @@ export class Agent {
     await this.#tasks;
     await Promise.all(this.#sources.map((source) => source.close()));
     await Promise.all(deliveries.map(({ sink }) => sink.close().catch(() => undefined)));
+    await this.#traces?.close();
     await this.#server?.close();
     await this.#network.close();
     spool.close();

@@ -1,7 +1,9 @@
 /** Runs the frames of one source through the network and writes their packets to the spool. */
 import type { Logger } from "pino";
 import { messageOf } from "boxwright-service/errors";
+import type { Traces } from "boxwright-service/traces";
 import { RareLog } from "./core/log.ts";
+import { FrameTrace } from "./frame-trace.ts";
 import type { NetworkChooser } from "./network/live-config.ts";
 import type { Network, Processed } from "./network/network.ts";
 import type { Previews } from "./previews.ts";
@@ -45,6 +47,8 @@ export interface Device {
   readonly snaps: FrameTaker | null;
   /** Pause by the hub; null if the device has no hub. */
   readonly pause: Pausing | null;
+  /** Traces of frames; null if frames are not traced. */
+  readonly traces: Traces | null;
   readonly log: Logger;
   /** Sequence of the first frame of this start (core/starts.ts). */
   readonly firstSequence: number;
@@ -91,24 +95,28 @@ export class Camera {
   }
 
   async #take(frame: SourceFrame, signal: AbortSignal): Promise<void> {
+    const { name, traces, spool, config, configs, previews, onProcessed } = this.#device;
+    const { camera } = this.source;
+    const trace = FrameTrace.begin(traces, name, this.source, frame);
     const processed = await this.#process(frame, signal);
-    if (!processed) return;
-    const { spool, config, configs, previews, onProcessed } = this.#device;
-    onProcessed(this.source.camera, processed);
+    if (!processed) return trace?.end(camera, undefined, this.problem ?? "the agent ends");
+    onProcessed(camera, processed);
+    trace?.processed(processed);
     this.#try(() => {
       if (processed.plan.record) configs.store(processed.plan.record);
     });
     if (!(await spool.append(processed.packet, signal))) {
       if (!signal.aborted) this.stats.lost++;
-      return;
+      return trace?.end(camera, processed, signal.aborted ? "the agent ends" : "the spool dropped the frame");
     }
+    trace?.end(camera, processed);
     this.stats.spooled++;
     // Continue if `done` fails, for example on a full disk. After a restart the source yields this frame again, with
     // the same id.
     this.#try(() => frame.done());
     this.#try(() => config.prove(processed.plan));
     previews?.offer(this.source, frame, signal);
-    this.#device.snaps?.offer(this.source.camera, frame, processed);
+    this.#device.snaps?.offer(camera, frame, processed);
   }
 
   async #process({ image, id, time }: SourceFrame, signal: AbortSignal): Promise<Processed | null> {

@@ -22,6 +22,7 @@ import { Broker } from "./nats/broker.ts";
 import type { Database } from "boxwright-service/database";
 import { type Listening, listen } from "boxwright-service/http/listen";
 import { openWhenThere } from "boxwright-service/open-when-there";
+import { Traces } from "boxwright-service/traces";
 import { Senders } from "./webhook/senders.ts";
 import { DeviceNames } from "./store/names.ts";
 import { openDatabase } from "./store/open.ts";
@@ -68,7 +69,8 @@ export async function startHost({ config, log, now = Date.now, waits = false }: 
   const previews = new Previews(config, metrics, now);
   const live = new Live({ db, previews, maxCameras: config.maxCameras, now, onError });
   const { maxPacketBytes } = config;
-  const intake = new Intake({ decoding, registry, writer, metrics, maxPacketBytes, now });
+  const traces = openTraces(config, log);
+  const intake = new Intake({ decoding, registry, writer, metrics, maxPacketBytes, now, traces });
   const refused = new RefusedRequests({ db, log, now });
   addGauges(metrics, writer, decoding);
   let broker: Broker | null = null;
@@ -79,6 +81,7 @@ export async function startHost({ config, log, now = Date.now, waits = false }: 
   const closeParts = async (): Promise<void> => {
     await documents?.stop();
     await writer.idle();
+    await traces?.close();
     await refused.write();
     await webhooks.stop();
     await announcer?.stop();
@@ -131,6 +134,16 @@ export async function startHost({ config, log, now = Date.now, waits = false }: 
     await closeParts();
     throw error;
   }
+}
+
+/** Opens the way to the collector. Agents choose the traced frames, so the host traces whatever they name. */
+function openTraces({ traces: url }: Config, log: Logger): Traces | null {
+  if (url === undefined) return null;
+  const onProblem = (problem: string | null): void => {
+    if (problem === null) log.info("the collector takes traces again");
+    else log.warn({ error: problem }, "the collector takes no traces: they are dropped");
+  };
+  return new Traces({ url, service: "boxwright-host", share: 1, onProblem });
 }
 
 interface WriterParts {

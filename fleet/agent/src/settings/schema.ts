@@ -5,7 +5,7 @@ import { readPublicKey } from "boxwright-service/release";
 import { anyObject, list, nullable, secret, type TypeOf, within } from "boxwright-service/schema/json";
 import { machine } from "../core/machine.ts";
 import { address, choice, eitherOf, fileWith, group, listOf, name, type Path, section, text, whole } from "./parts.ts";
-import { sink } from "./sinks.ts";
+import { isWebAddress, sink } from "./sinks.ts";
 import { isFile, source } from "./sources.ts";
 
 const GIGABYTE = 2 ** 30;
@@ -115,6 +115,14 @@ export type PreviewSettings = TypeOf<typeof preview>;
 const health = group({ host: v.nullish(text, "127.0.0.1"), port: whole(0, 65535, 9401) });
 export type HealthSettings = TypeOf<typeof health>;
 
+/** Traces of frames. */
+const traces = group({
+  /** OpenTelemetry collector that takes OTLP/HTTP. */
+  url: address("the address of a collector, like http://localhost:4318", isWebAddress),
+  /** Share of the frames that are traced. */
+  share: v.nullish(within(0, 1), 0.01),
+});
+
 /** Accepts the content of a settings file. */
 export const settings = (path: Path) =>
   group({
@@ -130,6 +138,7 @@ export const settings = (path: Path) =>
     spool: section(spool),
     preview: nullable(preview),
     health: nullable(health),
+    traces: nullable(traces),
     log: v.nullish(choice(["debug", "info", "warn", "error", "silent"]), "info"),
   });
 export type Settings = TypeOf<ReturnType<typeof settings>> & { readonly device: string };

@@ -9,7 +9,8 @@ const MOST_PARTITIONS = 256;
 /** Largest number of bytes of a packet that hosts accept by default (`maxPacketBytes` in host/src/core/config.ts). */
 const PACKET_BYTES = 8 * 2 ** 20;
 
-const isWebAddress = (given: string): boolean => URL.canParse(given) && /^https?:$/.test(new URL(given).protocol);
+export const isWebAddress = (given: string): boolean =>
+  URL.canParse(given) && /^https?:$/.test(new URL(given).protocol);
 
 /** True for a broker's address, with or without the protocol. */
 function isBroker(given: string): boolean {

@@ -4,7 +4,15 @@ import { connectionProblem } from "boxwright-service/errors";
 import { runWithin } from "boxwright-service/patience";
 import { askedPause } from "boxwright-service/retry";
 import type { HttpSettings } from "../settings/sinks.ts";
-import { type Bearer, type FindConfig, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";
+import {
+  type Bearer,
+  type FindConfig,
+  type Headers,
+  type Outcome,
+  type Preview,
+  type Sink,
+  previewHeaders,
+} from "./sink.ts";
 
 /** Milliseconds until a request without an answer is aborted. */
 const PATIENCE = 30_000;
@@ -41,9 +49,9 @@ export class HttpSink implements Sink {
     this.#patience = patience;
   }
 
-  async send(packet: Uint8Array, signal: AbortSignal): Promise<Outcome> {
+  async send(packet: Uint8Array, signal: AbortSignal, more?: Headers): Promise<Outcome> {
     try {
-      const headers = packetHeaders(packet);
+      const headers = { ...packetHeaders(packet), ...more };
       const answer = await this.#call("POST", "/v1/packets", headers, packet, signal);
       if (answer.status !== 409) return outcomeOf(answer);
       const refusal = await this.#sendConfig(hashIn(answer, headers), signal);

@@ -15,7 +15,7 @@ import { runWithin } from "boxwright-service/patience";
 import { sha256 } from "../core/ids.ts";
 import { Reopened, wait } from "../core/wait.ts";
 import type { MqttSettings } from "../settings/sinks.ts";
-import { type FindConfig, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";
+import { type FindConfig, type Headers, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";
 
 /** Milliseconds within which the broker must acknowledge a packet. */
 const PATIENCE = 30_000;
@@ -59,7 +59,7 @@ export class MqttSink implements Sink {
     this.#patience = patience;
   }
 
-  async send(packet: Uint8Array, signal: AbortSignal): Promise<Outcome> {
+  async send(packet: Uint8Array, signal: AbortSignal, more?: Headers): Promise<Outcome> {
     try {
       const { source, subject, config, kind } = fromPacket(packet);
       const open = await this.#broker.get();
@@ -74,7 +74,12 @@ export class MqttSink implements Sink {
           return { kind: "refused", reason: `config ${config}: this agent has it no more, so no host could decode` };
       }
       const topic = `${this.#settings.topic}/packets/${levelOf(source ?? "")}/${levelOf(subject ?? "")}`;
-      const message = { topic, payload: packet, qos: 1, ...propertiesOf(packetHeaders(packet)) } as const;
+      const message = {
+        topic,
+        payload: packet,
+        qos: 1,
+        ...propertiesOf({ ...packetHeaders(packet), ...more }),
+      } as const;
       return await this.#publish(open, message, signal);
     } catch (error) {
       return outcomeOf(error);

@@ -10,7 +10,7 @@ import { levelOf } from "boxwright-service/level";
 import { messageId } from "../core/ids.ts";
 import { Reopened } from "../core/wait.ts";
 import type { NatsSettings } from "../settings/sinks.ts";
-import { type FindConfig, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";
+import { type FindConfig, type Headers, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";
 
 const CONFIGS = "boxwright-configs";
 const STREAM = "BOXWRIGHT";
@@ -48,12 +48,12 @@ export class NatsSink implements Sink {
     this.#findConfig = findConfig;
   }
 
-  async send(packet: Uint8Array): Promise<Outcome> {
+  async send(packet: Uint8Array, _signal: AbortSignal, more?: Headers): Promise<Outcome> {
     try {
       const { id, source, subject, config } = fromPacket(packet);
       const open = await this.#broker.get();
       const limit = open.connection.info?.max_payload ?? 0;
-      const message = messageHeaders(packetHeaders(packet));
+      const message = messageHeaders({ ...packetHeaders(packet), ...more });
       const size = packet.length + sizeOf(message);
       if (limit > 0 && size > limit) {
         const reason = `got ${size} bytes, expected at most ${limit}, the broker's max_payload. Raise max_payload, or send f16 or i8`;

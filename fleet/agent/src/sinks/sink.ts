@@ -19,6 +19,8 @@ export type Outcome =
       readonly needsOperator?: boolean;
     };
 
+export type Headers = Readonly<Record<string, string>>;
+
 /** A preview picture for the live page. */
 export interface Preview {
   readonly jpeg: Uint8Array;
@@ -34,8 +36,11 @@ export interface Sink {
   readonly name: string;
   /** Largest number of packets that are sent and not yet answered. */
   readonly inFlight: number;
-  /** Sends one packet. Never rejects: an error becomes an outcome. */
-  send(packet: Uint8Array, signal: AbortSignal): Promise<Outcome>;
+  /**
+   * Sends one packet. Never rejects: an error becomes an outcome.
+   * @param more headers in addition to those of the packet. A file has none
+   */
+  send(packet: Uint8Array, signal: AbortSignal, more?: Headers): Promise<Outcome>;
   /** Sends a preview picture, once. Missing in sinks whose receiver accepts no pictures. */
   preview?(preview: Preview): Promise<void>;
   close(): Promise<void>;

@@ -13,6 +13,7 @@ testLayers(
     "shadow",
     "sources",
     "sinks",
+    "frame-trace.ts",
     "previews.ts",
     "camera.ts",
     "hub",

@@ -59,6 +59,7 @@ describe("settings", () => {
           spool: { maxBytes: 1, policy: "drop" },
           preview: { every: 0 },
           health: { port: 99999 },
+          traces: { url: "localhost:4318", share: 2 },
           lgo: "info",
         },
         folder,
@@ -73,6 +74,8 @@ describe("settings", () => {
         "network.optins",
         "network.threads",
         "preview.every",
+        "traces.share",
+        "traces.url",
         "sinks[0].url",
         "sinks[1].name",
         "sinks[1].tokenFile",
@@ -153,6 +156,7 @@ describe("settings", () => {
       spool: { maxBytes: 2 ** 30, policy: "block", fsync: "second" },
       preview: null,
       health: null,
+      traces: null,
       log: "info",
     });
   });

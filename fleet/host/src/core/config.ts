@@ -123,6 +123,10 @@ export const options = {
     about: "forms of what is seen: onvif (Profile M metadata in JSON), home-assistant (MQTT discovery)",
   },
   announceDiscovery: { schema: mqttTopic, fallback: "homeassistant", about: "discovery prefix of Home Assistant" },
+  traces: {
+    schema: text("the address of a collector, like http://localhost:4318", /^https?:\/\/\S+$/),
+    about: "OpenTelemetry collector (OTLP/HTTP) that gets the traces of frames that agents trace; default: none",
+  },
   configs: {
     schema: texts(text("the path of a JSON file")),
     fallback: [] as string[],

@@ -69,7 +69,9 @@ export function addDeviceRoutes(router: Router, routes: DeviceRoutes): void {
   }
 
   const takePacket: Work = async (exchange, body) => {
-    const { isDuplicate, source } = await intake.receive(body, "http", false, checkSourceOf(exchange));
+    const { isDuplicate, source } = await intake.receive(body, "http", false, {
+      ...{ checkSource: checkSourceOf(exchange), traceparent: exchange.header("traceparent") },
+    });
     const name = exchange.sender.deviceName;
     if (name !== undefined) await names.note(source, name);
     exchange.sendNothing(isDuplicate ? { "x-boxwright-duplicate": "1" } : {});

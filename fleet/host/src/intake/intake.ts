@@ -6,6 +6,7 @@ import type { Metrics, Transport } from "../core/metrics.ts";
 import { millisecondsOf, sortableNow, sortableTime } from "../core/time.ts";
 import type { Decoding } from "../decode/decoding.ts";
 import type { Registry } from "../decode/registry.ts";
+import { type OpenSpan, readTraceparent, type Traces } from "boxwright-service/traces";
 import { UnavailableError } from "boxwright-service/errors";
 import { CLOCK_SLACK_MS, type StoredFrame } from "../store/frames.ts";
 import type { Writer } from "../store/writer.ts";
@@ -17,10 +18,20 @@ export interface IntakeOptions {
   readonly metrics: Metrics;
   readonly maxPacketBytes: number;
   readonly now: () => number;
+  /** Traces of frames; null if the host does not trace. */
+  readonly traces: Traces | null;
 }
 
 /** Throws a Refusal if the sender may not send frames with this source. */
 export type CheckSource = (source: string) => void;
+
+/** What is known of the sender of a packet besides the packet. */
+export interface Sender {
+  /** Checks the packet's source. Absent: any source is allowed. */
+  readonly checkSource?: CheckSource | undefined;
+  /** Header `traceparent` of W3C Trace Context. */
+  readonly traceparent?: string | undefined;
+}
 
 /** Result of a packet that was not refused. */
 export interface Receipt {
@@ -46,23 +57,33 @@ export class Intake {
    * Takes a packet. Resolves once its detections are durable.
    * @param bytes packet, which the caller must not use again
    * @param mayWait true: waits for room in the camera's queue. False: refuses if the queue is full
-   * @param checkSource checks the packet's source; absent: any source is allowed
    * @throws Refusal
    */
-  async receive(bytes: Uint8Array, way: Transport, mayWait: boolean, checkSource?: CheckSource): Promise<Receipt> {
-    const { metrics } = this.#options;
+  async receive(bytes: Uint8Array, way: Transport, mayWait: boolean, sender: Sender): Promise<Receipt> {
+    const { metrics, traces } = this.#options;
     metrics.received.inc({ way });
     metrics.totals.received++;
+    const parent = traces === null ? null : readTraceparent(sender.traceparent);
+    const span = traces === null || parent === null ? null : traces.follow(parent, "receive", "server");
     try {
-      return await this.#receive(bytes, way, mayWait, checkSource);
+      const receipt = await this.#receive(bytes, way, mayWait, sender, span);
+      span?.end({ "boxwright.way": way, "boxwright.duplicate": receipt.isDuplicate });
+      return receipt;
     } catch (error) {
       const refusal = refusalOf(error);
       metrics.countRefusal(refusal, way);
+      span?.end({ "boxwright.way": way, "boxwright.refused": refusal.reason }, refusal.message);
       throw refusal;
     }
   }
 
-  async #receive(bytes: Uint8Array, way: Transport, mayWait: boolean, checkSource?: CheckSource): Promise<Receipt> {
+  async #receive(
+    bytes: Uint8Array,
+    way: Transport,
+    mayWait: boolean,
+    { checkSource }: Sender,
+    span: OpenSpan | null,
+  ): Promise<Receipt> {
     const { writer, metrics, maxPacketBytes, now } = this.#options;
     const packet = fromPacket(bytes, { maxBytes: maxPacketBytes });
     const names = namesOf(packet);
@@ -72,7 +93,8 @@ export class Intake {
       throw new Refusal("foreign", `time: got ${packet.time}, expected a time between the years 0000 and 9999`);
     // Read these fields now: the bytes are transferred to a thread, and views of them become empty.
     const { kind, frame, config } = packet;
-    const found = await this.#detectionsOf(packet, bytes, names, mayWait);
+    const find = () => this.#detectionsOf(packet, bytes, names, mayWait);
+    const found = await (span === null || kind === "detection" ? find() : span.time("decode", find));
     const storedAt = now();
     const row: StoredFrame = {
       ...names,
@@ -85,7 +107,7 @@ export class Intake {
       detections: JSON.stringify(found),
       stored_at: storedAt,
     };
-    const isNew = await writer.store(row);
+    const isNew = await (span === null ? writer.store(row) : span.time("store", () => writer.store(row)));
     if (isNew) {
       metrics.stored.inc({ kind });
       metrics.totals.stored++;

@@ -49,7 +49,7 @@ export async function takePacket(options: TakeOptions, packet: BrokerPacket): Pr
   // Read the length now, since decoding may transfer the bytes to a thread.
   const { length } = packet.bytes;
   try {
-    await options.intake.receive(packet.bytes, packet.way, true);
+    await options.intake.receive(packet.bytes, packet.way, true, { traceparent: packet.header("traceparent") });
     return "stored";
   } catch (error) {
     return verdictOn(options, packet, length, refusalOf(error));
