@@ -1,5 +1,6 @@
 /**
  * Chains of kept boxes, and the bound for rounding, both for nms.ts and nms4.ts.
+ *
  * Only here: the whole file. The TypeScript engine has a single suppression, which contains these lines.
  */
 import { CHAINS } from "../src/core/abi";

@@ -1,5 +1,6 @@
 /**
  * The exponential, and functions made of it. `src/core/exp.ts` explains the constants.
+ *
  * Only here: sigmoid, tanh. `activate` of the TypeScript engine contains their formulas, around one call of exp.
  */
 import { C2, C3, C4, C5, C6, C7, LN2_HIGH, LN2_LOW, LOG2E, ROUND, log } from "../src/core/exp";

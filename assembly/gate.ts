@@ -3,6 +3,7 @@
  * The gate may let too many cells through but never too few. Thus all engines agree, even though their gates differ.
  * `admit` tests every value again, except an objectness in a head where the class alone is the score: there the gate is
  * exact.
+ *
  * Only here: gate, passIntegers, passAll, passOne. The TypeScript engine has no generics over element types; `scanHead`
  * there chooses among three functions for all types.
  */

@@ -3,6 +3,7 @@
  * best class of a cell.
  * Scratch holds the largest key of each cell so far at `tops`, and the key's class one column further. A top starts
  * just below the threshold, so a cell passes if its top has risen.
+ *
  * Only here: passWords, passEach, nextAboveInFour, noteBest, noteBestOf, reached, reachedHalf, listTops, listFlags. The
  * kernel has u64 and a function for each kind of element; the TypeScript engine has one loop over 32-bit words, and
  * marks cells in bits.
@@ -116,13 +117,16 @@ function listTops(tops: usize, n: i32, below: i32, from: i32, list: usize): i32 
 
 /**
  * Handles planes of i8, u8 and f16, 64 bytes in a test; f16 only with a threshold above 0. Returns the count of rows.
+ *
  * A u64 holds lanes of 8 or 16 bits:
- *   flip      the top bits to invert, so that signed lanes have the order of unsigned ones
- *   lift      added to a lane without its top bit, it sets the top bit if the rest reaches the rest of the threshold.
- *             The rest is below the top bit and the lift at most the top bit, so the sum never carries into the
- *             next lane
- *   either    all bits set if the top bit of the threshold is clear: then one top bit, of the lane or of the sum, is
- *             enough. Otherwise a lane needs both
+ *
+ *     flip      the top bits to invert, so that signed lanes have the order of unsigned ones
+ *     lift      added to a lane without its top bit, it sets the top bit if the rest reaches the rest of the threshold.
+ *               The rest is below the top bit and the lift at most the top bit, so the sum never carries into the
+ *               next lane
+ *     either    all bits set if the top bit of the threshold is clear: then one top bit, of the lane or of the sum, is
+ *                enough. Otherwise a lane needs both
+ *
  * The OR of eight words is in each lane at least the largest of the eight. So one test usually rejects all 64 bytes.
  */
 export function passWords<T>(

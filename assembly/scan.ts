@@ -3,6 +3,7 @@
  * The scan goes through the cells in blocks. The gate compares raw values, without conversions, and picks the cells
  * that may hold an object (gate.ts; planes.ts if each class is a plane). Only these few cells get the exact work:
  * class, score, box (admit.ts; common.ts for the commonest heads, common4.ts for four cells at a time).
+ *
  * Only here: gateFindsBest. `scanHead` of the TypeScript engine has a simpler condition: its gate finds the best class
  * in every layout with adjacent cells.
  */

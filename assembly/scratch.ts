@@ -1,5 +1,6 @@
 /**
  * Addresses in the scratch memory of the scan. `src/core/abi.ts` draws it at COLUMN_BYTES.
+ *
  * Only here: the whole file. `scan` of the TypeScript engine divides the scratch differently.
  */
 import { COLUMN_BYTES, P_COLUMN, P_SCRATCH, ROW_BYTES } from "../src/core/abi";

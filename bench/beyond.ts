@@ -1,4 +1,4 @@
-/** Measures the parts beside the decoder: trackers, suppression, tiles, masks, points. A row has a digest. */
+/** Measures everything besides the decoder: trackers, suppression, tiles, masks, points. Each row has a digest. */
 import { parseArgs } from "node:util";
 import { crc32 } from "node:zlib";
 import { pathToFileURL } from "node:url";
@@ -16,9 +16,9 @@ import { layOut, us } from "./table.ts";
 
 interface Row {
   readonly name: string;
-  /** Runs once; returns a number that is not always 0. */
+  /** Runs once. Returns a number other than 0 in some runs. */
   readonly run: () => number;
-  /** The answer that the digest is made of, and what is wrong with it. */
+  /** The answer, from which the digest is made, and its fault. */
   readonly answer: () => { readonly values: ArrayLike<number>; readonly fault?: string };
 }
 
@@ -34,7 +34,7 @@ interface Scene {
   readonly scores: Float32Array;
 }
 
-/** Makes frames of 1920 x 1080 pixels in which 100 objects turn in circles, each seen in every frame. */
+/** Makes frames of 1920 x 1080 pixels with 100 objects that move in circles. Each object is detected in every frame. */
 function makeScene(): Scene[] {
   const random = mulberry32(41);
   const objects = Array.from({ length: OBJECTS }, (_, i) => ({
@@ -57,7 +57,7 @@ function makeScene(): Scene[] {
   }));
 }
 
-/** The circles close, so that the frames can be given again and again. */
+/** The circles are closed, so the frames can be repeated. */
 function trackerRow(name: string, tracker: Track.Tracker, scene: readonly Scene[]): Row {
   let frame = 0;
   let ids: Int32Array = tracker.update(scene[0], 0);
@@ -78,7 +78,7 @@ function trackerRow(name: string, tracker: Track.Tracker, scene: readonly Scene[
   };
 }
 
-/** Makes rows of centre, size and angle: 100 objects, each seen by ten cells. */
+/** Makes rows of centre, size and angle: 100 objects, each in ten cells. */
 function makeOriented(): { readonly boxes: Float32Array; readonly scores: Float32Array } {
   const random = mulberry32(43);
   const boxes: number[] = [];
@@ -119,11 +119,11 @@ function suppressionRows({ nmsOriented, suppress }: typeof Suppress): Row[] {
   ];
 }
 
-/** Cells of an input of 1024 x 1024 pixels, and classes of DOTA. */
+/** Cells of a 1024 x 1024 input, and classes of DOTA. */
 const CELLS = 21504;
 const CLASSES = 15;
 
-/** Makes planes [1,20,21504] of an oriented network: 100 objects, each seen by six cells of the largest map. */
+/** Makes planes [1,20,21504] of an oriented network: 100 objects, each in six cells of the largest map. */
 function makeOrientedPlanes(): Float32Array {
   const random = mulberry32(53);
   const planes = new Float32Array((4 + CLASSES + 1) * CELLS);
@@ -157,7 +157,7 @@ function makeOrientedPlanes(): Float32Array {
   return planes;
 }
 
-/** Decodes one tensor as oriented boxes, and as upright boxes of 16 classes, whose last channel is empty. */
+/** Decodes one tensor as oriented boxes, and as upright boxes of 16 classes, where the last class is empty. */
 async function orientedDecodes({ createDecoderSync }: typeof Boxwright): Promise<Row[]> {
   const planes = makeOrientedPlanes();
   const common = { family: "yolov8", inputSize: [1024, 1024] } as const;
@@ -191,17 +191,17 @@ async function orientedDecodes({ createDecoderSync }: typeof Boxwright): Promise
   ];
 }
 
-/** Cells of an input of 640 x 640 pixels, and values of the 17 points of a person. */
+/** Cells of a 640 x 640 input, and values of the 17 points of a person. */
 const POSE_CELLS = 8400;
 const POSE_VALUES = 51;
 
-/** Makes planes [1,56,8400] of a pose network: 30 people, each seen by ten cells of the largest map. */
+/** Makes planes [1,56,8400] of a pose network: 30 people, each in ten cells of the largest map. */
 function makePosePlanes(): Float32Array {
   const random = mulberry32(59);
   const planes = new Float32Array((5 + POSE_VALUES) * POSE_CELLS);
   const set = (cell: number, values: readonly number[]): void =>
     values.forEach((v, channel) => (planes[channel * POSE_CELLS + cell] = v));
-  // Of three values, the third is a confidence, 0..1.
+  // The third of three values is a confidence, 0..1.
   const point = (_: unknown, k: number): number => (k % 3 === 2 ? 1 : 640) * random();
   for (let cell = 0; cell < POSE_CELLS; cell++)
     set(cell, [
@@ -223,8 +223,8 @@ function makePosePlanes(): Float32Array {
 }
 
 /**
- * Decodes one tensor as people with points, and as boxes: of 52 classes, where the points are none (0), and of the
- * first five channels alone, which is all that boxes of people need. "-slot": the tensor stands in the decoder's slot.
+ * Decodes one tensor as people with points, as boxes of 52 classes (with 0 instead of the points), and as boxes of
+ * people from the first five channels alone. "-slot": the tensor is in the decoder's slot.
  */
 async function poseDecodes({ createDecoderSync }: typeof Boxwright): Promise<Row[]> {
   const planes = makePosePlanes();
@@ -243,7 +243,7 @@ async function poseDecodes({ createDecoderSync }: typeof Boxwright): Promise<Row
     decoder.decode(outputs);
     return [
       row("", () => decoder.decode(outputs)),
-      // The call before has left the tensor in the slot.
+      // The previous call left the tensor in the slot.
       row("-slot", () => decoder.decode()),
     ];
   };
@@ -269,7 +269,7 @@ async function poseDecodes({ createDecoderSync }: typeof Boxwright): Promise<Row
   ];
 }
 
-/** Decodes 17 points of a person's crop, and prepares and decodes the turned crop of a hand in 1280 x 720 pixels. */
+/** Decodes 17 points of a person's crop. Prepares and decodes a hand's rotated crop from 1280 x 720 pixels. */
 function cropRows({ createDecoderSync }: typeof Boxwright): Row[] {
   const random = mulberry32(53);
   const scores = (count: number): Float32Array => Float32Array.from({ length: count }, () => 0.3 * random());
@@ -340,7 +340,7 @@ function tileRows({ Detections, createTileMerger, tiles }: typeof Tiles): Row[] 
 async function rowsOf(): Promise<(Row | MaskRow)[]> {
   const { createTracker } = await load<typeof Track>("index");
   const scene = makeScene();
-  // Decoders of `boxwright` then read networks with masks.
+  // The import lets `boxwright` decode networks with masks.
   return [
     ...(["sort", "bytetrack", "ocsort"] as const).map((method) =>
       trackerRow(`track-${method}`, createTracker({ method }), scene),

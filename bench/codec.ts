@@ -1,6 +1,6 @@
 /**
- * The codec of packets against a memory copy: how long it takes to make and to read a packet of one [1,84,8400] frame.
- * The copy is that of the tensor's bytes, into memory of the same kind as the packet's.
+ * Measures how long it takes to make and to read a packet of one [1,84,8400] frame, against a memory copy of the
+ * tensor's bytes into the same kind of memory.
  */
 import type * as Boxwright from "../src/entries/index.ts";
 import { timeOf, type Timing } from "./measure.ts";
@@ -15,7 +15,7 @@ export interface CodecRow {
 const SIZE = 84 * 8400;
 const about = { id: "frame-1", source: "/devices/7", subject: "door", time: "2026-01-31T12:00:00Z" };
 
-/** Times a packet that is made and read, and the copy of its tensor, in turns of this process. */
+/** Times making and reading a packet, and the copy of its tensor, in turns within this process. */
 export async function measureCodec(milliseconds: number): Promise<readonly CodecRow[]> {
   const built = new URL("../dist/index.mjs", import.meta.url).href;
   const { createDecoderSync, fromPacket, toPacket } = (await import(built)) as typeof Boxwright;
@@ -25,7 +25,7 @@ export async function measureCodec(milliseconds: number): Promise<readonly Codec
   const frame = { width: 1280, height: 720, resize: "letterbox" } as const;
   const packets = new Uint8Array(4 * SIZE + 4096);
   const target = new Float32Array(SIZE);
-  // A value of the result goes into the sink, so that no copy is left out.
+  // Use a value of the result, so that compilers keep the copy.
   const codec = (into?: Uint8Array): number => {
     const { tensors } = fromPacket(toPacket(decoder, outputs, frame, about, into));
     return Number(tensors[0].data[996]) + tensors.length;

@@ -1,4 +1,4 @@
-/** The right answer to a workload, by the specification: plain doubles over the plan of the network. */
+/** The right answer of a workload by the specification: plain doubles, from the plan of the network. */
 import { definition, definitionOfNms } from "../spec/definition.ts";
 import { readConfig } from "../src/config/config.ts";
 import { numbersOf } from "../src/core/number.ts";
@@ -24,7 +24,7 @@ const imageOf = ({ tensors, images }: Workload, image: number): Record<string, T
     }),
   );
 
-/** Decodes one image. Its plan is made by the route that the decoder takes. */
+/** Decodes one image, with a plan that is made as in the decoder. */
 function defineImage(workload: Workload, image: number): Answer {
   const outputs = imageOf(workload, image);
   const config = readConfig(optionsOf(workload), {});
@@ -46,7 +46,7 @@ function defineSuppression(workload: Workload): Answer {
   return keptOnly(kept);
 }
 
-/** Returns the right answer to a workload, of all images one after the other. */
+/** Returns the right answer of a workload: all images one after the other. */
 export function define(workload: Workload): Answer {
   if (workload.kind === "nms") return defineSuppression(workload);
   const images = Array.from({ length: workload.images }, (_, image) => defineImage(workload, image));

@@ -9,8 +9,7 @@ export { optionsOf };
 export interface Row {
   readonly engine: string;
   /**
-   * Place of the tensor before a decode: in the decoder's slot, in an array of the caller's, or in the memory of the
-   * peer's runtime.
+   * Place of the tensor before a decode: the decoder's slot, the caller's array, or the memory of the peer's runtime.
    */
   readonly input: "slot" | "array" | "runtime";
 }
@@ -28,7 +27,7 @@ export const ROWS: readonly Row[] = [
 
 export const isOurs = ({ engine }: Row): boolean => OUR_ENGINES.some((name) => name === engine);
 
-/** Returns the tensors as `decode` takes them. Loose boxes become two outputs of a network that decodes by itself. */
+/** Returns the tensors for `decode`. Boxes without a network become two outputs of a network that decodes by itself. */
 export function outputsOf({ kind, boxes, tensors }: Workload): Record<string, TensorInput> {
   if (kind !== "nms") return tensors;
   return {
@@ -52,12 +51,12 @@ async function prepareDecoder({ engine, input }: Row, workload: Workload, entry:
   const { createDecoderSync } = await loadPackage(entry);
   const outputs = outputsOf(workload);
   const decoder = createDecoderSync(optionsOf(workload), { engine: engine as EngineName, outputs });
-  // A release from before `decodeBatch`, which `--against` may name, gives a list from `decode`.
+  // `--against` may name a release without `decodeBatch`, whose `decode` returns a list.
   const { decodeBatch, decode: decodeOne } = decoder as unknown as { decodeBatch?: Decode; decode: Decode };
   const decode = (workload.images > 1 && decodeBatch ? decodeBatch : decodeOne).bind(decoder);
   for (const [name, { data }] of Object.entries(outputs))
     (decoder.slots[name].data as Float32Array).set(data as Float32Array);
-  // The first decode checks every value once. This is not measured.
+  // The first decode checks every value. Exclude it from the measurement.
   let found = decode(outputs);
   const run = input === "slot" ? () => (found = decode()) : () => (found = decode(outputs));
   const columns = (pick: (of: Detections) => ArrayLike<number>): number[] =>
@@ -81,7 +80,7 @@ function lengthOf(found: Detections | readonly Detections[]): number {
   return sum;
 }
 
-/** Prepares a row in this process. `entry` is the URL of the package that our engines come from. */
+/** Prepares a row in this process. `entry` is the URL of our package. */
 export async function prepare(row: Row, workload: Workload, entry: string): Promise<Prepared> {
   if (isOurs(row))
     return workload.kind === "nms" && row.input === "array"

@@ -8,7 +8,7 @@ import type * as Boxwright from "../src/entries/index.ts";
 import type { Detections } from "../src/entries/index.ts";
 import { mulberry32 } from "./random.ts";
 
-/** A row of bench/beyond.ts, or one that a program of its own times. */
+/** A row of bench/beyond.ts, or one that a separate program times. */
 export interface MaskRow {
   readonly name: string;
   readonly run: () => number;
@@ -24,7 +24,7 @@ export interface MaskRow {
 const COUNT = 32;
 const SIDE = 160;
 const FRAME = { width: 1280, height: 720, resize: "letterbox" } as const;
-/** 640 x 360 pixels of the input, 140 above: 160 x 90 prototypes, 35 above. */
+/** The picture has 640 x 360 pixels of the input, with 140 above: 160 x 90 prototypes, with 35 above. */
 const TOP = 35;
 
 interface Pixels {
@@ -35,7 +35,7 @@ interface Pixels {
   readonly data: Uint8Array;
 }
 
-/** One network's outputs: end-to-end rows of a YOLO26 network for segmentation, and its prototypes. */
+/** Outputs of one network: end-to-end rows of YOLO26 for segmentation, and its prototypes. */
 function makeScene(masks: number): { readonly rows: Float32Array; readonly prototypes: Float32Array } {
   const random = mulberry32(53);
   const prototypes = new Float32Array(COUNT * SIDE * SIDE);
@@ -59,7 +59,7 @@ const WORKLOADS = [
   { name: "masks-49-1280x720", masks: 49, size: "frame" },
 ] as const;
 
-/** Returns all masks of a workload as numbers: their places, then their pixels. */
+/** Returns all masks of a workload as numbers: their positions, then their pixels. */
 function valuesOf(masks: readonly Pixels[]): Float32Array {
   const values = new Float32Array(masks.reduce((sum, { data }) => sum + 4 + data.length, 0));
   let at = 0;
@@ -72,8 +72,8 @@ function valuesOf(masks: readonly Pixels[]): Float32Array {
 }
 
 /**
- * Makes one mask in plain JavaScript, as careful code would: the product inside the box alone, the tables of the
- * resizing once for a picture, no objects in loops.
+ * Makes a mask in plain, careful JavaScript: the product only inside the box, the tables for resizing once for each
+ * picture, no objects in loops.
  */
 function plainMaker(
   prototypes: Float32Array,
@@ -128,7 +128,7 @@ function plainMaker(
   return { x, y, width, height, data };
 }
 
-/** Compiles the native program. Returns undefined where it cannot be. */
+/** Compiles the native program. Returns undefined if it cannot be compiled. */
 function compileNative(): string | undefined {
   if (process.arch !== "x64") return undefined;
   const folder = mkdtempSync(join(tmpdir(), "boxwright-masks-"));
@@ -180,7 +180,7 @@ function nativeRow(name: string, program: string, job: Buffer, masks: readonly P
   };
 }
 
-/** Returns the rows. Importing `masks` lets the decoders read the networks. */
+/** Returns the rows. The import of `masks` lets decoders read networks with masks. */
 export function maskRows({ createDecoderSync }: typeof Boxwright): MaskRow[] {
   const program = compileNative();
   return WORKLOADS.flatMap(({ name, masks, size }): MaskRow[] => {
@@ -219,7 +219,7 @@ export function maskRows({ createDecoderSync }: typeof Boxwright): MaskRow[] {
         const values = valuesOf(plain());
         const ours = valuesOf(made);
         const wrong = values.reduce((sum, v, i) => sum + (v === ours[i] ? 0 : 1), 0);
-        // Sums in another order: pixels whose logit is nearly 0 may differ.
+        // The sums have another order, so pixels with a logit near 0 may differ.
         return { values, ...(wrong > values.length / 1e4 ? { fault: `${wrong} pixels are others` } : {}) };
       },
     };

@@ -10,13 +10,16 @@ export interface Timing {
   readonly runs: number;
 }
 
-/** A sample lasts at least this long, in milliseconds, so that the cost of reading the clock does not count. */
+/** Shortest sample in milliseconds. Longer samples hide the cost of reading the clock. */
 const SHORTEST_SAMPLE = 0.02;
 
-/** Times `run` for so many milliseconds after a warm-up. Its results go into a sink, which must not stay 0. */
+/**
+ * Times `run` for a number of milliseconds after a warm-up. Adds up its results, so that compilers keep them; the sum
+ * must not be 0.
+ */
 export async function timeOf(run: () => number | Promise<number>, milliseconds: number): Promise<Timing> {
   const first = run();
-  // tinybench tells asynchronous functions by what they return, so the two kinds are not mixed.
+  // tinybench detects asynchronous functions by their results, so do not mix the two kinds.
   const isAsync = typeof first !== "number";
   await first;
   let once = Infinity;
@@ -35,7 +38,7 @@ export async function timeOf(run: () => number | Promise<number>, milliseconds: 
   };
   const bench = new Bench({
     time: milliseconds,
-    // A round that is shorter than that only checks answers.
+    // A shorter round only checks answers.
     warmupTime: Math.max(Math.min(150, milliseconds), milliseconds / 2),
     iterations: 8,
     warmupIterations: 4,

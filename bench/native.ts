@@ -1,6 +1,6 @@
 /**
- * The yardstick for `simd`. A native decode that counts as a reference takes at most a stated multiple of reading every
- * value once, so reading once is measured here, in C++ with 128-bit vectors on one thread.
+ * The reference time for `simd`: reading every value once, measured in C++ with 128-bit vectors on one thread. A native
+ * decode counts as a reference if it takes at most a stated multiple of this time.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -9,7 +9,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bytesOf, type Workload } from "./workloads.ts";
 
-/** Time of the required native decode over reading once, as measured on one Zen 4 core for each workload. */
+/**
+ * Time of the required native decode, divided by the time of reading once. Measured on one Zen 4 core for each
+ * workload.
+ */
 export const NATIVE_PER_READ_ONCE: Readonly<Record<string, number>> = {
   "v8@.25": 1.83,
   "v8@.001": 3.34,
@@ -42,7 +45,7 @@ export function compileReadOnce(): { program: string } | { reason: string } {
   return { program };
 }
 
-/** Measures the yardstick of a workload. Only float32 tensors of a network have one. */
+/** Measures the reference time of a workload. Only float32 tensors of a network have one. */
 export function measureYardstick(
   program: string,
   workload: Workload,

@@ -1,4 +1,4 @@
-/** Rows for networks whose results a task makes: RF-DETR's masks, FOMO's cells and DBNet's text, beside OpenCV. */
+/** Rows for networks with a task of their own: masks of RF-DETR, cells of FOMO, and text of DBNet beside OpenCV. */
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type * as Boxwright from "../src/entries/index.ts";
@@ -7,7 +7,7 @@ import { mulberry32 } from "./random.ts";
 
 const PHOTO = { width: 1280, height: 720 } as const;
 
-/** RF-DETR-Seg-Nano: 100 queries, maps of a quarter of its input of 312 pixels, and 91 columns of COCO. */
+/** RF-DETR-Seg-Nano: 100 queries, maps of a quarter of the 312-pixel input, and 91 columns of COCO. */
 const QUERIES = 100;
 const MAP = 78;
 const COLUMNS = 91;
@@ -19,7 +19,7 @@ interface Queries {
   readonly maps: Float32Array;
 }
 
-/** Makes queries. The first 20 see an object, whose mask is an ellipse in the box. */
+/** Makes queries. The first 20 find an object, whose mask is an ellipse in the box. */
 function makeQueries(): Queries {
   const random = mulberry32(61);
   const boxes = new Float32Array(QUERIES * 4);
@@ -39,7 +39,7 @@ function makeQueries(): Queries {
   return { boxes, logits, maps };
 }
 
-/** Makes a map of 640 x 640 pixels with lines of text, some of them turned. */
+/** Makes a map of 640 x 640 pixels with lines of text, some of them rotated. */
 function makeText(lines: number): Float32Array {
   const random = mulberry32(67);
   const map = Float32Array.from({ length: 640 * 640 }, () => 0.1 * random());
@@ -57,7 +57,7 @@ function makeText(lines: number): Float32Array {
   return map;
 }
 
-/** Makes cells [1,n,n,C+1] that sum to 1. Every cell that `isSeen` says holds an object of the first class. */
+/** Makes cells [1,n,n,C+1] that sum to 1. Where `isSeen` is true, a cell holds an object of the first class. */
 function makeCells(n: number, classes: number, isSeen: (x: number, y: number) => boolean): Float32Array {
   const random = mulberry32(71);
   const cells = new Float32Array(n * n * (classes + 1));
@@ -69,7 +69,7 @@ function makeCells(n: number, classes: number, isSeen: (x: number, y: number) =>
   return cells;
 }
 
-/** Returns a row that Python times with OpenCV, or no row if OpenCV is not installed. */
+/** Returns a row that OpenCV in Python times, or no row without OpenCV. */
 function opencvRow(name: string, task: string, values: Float32Array, sizes: readonly number[]): MaskRow[] {
   const program = fileURLToPath(new URL("peers/opencv.py", import.meta.url));
   const call = (milliseconds: number): ReturnType<typeof spawnSync> =>
@@ -102,7 +102,10 @@ function opencvRow(name: string, task: string, values: Float32Array, sizes: read
 
 const ENGINES = ["simd", "scalar", "ts"] as const;
 
-/** Masks of 20 objects at 1280 x 720. Two answers agree if each mask has as many pixels but for one in a thousand. */
+/**
+ * Masks of 20 objects at 1280 x 720. Two answers agree if the pixel counts of each mask differ by at most one in a
+ * thousand.
+ */
 function queryRows({ createDecoderSync }: typeof Boxwright): MaskRow[] {
   const { boxes, logits, maps } = makeQueries();
   const outputs = {
@@ -135,7 +138,7 @@ function queryRows({ createDecoderSync }: typeof Boxwright): MaskRow[] {
   ];
 }
 
-/** One row of a network whose tensor is decoded as it is. */
+/** A row for a network whose tensor is decoded unchanged. */
 function decodeRow(
   { createDecoderSync }: typeof Boxwright,
   name: string,
@@ -154,7 +157,7 @@ function decodeRow(
   };
 }
 
-/** Returns the rows. "-worst": the input on which a step with a quadratic time reaches its bound. */
+/** Returns the rows. "-worst": the input for which a step with quadratic time takes longest. */
 export function networkRows(boxwright: typeof Boxwright): MaskRow[] {
   const fomo = (n: number) => ({ family: "fomo", classes: 3, inputSize: [8 * n, 8 * n] }) as const;
   const cells = (n: number, isSeen: (x: number, y: number) => boolean) => ({
@@ -162,9 +165,9 @@ export function networkRows(boxwright: typeof Boxwright): MaskRow[] {
     dims: [1, n, n, 4],
   });
   const text = { data: makeText(20), dims: [1, 1, 640, 640] };
-  // No two of these cells touch: 6,400 cubes on a map of 160 x 160, of which 4,096 count.
+  // None of these cells touch: 6,400 cubes on a map of 160 x 160, 4,096 of them within the limit.
   const apart = cells(160, (x, y) => x % 2 === 0 && y % 2 === 0);
-  // More borders than the decoder follows.
+  // More borders than the decoder's limit.
   const dots = Float32Array.from({ length: 640 * 640 }, (_, i) =>
     (i % 640) % 8 < 6 && Math.floor(i / 640) % 8 < 6 ? 0.9 : 0.1,
   );

@@ -1,12 +1,11 @@
 /** The command lines of the benchmark. */
 
-/** A mistake in the command line. The message says what to give. */
+/** A mistake in the command line. The message states the correct use. */
 export class UsageError extends Error {}
 
 /**
- * Returns the items that the words of an option mean, or all items where the option is not given.
- *
- * @throws UsageError for a word that means none.
+ * Returns the items that an option's words select, or all items without the option.
+ * @throws UsageError for a word that selects none
  */
 export function chosen<T>(
   option: string,
@@ -25,14 +24,14 @@ export function chosen<T>(
   return items.filter((item) => list.some((word) => isMeant(word, item)));
 }
 
-/** Returns the positive number that an option gives, or `otherwise` where the option is not given. */
+/** Returns the positive number of an option, or `otherwise` without the option. */
 export function positive(option: string, value: string | undefined, otherwise: number): number {
   const number = value === undefined ? otherwise : Number(value);
   if (!(number > 0)) throw new UsageError(`${option}: got ${value}, expected a number above 0.`);
   return number;
 }
 
-/** Runs a script. A mistake in the command line is printed without a stack, and the process exits with 2. */
+/** Runs a script. For a mistake in the command line, prints the message without a stack and exits with 2. */
 export async function runScript(main: () => Promise<void>): Promise<void> {
   try {
     await main();

@@ -13,7 +13,7 @@ import { obtain } from "../test/runtimes/install.mjs";
 
 const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL("..", import.meta.url));
-/** The tensor is made in the engine: its 2.8 MB are no part of the program. */
+/** Make the tensor in the engine, so that the program does not contain its 2.8 MB. */
 const PROGRAM = `
 import { createDecoderSync } from "${root}dist/bare.mjs";
 import { makeV8 } from "${root}bench/tensors.ts";
@@ -26,7 +26,7 @@ const times = [];
 let found = 0;
 for (let i = 0; i < 15; i++) {
   const start = Date.now();
-  // Engines may have no finer clock than a millisecond.
+  // Decode several times: some engines' clocks count whole milliseconds.
   for (let k = 0; k < COUNT; k++) found = decoder.decode(outputs).length;
   times.push((Date.now() - start) / COUNT);
 }
@@ -35,7 +35,7 @@ globalThis.measured = found + " found, " + times.sort((a, b) => a - b)[7].toFixe
 
 const folder = mkdtempSync(join(tmpdir(), "boxwright-engines-"));
 
-/** Bundles the program with that many decodes a round. Returns its text. */
+/** Bundles the program with `count` decodes in a round. Returns its text. */
 async function bundle(count) {
   const { outputFiles } = await build({
     stdin: { contents: PROGRAM.replaceAll("COUNT", count), resolveDir: root, loader: "ts" },
@@ -48,7 +48,7 @@ async function bundle(count) {
   return outputFiles[0].text;
 }
 
-/** Writes a program that ends by printing what was measured. */
+/** Writes a program that prints its measurement at the end. */
 function writeProgram(name, text, print) {
   const file = join(folder, name);
   writeFileSync(file, `${text}\n${print}(globalThis.measured);\n`);

@@ -1,4 +1,4 @@
-/** Packages to measure: the one of this checkout, and another one beside it. */
+/** Packages to measure: this checkout's, and another one for comparison. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,12 +18,12 @@ export const loadPackage = async (entry: string): Promise<typeof Boxwright> =>
 
 type Exports = string | { readonly [condition: string]: Exports };
 
-/** The conditions of an `import` in this Node. The last one holds if it can require modules. */
+/** The conditions of an `import` in this Node. The last one applies if Node can require modules. */
 const CONDITIONS = ["node", "import", "default"];
 if ((process.features as { readonly require_module?: boolean }).require_module)
   CONDITIONS.push("module-sync");
 
-/** Returns the file that `import` takes in Node. */
+/** Returns the file that an `import` in Node loads. */
 function targetOf(exports: Exports): string | undefined {
   if (typeof exports === "string") return exports;
   for (const [condition, inner] of Object.entries(exports)) {
@@ -33,7 +33,7 @@ function targetOf(exports: Exports): string | undefined {
   return undefined;
 }
 
-/** Returns the URL of the entry of a package. `folder` is a checkout, an unpacked package, or the dist of either. */
+/** Returns the URL of a package's entry. `folder` is a checkout, an unpacked package, or the dist folder of either. */
 export function entryOf(folder: string, entry = "."): string {
   const root = [resolve(folder), dirname(resolve(folder))].find((path) =>
     existsSync(join(path, "package.json")),
@@ -52,7 +52,7 @@ export function entryOf(folder: string, entry = "."): string {
   return pathToFileURL(file).href;
 }
 
-/** Unpacks a packed tarball into a temporary folder that lives as long as this process. */
+/** Unpacks a packed tarball into a temporary folder, which is removed when this process ends. */
 function unpack(tarball: string): string {
   if (!existsSync(tarball))
     throw new UsageError(`--release: ${tarball} is missing. Give a file made by \`npm pack\`.`);
@@ -62,7 +62,7 @@ function unpack(tarball: string): string {
   return join(folder, "package");
 }
 
-/** Returns the entry of the package that `--against` or `--release` names, if one of them is given. */
+/** Returns the entry of the package from `--against` or `--release`, if given. */
 export function otherEntry(options: { against?: string; release?: string }, entry = "."): string | undefined {
   const { against, release } = options;
   if (against !== undefined && release !== undefined)

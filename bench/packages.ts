@@ -57,7 +57,7 @@ async function libreYolo(): Promise<LibreYolo> {
   return (await import(pathToFileURL(program).href)) as LibreYolo;
 }
 
-/** Tells libreyolo-web where the photo lies in the input. */
+/** The photo's place in the input, for libreyolo-web. */
 const SCALE = {
   originalWidth: PHOTO.width,
   originalHeight: PHOTO.height,

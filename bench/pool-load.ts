@@ -1,12 +1,13 @@
 /**
- * The load on a pool: streams of raw packets of one [1,84,8400] frame, sent at a fixed rate, as f32, f16 and i8.
+ * Puts load on a pool: streams of raw packets of one [1,84,8400] frame, sent at a fixed rate, as f32, f16 and i8.
  *
  *     node --import ./bench/ts.mjs --no-warnings bench/pool-load.ts --seconds 600 --streams 64 --fps 30 --threads 2
  *
- * Each frame is copied from one that stands ready, as a receiver copies it from a socket. The memory comes back from
- * the pool and is used again. `--out` writes counts and memory of each second as lines of JSON.
+ * Each frame is copied from a prepared one, as a receiver copies it from a socket. The pool returns the memory, which
+ * is then reused. `--out` writes counts and memory of each second as lines of JSON.
  *
- * The first table has one stream, one frame after the other: the pool's round trip against a decode in this thread.
+ * The first table has one stream, one frame after the other. It compares the pool's round trip with a decode in this
+ * thread.
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -51,13 +52,13 @@ async function packetOf(type: TypeName): Promise<{ packet: Uint8Array; config: o
   return { packet: toPacket(createDecoderSync(config), tensors as Boxwright.Outputs, null, about), config };
 }
 
-/** Sends frames for so many seconds. Returns the counts of each second, and the pool's at the end. */
+/** Sends frames for a number of seconds. Returns the counts of each second, and the pool's final counts. */
 async function run(type: TypeName, load: Load): Promise<{ seconds: Second[]; stats: Pools.PoolStats }> {
   const { createPool } = (await import(built("pool"))) as typeof Pools;
   const { packet, config } = await packetOf(type);
   const { threads, streams, fps } = load;
   const pool = await createPool({ networks: [{ config }], threads, queue: 2, policy: "drop-oldest" });
-  // Memory of packets that came back. A dropped frame's memory was never away.
+  // Returned memory of packets. A dropped frame's memory was never given away.
   const free: Uint8Array[] = [];
   const begin = performance.now();
   const seconds: Second[] = [];
@@ -70,7 +71,7 @@ async function run(type: TypeName, load: Load): Promise<{ seconds: Second[]; sta
       const done = pool.decode(`camera ${sent % streams}`, bytes);
       void done.then((result) => free.push(result?.bytes ?? bytes));
     }
-    // Let answers in between two bursts.
+    // Let answers arrive between two bursts.
     await new Promise(setImmediate);
     const second = Math.floor((performance.now() - begin) / 1000);
     if (second > seconds.length) {
@@ -82,7 +83,7 @@ async function run(type: TypeName, load: Load): Promise<{ seconds: Second[]; sta
   return { seconds, stats: pool.stats };
 }
 
-/** Returns the medians in milliseconds of frames one after the other: decoded here, and by way of a pool. */
+/** Returns median milliseconds of single frames, one after the other: decoded in this thread, and in a pool. */
 async function oneStream(type: TypeName): Promise<readonly [here: number, pool: number]> {
   const { createDecoderSync } = (await import(built("index"))) as typeof Boxwright;
   const { fromPacket } = (await import(built("index"))) as typeof Boxwright;

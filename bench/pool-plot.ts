@@ -3,7 +3,7 @@
  *
  *     node --import ./bench/ts.mjs --no-warnings bench/pool-plot.ts LOAD.ndjson docs/pool-load.svg
  *
- * The lines of LOAD.ndjson are what `bench/pool-load.ts --out` writes.
+ * `bench/pool-load.ts --out` writes LOAD.ndjson.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { runScript } from "./options.ts";
@@ -70,7 +70,7 @@ await runScript(async () => {
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line) as Second)
-    // Every tenth second: memory moves slowly, and the file stays small.
+    // Use every tenth second: memory changes slowly, and this keeps the file small.
     .filter(({ second }) => second % 10 === 1);
   writeFileSync(out, plot(seconds));
 });

@@ -1,6 +1,6 @@
 /**
- * One process per row. V8 specialises a loop to the arrays that it has seen, and an engine must inherit neither the
- * types nor the garbage of the one before.
+ * Runs each row in a process of its own. V8 specialises a loop to the arrays that it has seen, so an engine must not
+ * inherit types or garbage from the previous one.
  */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";

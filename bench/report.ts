@@ -1,4 +1,4 @@
-/** Makes a report: the machine, the way it was measured, and the file that it goes to. */
+/** Makes a report: the machine, the method, and the output file. */
 import { writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 
@@ -11,7 +11,7 @@ export interface Made {
     readonly cores: number;
     readonly arch: string;
     readonly node: string;
-    /** Load average of the last minute before the run: above 0.5 others were computing. */
+    /** Load average of the last minute before the run. Above 0.5, other programs were running. */
     readonly load: number;
   };
 }
@@ -35,7 +35,7 @@ export function madeBy(script: string): Made {
 export const machineLine = ({ machine: { cpu, cores, arch, node, load } }: Made): string =>
   `${cpu}, ${cores} cores, ${arch}, Node ${node}, load ${load.toFixed(2)}`;
 
-/** Writes the report as JSON, to standard output where `out` is "-". */
+/** Writes the report as JSON to a file, or to standard output if `out` is "-". */
 export function writeReport(out: string | undefined, report: object): void {
   if (out === undefined) return;
   const text = `${JSON.stringify(report, null, 2)}\n`;
@@ -43,6 +43,6 @@ export function writeReport(out: string | undefined, report: object): void {
   else writeFileSync(out, text);
 }
 
-/** Returns what prints lines for people: standard output, or standard error where JSON goes there. */
+/** Returns the printer for people: standard output, or standard error if JSON goes to standard output. */
 export const printerFor = (out: string | undefined): ((line: string) => void) =>
   out === "-" ? (line) => console.error(line) : (line) => console.log(line);

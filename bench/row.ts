@@ -26,5 +26,5 @@ function failure(error: unknown): RowResult {
 }
 
 const result = await measure(JSON.parse(process.argv[2]) as RowTask).catch(failure);
-// Exit at once: threads of a runtime may wait for work that does not come.
+// Exit at once: threads of a runtime may still wait for work.
 process.stdout.write(`\n${JSON.stringify(result)}\n`, () => process.exit(0));

@@ -1,4 +1,4 @@
-/** The benchmark: every workload by every engine, each row in a process of its own, with digests of the answers. */
+/** The benchmark: every workload by every engine, each row in its own process, with digests of the answers. */
 import { parseArgs } from "node:util";
 import { codecTable, measureCodec } from "./codec.ts";
 import { define, digestOf } from "./definition.ts";
@@ -33,10 +33,10 @@ interface Plan {
   readonly pictures: readonly PictureSpec[];
   readonly pictureEngines: readonly PictureEngine[];
   readonly rows: readonly Row[];
-  /** The program that reads once, if it is asked for and can be had. */
+  /** The program that reads once, if it is requested and compiles. */
   readonly program?: string;
   readonly entry: string;
-  /** Entry of the other package, which is measured in turns. */
+  /** Entry of the other package, which is measured alternately. */
   readonly other?: string;
   readonly rounds: number;
   readonly milliseconds: number;
@@ -44,7 +44,7 @@ interface Plan {
 
 interface WorkloadReport extends WorkloadSpec {
   readonly yardstick?: Yardstick;
-  /** Digest of the definition's answer. */
+  /** Digest of the specification's answer. */
   readonly expected: string;
   readonly rows: readonly RowReport[];
 }
@@ -72,7 +72,7 @@ async function measureWorkload(spec: WorkloadSpec, plan: Plan): Promise<Workload
   };
 }
 
-/** Lays out a workload as a table. A ratio says how many times as long as its yardstick the row took. */
+/** Formats a workload as a table. A ratio is a row's time divided by that of its reference. */
 function tableOf({ title, yardstick, expected, rows }: WorkloadReport): readonly string[] {
   const simd = rows.find(({ engine, input }) => engine === "simd" && input === "slot")?.median;
   const ratio = (time: number, to: number | undefined): string => (to === undefined ? "" : times(time / to));
@@ -106,7 +106,7 @@ function tableOf({ title, yardstick, expected, rows }: WorkloadReport): readonly
   return ["", `${title}${yard ?? ""}`, ...layOut([...head, ...others], lines, 2)];
 }
 
-/** The codec of packets among the words of `--only`. */
+/** The word of `--only` that selects the codec of packets. */
 const CODEC = "packet";
 
 const OPTIONS = {

@@ -1,4 +1,4 @@
-/** How time grows with the work: five sweeps, each point a process of its own with the definition's answer. */
+/** How time grows with work: five sweeps. Each point has its own process and is checked against the specification. */
 import { parseArgs } from "node:util";
 import { define, digestOf } from "./definition.ts";
 import { OUR_ENGINES, type Row } from "./engines.ts";
@@ -14,7 +14,7 @@ import { makeWorkload, nmsClassesSpec, nmsSpec, v8Spec, type WorkloadSpec } from
 interface Point {
   /** The value on the axis. */
   readonly size: number;
-  /** By what a time is divided: the size, where that is an amount of work. */
+  /** The divisor of the time: the size, if that is an amount of work. */
   readonly work: number;
   readonly spec: WorkloadSpec;
 }
@@ -43,7 +43,7 @@ const sweepOf = (
   }),
 });
 
-/** Boxes of the sweep over class ids: 65536 times their count stays within 32 bits. */
+/** Boxes of the sweep over class ids: 65536 times this count fits 32 bits. */
 const DISTINCT = 30_000;
 
 const SWEEPS: readonly Sweep[] = [
@@ -95,7 +95,7 @@ async function measurePoint(
   };
 }
 
-/** Lays out a sweep. Beside each time stands the time per unit of work: where that stays, time grows linearly. */
+/** Formats a sweep. Each time is followed by the time per unit of work: if that stays equal, time grows linearly. */
 function tableOf(unit: string, points: readonly PointReport[]): readonly string[] {
   const engines = points[0].rows.map(({ engine }) => engine);
   return layOut(

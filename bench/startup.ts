@@ -1,7 +1,7 @@
 /**
- * CPU time of the import of the package, from there to the first detection, and of a second decoder, in a fresh process
+ * CPU time of importing the package, from there to the first detection, and of a second decoder, in a fresh process
  * without a loader: each engine of `boxwright`, then `boxwright/core`, and both by `require`. `--against` measures
- * another build beside it, in turns. Before them the time that Node takes before any import.
+ * another build alternately. The first row is the time that Node takes before any import.
  */
 import { execFileSync } from "node:child_process";
 import { parseArgs } from "node:util";
@@ -19,7 +19,7 @@ interface Start {
   readonly imported: number;
   /** From the import to the first detection. */
   readonly cold: number;
-  /** The same for a later decoder in the same process, the package being loaded. */
+  /** The same for a later decoder in the same process, when the package is already loaded. */
   readonly warm: number;
 }
 
@@ -30,7 +30,7 @@ interface Way {
   readonly engine: string;
 }
 
-/** Runs in the fresh process. The tensor comes by standard input. */
+/** Runs in the fresh process. Standard input gives the tensor. */
 const PROGRAM = `
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -59,7 +59,7 @@ for (let i = 0; i < 15; i++) warm.push((await start())[1]);
 console.log(JSON.stringify({ imported, cold, warm: warm.sort((a, b) => a - b)[7] }));
 `;
 
-/** Prints the CPU time of a process in which Node has started, and nothing else has run. */
+/** Prints the CPU time of a process that only started Node. */
 const NODE_ALONE = `
 const { user, system } = process.cpuUsage();
 console.log((user + system) / 1000);
@@ -80,7 +80,7 @@ async function startOf(file: string, { loader, engine }: Way): Promise<Start> {
   return JSON.parse(execFileSync(process.execPath, flags, { input: tensor, encoding: "utf8" })) as Start;
 }
 
-/** Returns the milliseconds that Node itself takes to start, median of so many processes. */
+/** Returns the milliseconds that Node itself takes to start: the median of `rounds` processes. */
 const nodeAlone = (rounds: number): number =>
   median(
     Array.from({ length: rounds }, () =>
@@ -97,7 +97,7 @@ const summarise = (starts: readonly Start[]): Start => {
   return { imported: of("imported"), cold: of("cold"), warm: of("warm") };
 };
 
-/** Returns the ways to measure: `boxwright` with each engine, and the other ways with the first engine. */
+/** Returns what to measure: `boxwright` with each engine, and other imports with the first engine. */
 const waysOf = (engines: readonly string[]): Way[] => [
   ...engines.map((engine) => ({ entry: ".", loader: "import", engine }) as const),
   { entry: "./core", loader: "import", engine: engines[0] },

@@ -14,7 +14,7 @@ export interface RowSummary extends Partial<Timing> {
 }
 
 export interface RowReport extends Row, RowSummary {
-  /** The other package, measured in turns. */
+  /** The other package, measured alternately. */
   readonly other?: RowSummary;
   readonly comparison?: Comparison;
 }
@@ -24,8 +24,8 @@ export const leastOf = <T>(items: readonly T[], valueOf: (item: T) => number): T
   items.reduce((least, item) => (valueOf(item) < valueOf(least) ? item : least));
 
 /**
- * Sums up rounds by the one with the lowest median: on a shared machine it is nearest to what the code costs. A round
- * that failed or found other boxes than the definition is shown instead, however well the others went.
+ * Summarises rounds by the one with the lowest median: on a shared machine this is closest to the true cost. If a round
+ * failed or differs from the specification, it is shown instead.
  */
 export function summarise(rounds: readonly RowResult[], truth: Answer): RowSummary {
   const expected = digestOf(truth, truth);
@@ -43,7 +43,7 @@ export function summarise(rounds: readonly RowResult[], truth: Answer): RowSumma
 const mediansOf = (rounds: readonly RowResult[]): number[] =>
   rounds.flatMap((round) => (round.status === "ok" ? [round.timing.median] : []));
 
-/** Reports a row. `theirs` are the rounds of the other package, if there is one. */
+/** Reports a row. `theirs` are the other package's rounds, if there is one. */
 export function reportRow(
   row: Row,
   ours: readonly RowResult[],
@@ -57,7 +57,7 @@ export function reportRow(
   return { ...summary, other, comparison: compare(mediansOf(ours), mediansOf(theirs)) };
 }
 
-/** Returns what is wrong with a row, or undefined. A row that is missing or not applicable is not wrong. */
+/** Returns the fault of a row, or undefined. A missing or inapplicable row has no fault. */
 export function faultOf(row: RowReport, expected: string): string | undefined {
   for (const { status, reason, digest } of row.other === undefined ? [row] : [row, row.other]) {
     if (status === "failed") return `FAILED: ${reason}`;

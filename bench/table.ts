@@ -1,12 +1,12 @@
 /** Tables and figures as text. */
 
-/** Microseconds with three digits that count. */
+/** Microseconds with three significant digits. */
 export const us = (value: number): string =>
   value < 10 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : value.toFixed(0);
 
 export const times = (ratio: number): string => `${us(ratio)}x`;
 
-/** Lays out rows under a head. The first `left` columns and the last one lean left; empty columns are left out. */
+/** Formats rows under a head. The first `left` columns and the last one are left-aligned. Empty columns are omitted. */
 export function layOut(
   head: readonly string[],
   rows: readonly (readonly string[])[],

@@ -1,6 +1,6 @@
 /**
- * Seeded output tensors, as networks give them: objects in a background of low scores. Every draw has its place in
- * the sequence: another order of draws gives other tensors and other digests.
+ * Seeded output tensors that resemble those of networks: objects in a background of low scores. Never change the order
+ * of draws: it would change the tensors and the digests.
  */
 import { gaussian, mulberry32, type Random } from "./random.ts";
 
@@ -19,7 +19,7 @@ export type TensorSet = Readonly<Record<string, BenchTensor>>;
 
 const f32 = (data: Float32Array, dims: number[]): BenchTensor => ({ data, dims, type: "float32" });
 
-/** Classes and input size in pixels of YOLOv5, and of YOLOv8 unless a workload says otherwise. */
+/** Classes and input size in pixels of YOLOv5, and of YOLOv8 unless a workload states others. */
 export const CLASSES = 80;
 export const INPUT_SIZE = 640;
 export const STRIDES = [8, 16, 32] as const;
@@ -40,9 +40,9 @@ type Box = readonly [cx: number, cy: number, w: number, h: number];
 interface PlantedObject {
   readonly box: Box;
   readonly classId: number;
-  /** Score around which the scores of the object's cells lie. */
+  /** Score of the object's best cell; its other cells have similar scores. */
   readonly peak: number;
-  /** Count of cells that see the object. */
+  /** Count of the object's cells. */
   readonly cells: number;
 }
 
@@ -60,7 +60,10 @@ function plantObjects(random: Random, size: number, classes = CLASSES, scale = 1
   });
 }
 
-/** Returns the object's box as one of its cells sees it, inside the picture, so that clamping plays no part. */
+/**
+ * Returns the object's box as one of its cells predicts it. The box lies inside the picture, so that clamping changes
+ * nothing.
+ */
 function jittered([x, y, width, height]: Box, normal: Random, size: number): Box {
   const w = Math.min(size, width * Math.exp(normal() * 0.04));
   const h = Math.min(size, height * Math.exp(normal() * 0.04));
@@ -80,15 +83,15 @@ const backgroundScore = (normal: Random, median: number, sigma: number): number 
   Math.min(0.2, median * Math.exp(sigma * normal()));
 
 /**
- * Draws the object's peak plus noise, never near the usual threshold of 0.25. Low scores are folded back rather than
- * cut: equal scores would make the order depend on how a decoder numbers its cells.
+ * Draws the object's peak plus noise, never near the usual threshold of 0.25. Low scores are folded back, not cut:
+ * equal scores would make the order depend on how a decoder numbers its cells.
  */
 function cellScore({ peak }: PlantedObject, normal: Random): number {
   const score = peak + 0.05 * normal();
   return score < 0.26 ? 0.26 + 0.1 * (0.26 - score) : score > 0.98 ? 0.98 - 0.1 * (score - 0.98) : score;
 }
 
-/** Calls `write` for as many different indices as the object has cells. A small object may have fewer. */
+/** Calls `write` for the indices of the object's cells, without repetition. A small object may have fewer cells. */
 function forCells({ cells }: PlantedObject, pick: () => number, write: (index: number) => void): void {
   const taken = new Set<number>();
   for (let tries = 0; taken.size < cells && tries < 200; tries++) {
@@ -99,7 +102,7 @@ function forCells({ cells }: PlantedObject, pick: () => number, write: (index: n
   }
 }
 
-/** Picks a cell under the object, on the map that its size belongs to. `first` is that map's first cell. */
+/** Picks a cell under the object, on the map for objects of its size. `first` is that map's first cell. */
 function pickCell({ box: [cx, cy, w, h] }: PlantedObject, random: Random, size: number) {
   const extent = (Math.max(w, h) * INPUT_SIZE) / size;
   const map = extent < 128 ? 0 : extent < 224 ? 1 : 2;
@@ -194,7 +197,7 @@ export function makeV3(seed: number): TensorSet {
     const { side, mask } = V3_MAPS[m];
     const cells = side * side;
     const stride = V3_INPUT_SIZE / side;
-    // One of 3 x 3 cells around the centre. All three anchors see the same box.
+    // Choose one of 3 x 3 cells around the centre. All three anchors predict the same box.
     const near = (centre: number): number =>
       Math.min(side - 1, Math.max(0, Math.floor(centre / stride) - 1 + Math.floor(random() * 3)));
     const within = (centre: number, index: number): number =>
@@ -258,7 +261,8 @@ export function toHalf(value: number): number {
   const down = Math.floor(steps);
   const rest = steps - down;
   const rounded = rest > 0.5 || (rest === 0.5 && down % 2 === 1) ? down + 1 : down;
-  // A normal value has its leading bit in `rounded`, which adds the one that the exponent lacks here.
+  // A normal value has its leading bit in `rounded`. The addition carries this bit into the exponent, which is 1 too
+  // low here.
   return ((exponent + 14) << 10) + rounded;
 }
 
@@ -274,7 +278,7 @@ export function makeV8Half(seed: number): TensorSet {
   return { output0: { data: Uint16Array.from(data, toHalf), dims, type: "float16" } };
 }
 
-/** YOLOv8 in int8 as two outputs, since boxes and scores have scales of their own. */
+/** YOLOv8 in int8 as two outputs, because boxes and scores have different scales. */
 export function makeV8Int8(seed: number): TensorSet {
   const data = makeV8(seed).output0.data;
   const cells = cellsOf(INPUT_SIZE);

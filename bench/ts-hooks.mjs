@@ -1,7 +1,7 @@
 /**
- * Lets `node` run the TypeScript of this folder as it is written: types are erased (the sources are held to
- * `erasableSyntaxOnly`), nothing else is rewritten, so no helper of a bundler stands inside a measured loop.
- * Node 22.18 and later do this themselves; Node 20 does not.
+ * Lets `node` run the TypeScript of this folder unchanged: types are erased (the sources use `erasableSyntaxOnly`),
+ * nothing else is rewritten. So no bundler adds helpers to a measured loop. Node 22.18 and later do this themselves;
+ * Node 20 does not.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ export async function load(url, context, nextLoad) {
   const source = readFileSync(fileURLToPath(url), "utf8");
   const file = join(cache, `${createHash("sha256").update(source).digest("hex")}.mjs`);
   if (!existsSync(file)) {
-    // Only on a miss: loading the compiler takes longer than most measurements.
+    // Load the compiler only if the cache has no entry: loading takes longer than most measurements.
     const { default: ts } = await import("typescript");
     const { outputText } = ts.transpileModule(source, {
       compilerOptions: { target: "es2022", module: "esnext", verbatimModuleSyntax: true },

@@ -1,12 +1,12 @@
-/** Measuring in turns: what slows the machine for a while slows both sides. */
+/** Measuring alternately: a slow phase of the machine slows both sides. */
 
-/** A package and what was measured of it, round by round. */
+/** A package and its measurements, round by round. */
 export interface Side<T> {
   readonly entry: string;
   readonly rounds: T[];
 }
 
-/** Returns the sides to measure: this package, and the other one if there is any. */
+/** Returns the sides to measure: this package, and the other one if given. */
 export const sidesOf = <T>(entry: string, other: string | undefined): Side<T>[] =>
   [entry, ...(other === undefined ? [] : [other])].map((url) => ({ entry: url, rounds: [] }));
 
@@ -29,12 +29,12 @@ export function median(values: readonly number[]): number {
 export interface Comparison {
   /** Time of ours divided by theirs: above 1, ours is slower. */
   readonly ratio: number;
-  /** Lowest and highest ratio of a round. */
+  /** Lowest and highest ratio of all rounds. */
   readonly low: number;
   readonly high: number;
 }
 
-/** Compares the medians of rounds that were measured in turns. The ratio is the median of the rounds' ratios. */
+/** Compares medians of alternately measured rounds. The ratio is the median of the rounds' ratios. */
 export function compare(ours: readonly number[], theirs: readonly number[]): Comparison {
   const ratios = ours.map((time, round) => time / theirs[round]);
   return { ratio: median(ratios), low: Math.min(...ratios), high: Math.max(...ratios) };

@@ -27,9 +27,9 @@ export interface WorkloadSpec {
   /** Width and height of the network's input in pixels. */
   readonly inputSize: number;
   readonly images: number;
-  /** Count of boxes of an `nms` workload, 0 of others. */
+  /** Count of boxes of an `nms` workload, otherwise 0. */
   readonly boxes: number;
-  /** The class id of box i of an `nms` workload is i times this. 0: all boxes are of one class. */
+  /** In an `nms` workload, the class id of box i is i times this number. 0: all boxes have one class. */
   readonly classStep: number;
 }
 
@@ -58,7 +58,7 @@ export const v8Spec = (name: string, rest: Partial<WorkloadSpec>): WorkloadSpec 
 export const nmsSpec = (boxes: number): WorkloadSpec =>
   specOf(`nms-${boxes}`, `NMS alone, ${boxes} boxes`, { kind: "nms", threshold: 0, classes: 1, boxes });
 
-/** Boxes of as many classes, of which none is suppressed: all are found. */
+/** Boxes with a class each: none is suppressed, all are found. */
 export const nmsClassesSpec = (boxes: number, classStep: number): WorkloadSpec =>
   specOf(`nms-${boxes}-classes-${classStep}`, `NMS alone, ${boxes} boxes, class ids i x ${classStep}`, {
     kind: "nms",
@@ -82,11 +82,14 @@ export const WORKLOADS: readonly WorkloadSpec[] = [
   ...[100, 1000, 8400, 25200].map(nmsSpec),
 ];
 
-/** True if `word` is the name or its beginning up to a sign: "v8" means v8@.25, and "nms-100" is not nms-1000. */
+/**
+ * True if `word` is the name, or its beginning up to a separator: "v8" selects v8@.25, "nms-100" does not select
+ * nms-1000.
+ */
 export const isMeant = (word: string, { name }: { readonly name: string }): boolean =>
   name === word || name.startsWith(`${word}@`) || name.startsWith(`${word}-`);
 
-/** Chosen among a few, so that counts of candidates and detections come near to those of recorded networks. */
+/** Seeds chosen among a few: their counts of candidates and detections are closest to those of recorded networks. */
 const SEEDS = { v8: 107, v5: 236, v3: 144, nms: 149 };
 
 function makeTensors({ kind, type, classes, inputSize, images, boxes }: WorkloadSpec): TensorSet {
@@ -98,7 +101,7 @@ function makeTensors({ kind, type, classes, inputSize, images, boxes }: Workload
   return makeV8(SEEDS.v8, classes, inputSize, images);
 }
 
-/** Returns the options of `nms()` in an `nms` workload, but for the engine. */
+/** Returns the options of `nms()` for an `nms` workload, without the engine. */
 export const nmsOptions = ({
   boxes,
   classStep,

@@ -1,12 +1,12 @@
 /**
- * Writes docs/api.txt: every declaration that the package's types consist of, without comments and in order of name,
- * and which of them each entry exports. A change of the public interface is a change of this file. Run it after a
- * build; `--check` compares.
+ * Writes docs/api.txt: every declaration in the package's types, without comments and sorted by name, and the names
+ * that each entry exports. Every change of the public interface thus changes this file. Run it after a build; `--check`
+ * compares.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import ts from "typescript";
 
-/** The entries that have types: all of `exports` in package.json. */
+/** The entries with types: all of `exports` in package.json. */
 const { exports: entries } = JSON.parse(readFileSync("package.json", "utf8"));
 const ENTRIES = Object.entries(entries).flatMap(([name, to]) => {
   const types = to.types ?? to.require?.types;
@@ -17,7 +17,7 @@ const printer = ts.createPrinter({ removeComments: true });
 const declarations = new Map();
 const sources = new Map();
 
-/** The declarations of a file, and of those it imports. */
+/** Collects the declarations of a file and of its imports. */
 function visit(file) {
   if (sources.has(file)) return;
   const source = ts.createSourceFile(file, readFileSync(file, "utf8"), ts.ScriptTarget.ES2022, true);

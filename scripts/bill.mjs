@@ -1,13 +1,13 @@
 /**
- * The bill of materials of a package, in CycloneDX, from a lockfile. `npm sbom --omit dev` leaves out what a workspace
- * needs if a development dependency needs it too.
+ * The bill of materials of a package, in CycloneDX, from a lockfile. `npm sbom --omit dev` would omit packages that are
+ * also development dependencies.
  */
 import { posix } from "node:path";
 
-/** Returns the paths of all packages in the lockfile that the package at a path needs at run time. */
+/** Returns the paths of all lockfile packages that the package at a path needs at run time. */
 export function neededBy(packages, path) {
   const needed = new Set();
-  /** Returns the entry that Node finds from a path, undefined if an optional package is not there. */
+  /** Returns the entry that Node would resolve from a path; undefined for a missing optional package. */
   const resolve = (name, from) => {
     for (let folder = from; ; folder = posix.dirname(folder)) {
       const place = posix.join(folder, "node_modules", name);
@@ -22,7 +22,7 @@ export function neededBy(packages, path) {
       peerDependencies,
       peerDependenciesMeta = {},
     } = packages[from];
-    // The development packages of a link are no part of it, and its own lockfile tells what it needs.
+    // Omit a link's development packages. Its own lockfile lists what it needs.
     for (const name of Object.keys({ ...peerDependencies, ...dependencies, ...optionalDependencies })) {
       if (peerDependenciesMeta[name]?.optional) continue;
       const place = resolve(name, from);
@@ -48,14 +48,14 @@ function component(packages, path) {
   };
 }
 
-/** Returns the bill of the package at a path of the lockfile; "" is the package of the lockfile itself. */
+/** Returns the bill of the package at a lockfile path; "" is the lockfile's own package. */
 export const billOf = ({ packages }, path) => ({
   ...{ bomFormat: "CycloneDX", specVersion: "1.5", version: 1 },
   metadata: { component: component(packages, path) },
   components: path === "" ? [] : neededBy(packages, path).map((place) => component(packages, place)),
 });
 
-/** Returns a lockfile with one more package, which depends on the package of the lockfile itself. */
+/** Returns a lockfile with one more package, which depends on the lockfile's own package. */
 export const withPackage = ({ packages }, path, { name, version, license, dependencies }) => {
   const { "": root } = packages;
   const itself = { version: root.version, license: root.license };

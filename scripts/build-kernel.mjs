@@ -1,7 +1,7 @@
 /**
- * Compiles the kernels and writes build/kernels.mjs: each vector build as text for browsers, and the length of both
- * builds, by which Node recognises its files. tsdown.config.ts builds `#kernels` from that file. With names of targets
- * on the command line, compiles these targets alone.
+ * Compiles the kernels and writes build/kernels.mjs: each vector build as text for browsers, and the lengths of both
+ * builds, by which Node recognises the files. tsdown.config.ts builds `#kernels` from that file. With names of targets
+ * in the command line, compiles only these targets.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -49,7 +49,7 @@ function dataOf([kernel, { prefix }]) {
     return binary;
   });
   return `
-/** Bytes of both builds. */
+/** Lengths of both builds in bytes. */
 export const ${kernel}Lengths = { simd: ${simd.length}, scalar: ${scalar.length} };
 
 /** The vector build as text: ascii.ts reads it. */
@@ -66,14 +66,14 @@ function toAscii(bytes) {
     const n = (byte + 3) % 256;
     text += n < 89 ? digit(n + 2) : digit(Math.floor((n - 89) / 91)) + digit((n - 89) % 91);
   }
-  // Refuse a text that would end a script element: a page may contain the bundle inline.
+  // Reject a text that would end a script element: pages may contain the bundle inline.
   if (/<\/script|<!--/i.test(text)) throw new Error("the text of a kernel ends a script: change the digits");
   return text;
 }
 
 /**
- * Throws if a kernel imports anything besides its memory, or does not run over it: runtimes could not instantiate it
- * with the memory alone. AssemblyScript's own loader is the judge.
+ * Throws if a kernel imports anything besides its memory, or fails to run with it: runtimes provide the memory alone.
+ * AssemblyScript's own loader makes the test.
  */
 function checkBinary(name, binary) {
   const imports = WebAssembly.Module.imports(new WebAssembly.Module(binary)).map(

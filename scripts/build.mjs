@@ -1,6 +1,6 @@
 /**
- * Builds the kernels and the package, unless dist/ was built from just these sources. Tests, the demo, the benchmark
- * and CI all call it; the first one builds.
+ * Builds the kernels and the package, unless dist/ was built from the same sources. Tests, the demo, the benchmark and
+ * CI all call this script; the first call builds.
  */
 import { createHash } from "node:crypto";
 import { execFileSync } from "node:child_process";
@@ -20,7 +20,7 @@ const INPUTS = [
   "tsconfig.json",
   "tsdown.config.ts",
 ];
-/** Written by the build itself. */
+/** Files that the build writes. */
 const GENERATED = ["build/kernels.mjs"];
 const BINARIES = ["", "prepare.", "masks."].flatMap((name) => [
   `build/${name}simd.wasm`,

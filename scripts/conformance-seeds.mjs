@@ -1,6 +1,6 @@
 /**
- * Seeded cases of the conformance set: the forms that packages of npm read. ONNX Runtime's NonMaxSuppression answers
- * them, once by class and once over all classes. Boxes and scores that it gets are formulas in doubles.
+ * Seeded cases of the conformance set, in layouts that npm packages read. ONNX Runtime's NonMaxSuppression gives the
+ * answers, once by class and once over all classes. Its input boxes and scores come from formulas in doubles.
  */
 import * as ort from "onnxruntime-node";
 import { Graph } from "../bench/peers/onnx-graph.ts";
@@ -23,8 +23,8 @@ const CELLS = [8, 16, 32].flatMap((stride) =>
 );
 
 /**
- * Draws a scene: for each of `count` places a centre, a size and class probabilities. Seven objects have several places
- * each, some of a second class. Everything lies inside the input, so that clamps change nothing.
+ * Draws a scene: a centre, a size and class probabilities for each of `count` places. Seven objects have several places
+ * each, some of a second class. Everything lies inside the input, so clamping changes nothing.
  */
 function drawScene(seed, count) {
   const random = mulberry32(seed);
@@ -64,7 +64,7 @@ const toRow = (place) => {
   };
 };
 
-/** Runs NonMaxSuppression over rows, by class or over all classes. Returns the rows that it kept, best first. */
+/** Runs NonMaxSuppression over rows, by class or over all classes. Returns the kept rows, best first. */
 export async function suppress(
   rows,
   isByClass,
@@ -92,7 +92,7 @@ const bytesOf = (values) => Buffer.from(Float32Array.from(values).buffer);
 const tensor = (name, dims, values) => ({ name, type: "f32", dims, bytes: bytesOf(values) });
 const f32 = Math.fround;
 
-/** Rounds a scene to f32, as the tensors hold it. */
+/** Rounds a scene to f32, as in the tensors. */
 const stored = (places) => places.map((p) => ({ ...p, box: p.box.map(f32), scores: p.scores.map(f32) }));
 
 async function suppressed(places) {

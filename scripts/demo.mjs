@@ -1,7 +1,7 @@
 /**
- * The main job: runs a network on photos, decodes recorded outputs of others with each engine, prints what a detection
- * carries and the time it took, and writes the annotated photos and one page that shows them. Run by `npm run demo`,
- * after a build. The exit code is 1 if engines disagree, or an answer is other than the recorded one.
+ * The main job: runs a network on photos, decodes recorded outputs of other networks with each engine, and prints the
+ * fields of detections and the times. Writes the annotated photos, and one page that shows them. `npm run demo` runs
+ * this after a build. The exit code is 1 if engines disagree or an answer differs from the recorded one.
  *
  *     node scripts/demo.mjs [--out FOLDER] [--fixtures FOLDER] [--rounds 1000]
  */
@@ -20,7 +20,7 @@ import { prepare } from "./demo/prepare.mjs";
 import { printSection, printShot } from "./demo/print.mjs";
 import { isGood } from "./demo/table.mjs";
 
-// A reader that has seen enough (`| head`) closes the pipe: the pictures are written all the same.
+// A reader such as `| head` may close the pipe early. Write the pictures in any case.
 process.stdout.on("error", (e) => {
   if (e.code !== "EPIPE") throw e;
 });

@@ -1,8 +1,9 @@
 /**
  * Makes the C header of the kernel's interface from src/core/abi.ts and src/planfile/format.ts: the same constants with
- * the same comments. embedded/tools/translate.mjs writes it as boxwright_abi.h. Run by itself, this script prints it.
+ * the same comments. embedded/tools/translate.mjs writes it as boxwright_abi.h. Run directly, this script prints the
+ * header.
  *
- * Both sources hold only constants and comments, so Node runs them as they are. Values come from running the sources,
+ * Both sources have only constants and comments, so Node runs them unchanged. Values come from running the sources,
  * since some constants are sums of others. Comments come from the text.
  */
 import { readFile } from "node:fs/promises";

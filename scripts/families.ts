@@ -1,6 +1,6 @@
 /**
- * Writes docs/families: one page for each family, made from its row in src/core/families/.
- * `npm run families`; `-- --check` compares. An entry here is missing if the compiler says so.
+ * Writes docs/families: one page for each family, made from its row in src/core/families/. `npm run families` writes
+ * the pages; `-- --check` compares. The compiler reports a family without an entry in this file.
  */
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
@@ -12,7 +12,7 @@ import { preparation } from "./family-preparation.ts";
 import { sourceLines } from "./family-sources.ts";
 import { POINT_FAMILIES, pointPageOf, pointRow } from "./point-families.ts";
 
-/** A family with a page here. point-families.ts has those of keypoints alone. */
+/** A family with a page in this file. point-families.ts has the families with keypoints alone. */
 type BoxFamily = Exclude<Family, PoseFamily>;
 
 const KIN_BOXES =
@@ -21,7 +21,7 @@ const KIN_BOXES =
   'the frame describes: `coordinates: "pixels"` if it was the size of the input. `createDetector` ' +
   "feeds the size of the input.";
 
-/** The networks of a family, and what else its user has to know. */
+/** The networks of a family, and notes for its users. */
 const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...notes: string[]] } = {
   yolov2: ["YOLOv2 and tiny-YOLOv2"],
   yolov3: ["YOLOv3, YOLOv3-tiny and Yolo-Fastest"],
@@ -217,10 +217,10 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
   ],
 };
 
-/** Families with a page, in the order of the table. */
+/** Families with a page, in table order. */
 export const BOX_FAMILIES = FAMILIES.filter((family): family is BoxFamily => family in NETWORKS);
 
-/** How boxes of a family are made, where the sentence of its head does not say so. */
+/** How boxes of a family are made, if the sentence of its head does not describe it. */
 const OWN_HEADS: { readonly [F in BoxFamily]?: string } = {
   fomo: "Cells that touch are one object.",
   centernet: "A peak of a map is a centre, other maps give the size.",
@@ -231,7 +231,7 @@ const OWN_HEADS: { readonly [F in BoxFamily]?: string } = {
 
 const howOf = (family: BoxFamily): string => OWN_HEADS[family] ?? HEADS[TRAITS[family].head];
 
-/** Shapes of families whose tensors a task reads. */
+/** Shapes of families with a task of their own. */
 const OWN_FORMS: { readonly [F in BoxFamily]?: readonly (readonly [shapes: string, what: string])[] } = {
   fomo: [["`[1, h, w, C + 1]`", "the background and the classes of each cell; channels first too"]],
   centernet: [
@@ -256,7 +256,7 @@ const OWN_FORMS: { readonly [F in BoxFamily]?: readonly (readonly [shapes: strin
   dbnet: [["`[1, 1, H, W]`", "the probability that a pixel belongs to a text"]],
 };
 
-/** Shapes of a task's exports where further channels follow the classes. */
+/** Shapes of a task's exports that have further channels after the classes. */
 const CLASSES_LAST: TaskForms = {
   pose: ["`[1, 4 + C + K x D, N]`", "K points of D values after the classes"],
   segment: ["`[1, 4 + C + M, N]` + `[1, M, H/4, W/4]`", "M coefficients after the classes, and prototypes"],
@@ -267,7 +267,7 @@ type TaskForms = {
   readonly [T in "pose" | "segment" | "oriented"]?: readonly [shapes: string, what: string];
 };
 
-/** Published networks of a family that do more than boxes: the usual export of each task. */
+/** Tasks of a family's published networks besides boxes: the usual export of each. */
 const TASK_FORMS: { readonly [F in BoxFamily]?: TaskForms } = {
   yolov5: {
     segment: ["`[1, N, 5 + C + M]` + `[1, M, H/4, W/4]`", "M coefficients after the classes, and prototypes"],
@@ -305,7 +305,7 @@ function taskLines(family: BoxFamily): string[] {
   ];
 }
 
-/** How a head's own maps become boxes, in a sentence. */
+/** How a head's raw maps become boxes, in a sentence. */
 const HEADS: { readonly [H in HeadRule]: string } = {
   anchor: "A cell and an anchor make a box.",
   cell: "A cell gives the centre, and a part of the whole input gives the size.",
@@ -315,7 +315,7 @@ const HEADS: { readonly [H in HeadRule]: string } = {
   plain: "The network makes the box.",
 };
 
-/** Shapes of each form, with C classes, A anchors, N rows and maps of h x w cells. */
+/** Shapes for each layout, with C classes, A anchors, N rows and maps of h x w cells. */
 const FORMS: {
   readonly [E in ExportName]: (traits: FamilyTraits) => readonly [shapes: string, what: string];
 } = {
@@ -427,7 +427,7 @@ function optionLines(family: BoxFamily, traits: FamilyTraits): string[] {
   ];
 }
 
-/** Names by which a file or a user means the family. */
+/** Names of the family in files and in options. */
 function nameLine(traits: FamilyTraits): string[] {
   const subtypes = traits.subtypes ?? [];
   if (subtypes.length === 0) return [];

@@ -1,17 +1,17 @@
 /**
- * The example on the page of each family: one object in an otherwise empty tensor. Its place follows from the published
- * formula, by hand. The last line of an example is what it prints.
+ * The example on the page of each family: one object in an otherwise empty tensor. Its box is computed by hand from the
+ * published formula. The last line of an example is its output.
  */
 import type { Family, PoseFamily } from "../src/core/family.ts";
 
 interface Example {
-  /** Options besides `family`, as they are written. */
+  /** Options besides `family`, as source text. */
   readonly options: string;
   /** Width and height of the picture in pixels. */
   readonly size: readonly [number, number];
-  /** Makes the tensors. */
+  /** Lines of source text that make the tensors. */
   readonly body: readonly string[];
-  /** What `decode` is given. */
+  /** Source text of the argument of `decode`. */
   readonly outputs: string;
   readonly prints: string;
 }
@@ -19,10 +19,10 @@ interface Example {
 const LABELS = 'labels: ["person", "cat"]';
 const INPUT = "inputSize: [64, 64]";
 
-/** Longest line of an example that stays whole. */
+/** Longest line of an example. Longer ones are split. */
 const WIDTH = 110;
 
-/** Writes a statement around fields, on lines of their own if one is too long. */
+/** Writes a statement around fields. If a line is too long, the fields get lines of their own. */
 export function aroundFields(before: string, fields: string, after: string): string {
   const line = `${before}{ ${fields} }${after}`;
   if (line.length <= WIDTH) return line;

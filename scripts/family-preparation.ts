@@ -1,9 +1,9 @@
-/** The sentence about pictures on the pages of families. */
+/** The sentence about pictures on each family's page. */
 import type { PartialRule } from "../src/core/prepare-rule.ts";
 
 const list = (value: number | readonly number[]): string => [value].flat().join(", ");
 
-/** Says how a picture is prepared, with the defaults of `PrepareRule`. */
+/** Describes how a picture is prepared, including the defaults of `PrepareRule`. */
 export function preparation(rule: PartialRule): string {
   const { resize = "letterbox", resample = "bilinear", pad = 114, layout = "NCHW", order = "RGB" } = rule;
   const { mean = 0, std = 255, margin } = rule;

@@ -1,12 +1,12 @@
-/** Where the networks of each family come from: the licence of code and weights, and the authors' own export command. */
+/** The origin of each family's networks: the licence of code and weights, and the authors' own export command. */
 import type { Family } from "../src/core/family.ts";
 
 export interface Source {
   /** Authors of the network, with the repository or package. */
   readonly from: string;
-  /** Licence of the code, and of the weights if theirs is another. */
+  /** Licence of the code, and of the weights if it differs. */
   readonly licence: string;
-  /** The authors' commands that make a file, none if they publish files. `bash`, unless they begin with "# Python". */
+  /** The authors' commands that make a file; none if they publish files. `bash`, or Python after "# Python". */
   readonly commands: readonly string[];
 }
 
@@ -327,7 +327,7 @@ export const SOURCES: { readonly [F in Family]: Source } = {
   "pose-landmarks": mediapipe("pose_landmark_lite.tflite", "pose"),
 };
 
-/** Returns the lines of a page about where the networks of a family come from. */
+/** Returns the lines of a page about the origin of a family's networks. */
 export function sourceLines(family: Family): string[] {
   const { from, licence, commands } = SOURCES[family];
   const language = commands[0] === "# Python" ? "python" : "bash";

@@ -1,10 +1,10 @@
 /**
- * Makes conformance/set.json and its tensors. Needed only when cases change:
+ * Makes conformance/set.json and its tensors. Run this only when cases change:
  *
  *     node --import ./bench/ts.mjs --no-warnings scripts/make-conformance.mjs ../shared/data
  *
- * No answer comes from boxwright: they are those of other programs, of ONNX Runtime's NonMaxSuppression, or of formulas
- * in doubles.
+ * No answer comes from boxwright. They come from other programs, from ONNX Runtime's NonMaxSuppression, or from
+ * formulas in doubles.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -47,7 +47,7 @@ const NETWORKS = {
 function fixtureCases() {
   const cases = new Map();
   for (const { name, config, options, tensors, expected, tolerance, source } of conformanceCases()) {
-    // Leave out Yolo-Fastest: its maps take 450 kB, and v3ab has the same form.
+    // Leave out Yolo-Fastest: its maps take 450 kB, and v3ab has the same layout.
     if (name.startsWith("yolo-fastest")) continue;
     const [folder, rules] = name.split(", rules of ");
     const id = folder.replaceAll(/[/_]/g, "-");
@@ -90,7 +90,7 @@ function fixtureCases() {
   return [...cases.values()];
 }
 
-/** Golden cases of families that go into the set: by their folder, the rules of the answer. */
+/** Recorded families for the set, by folder: the rules of the answer. */
 const FAMILIES = {
   "libreyolo-yolo9": "by class",
   "yolonas-raw": "by class",
@@ -107,7 +107,9 @@ const FAMILIES = {
   "paddle-nms": "none",
 };
 
-/** Returns the best class of each query. Boxes are centre and size. `drop`: columns at the end that are no class. */
+/**
+ * Returns the best class of each query. Boxes are centre and size. `drop`: count of final columns that are no class.
+ */
 function bestOfQueries(boxes, logits, { gate }, drop) {
   const floats = (bytes) => new Float32Array(Uint8Array.from(bytes).buffer);
   const [places, values] = [floats(boxes), floats(logits)];
@@ -123,7 +125,7 @@ function bestOfQueries(boxes, logits, { gate }, drop) {
     .sort((a, b) => b.confidence - a.confidence);
 }
 
-/** Networks of queries: files of boxes and logits, and how many columns at the end are no class. */
+/** Networks of queries: files of boxes and logits, and the count of final columns that are no class. */
 const QUERIES = {
   "rfdetr-custom": ["dets.bin", "labels.bin", 1],
   "dfine-raw": ["pred_boxes.bin", "logits.bin", 0],
@@ -134,7 +136,7 @@ function familyCases() {
     const folder = join(data, "golden/families", id);
     const f = json(folder, "fixture.json");
     const answers = [answer(rules, FORMULAS, f.detections)];
-    // Column 0 of COCO's 91 is never trained: with it or without, a query has the same best class.
+    // Column 0 of COCO's 91 is untrained: it never changes a query's best class.
     if (f.by_query)
       for (const rule of ["best class", "best class of every column"])
         answers.push(answer(rule, FORMULAS, f.by_query.detections));
@@ -142,7 +144,7 @@ function familyCases() {
       const [boxes, logits, drop] = QUERIES[id];
       const rows = bestOfQueries(read(folder, boxes), read(folder, logits), f, drop);
       answers.push(answer("best class", FORMULAS, rows));
-      // RF-DETR's own predict() lets the last column compete.
+      // In RF-DETR's own predict(), the last column takes part.
       if (drop > 0) {
         const all = bestOfQueries(read(folder, boxes), read(folder, logits), f, 0);
         answers.push(answer("best class of every column", FORMULAS, all));
@@ -236,7 +238,7 @@ function planeCases() {
         .map((o) => ({ name: o.name, type: TYPES[o.dtype], dims: o.shape, bytes: read(folder, o.file) })),
       answers: [
         answer("by class", FORMULAS, rows),
-        // One class: both rules say the same.
+        // With one class, both rules have the same result.
         f.classes === 1
           ? answer("all classes", FORMULAS, rows)
           : answer(

@@ -1,5 +1,5 @@
 /**
- * Makes test/fixtures/ from the folder of recorded network outputs. Needed only when they change:
+ * Makes test/fixtures/ from the folder of recorded network outputs. Run this only when they change:
  *
  *     npm install --no-save jpeg-js pngjs
  *     node scripts/make-fixtures.mjs ../shared/data
@@ -26,7 +26,7 @@ const networks = [
   {
     name: "yolo-fastest-1.1",
     from: "yolo-fastest-1.1",
-    // The decoded region_yolo_* rows beside them are three times the size and follow from these.
+    // Leave out the decoded region_yolo_* rows: they are three times the size and follow from these.
     outputs: ["raw_conv_120", "raw_conv_129"],
     config: {
       model: { model_name: "yolo-fastest-1.1" },
@@ -83,7 +83,7 @@ await mkdir(join(out, "photos"), { recursive: true });
 await mkdir(join(out, "labels"), { recursive: true });
 for (const file of ["coco80.txt", "coco91.txt"])
   await copyFile(join(data, "labels", file), join(out, "labels", file));
-// One photo stays the PNG it is; the large ones become JPEG, which keeps the repository small and tries both formats.
+// Keep one photo as PNG. Convert the large ones to JPEG: this keeps the repository small and tests both formats.
 await copyFile(join(data, "photos", "chelsea.png"), join(out, "photos", "chelsea.png"));
 const { PNG } = (await import("pngjs")).default;
 const { encode } = (await import("jpeg-js")).default;
@@ -93,7 +93,7 @@ async function toJpeg(folder, photo) {
 }
 for (const photo of ["astronaut", "coffee"]) await toJpeg("photos", photo);
 
-// Several faces on one photo, one of them turned.
+// One photo with several faces, one of them rotated.
 const faces = "astronaut_collage";
 await toJpeg("recorded-beyond", faces);
 const recording = join("yunet_2026may_320", faces);

@@ -1,11 +1,11 @@
 /**
  * Mutation tests of the kernels, of their twin and of folders of src/:
  * node scripts/mutate.mjs TARGET [--minutes 20] [--seed 1] [--count N] [--only assembly/nms.ts[:120]] [--list]
- * node scripts/mutate.mjs TARGET --again, for the survivors of the last run, after tests were added
+ * node scripts/mutate.mjs TARGET --again, to try the survivors of the last run again, after adding tests
  *
- * Mutants are tried in a seeded random order, so that a run that ends early is still a fair sample. No file of the tree
- * changes. Survivors are printed, and written to build/mutate/TARGET.json. A survivor is a missing test, or code that
- * changes nothing.
+ * Mutants are tried in a seeded random order, so that an interrupted run is still a fair sample. No file of the tree
+ * changes. Survivors are printed, and written to build/mutate/TARGET.json. A survivor shows a missing test, or code
+ * without effect.
  */
 import { spawn } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
@@ -16,11 +16,13 @@ import asc from "assemblyscript/asc";
 import { mutantsOf } from "./mutate/operators.mjs";
 
 const LAWS = ["laws/formulas", "truth/golden", "truth/recorded"];
-/** Slow tests, each with the one source whose mutants it meets. */
+/** Slow tests, each with the only source whose mutants it tests. */
 const ONLY_FOR = new Map([["test/decode/best.test.ts", "src/decode/best.ts"]]);
-/** Milliseconds that the tests may take on top of twice their time without a mutant. */
+/** Additional milliseconds for the tests, beyond twice their time without a mutant. */
 const PATIENCE = 15_000;
-/** Each target: its sources, the tests of its mutants, the fastest first, and for a kernel its compiler settings. */
+/**
+ * The targets. Each has its sources, the tests for its mutants (fastest first), and for a kernel the compiler settings.
+ */
 const TARGETS = {
   kernel: {
     sources: ["assembly"],
@@ -40,7 +42,7 @@ const TARGETS = {
     config: "asconfig.prepare.json",
     prefix: "prepare.",
   },
-  // The engine in TypeScript is judged by the specification, formulas and answers from outside, not by its twin.
+  // Judge the TypeScript engine by the specification, formulas and recorded answers, not by the kernel that it mirrors.
   twin: {
     sources: ["src/engine/ts"],
     tests: [
@@ -73,7 +75,7 @@ const TARGETS = {
   plan: shared("plan", ["plan/*", ...LAWS, "heads/*", "planfile/write", "decode/*"]),
 };
 
-/** Code that all engines share: one engine is enough for the tests. */
+/** Returns a target of code that all engines share: its tests run with one engine. */
 function shared(folder, tests) {
   return { sources: [`src/${folder}`], tests, engines: ["simd"] };
 }
@@ -103,7 +105,7 @@ const testFiles = target.tests.flatMap((name) =>
         .map((f) => `test/${dirname(name)}/${f}`)
     : [`test/${name}.test.ts`],
 );
-// A path that has moved would kill no mutant.
+// Check that the tests exist: otherwise they would kill no mutant.
 const missing = testFiles.filter((file) => !existsSync(file));
 if (missing.length > 0) throw new Error(`no such test: ${missing.join(", ")}`);
 
@@ -174,12 +176,15 @@ async function tryMutant(mutant) {
   const mutated = text.slice(0, mutant.start) + mutant.to + text.slice(mutant.end);
   if (target.config) return tryKernel(mutant, mutated);
   const by = await killOf(mutant, mutated);
-  // "a ?? b" with && in the place of ?? may be no JavaScript.
+  // If && replaces ?? in "a ?? b", the result may be invalid JavaScript.
   if (by?.includes("[PARSE_ERROR]")) return { result: "invalid" };
   return { result: by === null ? "survived" : "killed", by };
 }
 
-/** Runs the tests against a mutated source, or the kernels in the folder. Returns why one failed, null if none did. */
+/**
+ * Runs the tests against a mutated source, or against the kernels in the folder. Returns why a test failed, null if all
+ * passed.
+ */
 function killOf({ file }, text, patience = PATIENCE + 2 * baseline) {
   const textFile = `${folder}/mutant.ts`;
   if (text !== null) writeFileSync(textFile, text);
@@ -188,7 +193,7 @@ function killOf({ file }, text, patience = PATIENCE + 2 * baseline) {
   const job = { tests, file: text && file, textFile, kernels: target.tsAlone ? null : folder, engines };
   const words = ["node_modules/vitest/vitest.mjs", "run", "--config", "scripts/mutate/vitest.config.mjs"];
   const child = spawn(process.execPath, [...words, "--root", "."], {
-    // A group of its own: a worker that hangs goes with it.
+    // Use a separate group, so that a worker that hangs is killed too.
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, NO_COLOR: "1", MUTANT: JSON.stringify(job) },
@@ -214,7 +219,7 @@ function killOf({ file }, text, patience = PATIENCE + 2 * baseline) {
   });
 }
 
-/** Prints killed and survived for each file, and the score with the error of the sample. */
+/** Prints killed and survived mutants for each file, and the score with its sampling error. */
 function report(tried, all) {
   const rows = new Map();
   for (const { file, result } of tried) {
@@ -233,7 +238,7 @@ function report(tried, all) {
   );
 }
 
-/** Returns the survivors of the last run that are mutants of today's sources. */
+/** Returns the survivors of the last run that are still mutants of the current sources. */
 function lastSurvivors(all) {
   const saved = JSON.parse(readFileSync(results, "utf8")).filter(({ result }) => result === "survived");
   return all.filter((m) =>

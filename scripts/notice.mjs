@@ -1,4 +1,4 @@
-/** Writes dist/NOTICE.txt: whose code the package carries besides its own, and under which licence. */
+/** Writes dist/NOTICE.txt: other people's code in the package, with licences. */
 import { readFileSync, writeFileSync } from "node:fs";
 
 const read = (file) => readFileSync(new URL(`../node_modules/${file}`, import.meta.url), "utf8").trim();

@@ -1,8 +1,8 @@
 /**
- * Returns the manifest with the place of the project. npm refuses provenance for another repository than the one that a
- * package was built in, so the release fills the fields in for the repository that it runs in.
+ * Returns the manifest with the project's repository. npm refuses provenance if a manifest states another repository
+ * than the one of the build. So the release fills in the repository that it runs in.
  * @param repository address of the repository, such as "https://example.org/owner/name"
- * @param folder where the package stands in the repository; empty for the root
+ * @param folder the package's folder in the repository; empty for the root
  */
 export const withRepository = (manifest, repository, folder = "") => ({
   ...manifest,

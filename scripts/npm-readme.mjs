@@ -1,4 +1,4 @@
-/** Links of pages that are published: npm shows a README on a page of its own, where a relative link leads nowhere. */
+/** Links of published pages: npm shows a README on its own page, where relative links are dead. */
 import { posix } from "node:path";
 
 const LINK = /(!?)\[([^\]]*)\]\(([^)\s]+)\)/g;
@@ -8,7 +8,7 @@ const isAbsolute = (link) => /^[a-z][a-z0-9+.-]*:|^#/i.test(link);
  * Returns the text with absolute links into the repository, at a tag.
  * @param repository address of the repository, such as "https://example.org/owner/name"
  * @param page path of the page in the repository
- * @param isPacked true for the path of a file that lies beside the page in the package: its link stays relative
+ * @param isPacked true for the path of a file that is packed beside the page: its link stays relative
  */
 export function withAbsoluteLinks(text, repository, tag, page = "README.md", isPacked = () => false) {
   return text.replace(LINK, (whole, picture, title, link) => {
@@ -23,8 +23,8 @@ export function withAbsoluteLinks(text, repository, tag, page = "README.md", isP
 export const linksOf = (text) => [...text.matchAll(LINK)].map(([, , , link]) => link);
 
 /**
- * Returns the links of a packed page that lead nowhere.
- * @param isPacked true for the path of a file of the package, seen from the repository
+ * Returns the dead links of a packed page.
+ * @param isPacked true for the repository path of a packed file
  * @param isTracked true for the path of a file or folder of the repository
  */
 export function deadLinks(text, { repository, tag, page, isPacked, isTracked }) {

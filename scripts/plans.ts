@@ -1,10 +1,10 @@
 /**
- * Says what becomes of 5,000 seeded cases of options and shapes (`test/support/shape-cases.ts`), beside what
- * `test/fixtures/plans.txt` records. Whoever changes how tensors are read sees here what else changes.
+ * Compares the results of 5,000 seeded cases of options and shapes (`test/support/shape-cases.ts`) with the record in
+ * `test/fixtures/plans.txt`. After a change in how tensors are interpreted, run this to see what else has changed.
  *
- *     npm run plans                       # the cases that differ from the record, with what they are now
- *     npm run plans -- --against DIR      # the same, beside what they are in another checkout
- *     npm run plans -- --update           # records what they are now
+ *     npm run plans                       # lists the changed cases with their results
+ *     npm run plans -- --against DIR      # lists them beside the results of another checkout
+ *     npm run plans -- --update           # records the current results
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -16,7 +16,7 @@ import { outcomeOfCase } from "../test/support/shape-outcomes.ts";
 const CASES = 5000;
 const IN_LINE = 12;
 
-/** Most cases that are shown. */
+/** Limit of cases shown. */
 const MOST = 30;
 
 const record = new URL("../test/fixtures/plans.txt", import.meta.url);

@@ -1,6 +1,6 @@
 /**
- * The example on the page of each family of points: one object in otherwise empty tensors. Its place follows from the
- * published formula, by hand. The last line of an example is what it prints.
+ * The example on the page of each family of points: one object in otherwise empty tensors. Its points are computed by
+ * hand from the published formula. The last line of an example is its output.
  */
 import type { PoseFamily } from "../src/core/family.ts";
 import { aroundFields } from "./family-examples.ts";

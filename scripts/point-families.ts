@@ -1,4 +1,4 @@
-/** The pages of docs/families for families whose networks all give points. */
+/** Pages of docs/families for families with keypoints only. */
 import { POINT_FACTS } from "../src/core/pose-families.ts";
 import { FAMILIES, TRAITS, titleOf } from "../src/core/families.ts";
 import type { PoseFamily } from "../src/core/family.ts";
@@ -10,9 +10,9 @@ interface PointPage {
   readonly networks: string;
   /** How points are made. */
   readonly rule: string;
-  /** Its exports: shapes of the tensors, and what they hold. */
+  /** The family's exports: shapes of the tensors and their contents. */
   readonly forms: readonly (readonly [shapes: string, what: string])[];
-  /** What its user has to know besides. */
+  /** Notes for the family's users. */
   readonly notes?: readonly string[];
 }
 
@@ -175,7 +175,7 @@ const PAGES: { readonly [F in PoseFamily]: PointPage } = {
   },
 };
 
-/** Families of points, in the order of the table. */
+/** Families of points, in table order. */
 export const POINT_FAMILIES = FAMILIES.filter((family): family is PoseFamily => family in PAGES);
 
 /** Returns the row of a family in the list of families. */

@@ -3,10 +3,10 @@
  *
  *     node scripts/publish.mjs https://HOST/OWNER/NAME vX.Y.Z --pack       # packs and checks
  *     node scripts/publish.mjs https://HOST/OWNER/NAME vX.Y.Z --provenance # as the release does
- *     node scripts/publish.mjs https://HOST/OWNER/NAME vX.Y.Z --registry URL # a rehearsal
+ *     node scripts/publish.mjs https://HOST/OWNER/NAME vX.Y.Z --registry URL # a test
  *
- * Changes files of the working copy: manifests get the place of the project, pages absolute links. Run it in a copy
- * that is thrown away, after `npm ci` in the root and in fleet/. Writes a bill of materials beside each tarball.
+ * Changes files of the working copy: manifests get the project's repository, pages get absolute links. Run it in a
+ * temporary copy, after `npm ci` in the root and in fleet/. Writes a bill of materials beside each tarball.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -25,7 +25,7 @@ const ENV = { ...process.env, ONNXRUNTIME_NODE_INSTALL: "skip" };
 const run = (cwd, command, ...words) =>
   execFileSync(command, words, { cwd: cwd || ".", env: ENV, encoding: "utf8", maxBuffer: 2 ** 28 });
 
-/** Returns the files of a tarball of npm, by their paths without "package/". */
+/** Returns the files of an npm tarball by their paths, without "package/". */
 export function readTarball(file) {
   const bytes = gunzipSync(readFileSync(file));
   const files = new Map();
@@ -33,7 +33,7 @@ export function readTarball(file) {
   for (let at = 0; bytes[at] !== 0 && at < bytes.length;) {
     const size = parseInt(field(at + 124, 12), 8);
     const name = posix.join(field(at + 345, 155), field(at, 100));
-    // "0" and NUL are files. Others are folders, and long names, which no page has.
+    // "0" and NUL mark files. Skip others: folders and long names, which pages never have.
     if (/^[0\0]?$/.test(String.fromCharCode(bytes[at + 156])))
       files.set(name.replace(/^package\//, ""), bytes.subarray(at + 512, at + 512 + size));
     at += 512 + Math.ceil(size / 512) * 512;
@@ -41,7 +41,7 @@ export function readTarball(file) {
   return files;
 }
 
-/** Returns what is wrong with a packed package. */
+/** Returns the problems of a packed package. */
 export function problemsOf(files, { folder, repository, tag, isTracked }) {
   const problems = [];
   const manifest = JSON.parse(files.get("package.json").toString());
@@ -75,12 +75,12 @@ function pack(folder) {
     "--pack-destination",
     join(process.cwd(), OUT),
   );
-  // The build of `prepack` may write first.
+  // Skip the output of the build in `prepack`.
   const [{ filename }] = JSON.parse(said.slice(said.lastIndexOf("\n[") + 1));
   return join(OUT, filename);
 }
 
-/** Fills in the place of the project, and makes links absolute that leave the package. */
+/** Fills in the project's repository, and makes links absolute that lead out of the package. */
 function fillIn(folder, { repository, tag }) {
   const path = join(folder, "package.json");
   const manifest = withRepository(JSON.parse(readFileSync(path, "utf8")), repository, folder);
@@ -89,7 +89,7 @@ function fillIn(folder, { repository, tag }) {
   const isPacked = (page) => packed.some((name) => page === name || page.startsWith(`${name}/`));
   for (const page of run("", "git", "ls-files", folder || ".").split("\n")) {
     if (!page.endsWith(".md") || !isPacked(page)) continue;
-    // The README is shown alone. Other pages lie beside each other in the package.
+    // npm shows the README alone. Other packed pages have their neighbours.
     const isReadme = page === posix.join(folder, "README.md");
     const text = readFileSync(page, "utf8");
     writeFileSync(page, withAbsoluteLinks(text, repository, tag, page, isReadme ? undefined : isPacked));
@@ -101,7 +101,7 @@ function writeBill(folder, tarball) {
   const json = (file) => JSON.parse(readFileSync(file, "utf8"));
   const isFleet = folder.startsWith("fleet/");
   const lock = json(isFleet ? "fleet/package-lock.json" : "package-lock.json");
-  // The root's lockfile has what the demo depends on, for the tests, but not the demo.
+  // The root's lockfile lists the demo's dependencies, for the tests, but not the demo.
   const own = folder === "demo" ? withPackage(lock, folder, json(`${folder}/package.json`)) : lock;
   const bill = billOf(own, folder.replace("fleet/", ""));
   writeFileSync(tarball.replace(/\.tgz$/, ".cdx.json"), `${JSON.stringify(bill, null, 2)}\n`);
@@ -142,7 +142,7 @@ function main() {
   const flags = [...where, "--access", "public", ...(values.provenance ? ["--provenance"] : [])];
   for (const file of tarballs) {
     const { name, version } = JSON.parse(readTarball(file).get("package.json").toString());
-    // The first publish is by hand, and a workflow that failed halfway runs again.
+    // Skip published packages: the first release is published by hand, and a failed workflow may run again.
     if (isPublished(`${name}@${version}`, where)) console.log(`${name}@${version} is published already`);
     else execFileSync("npm", ["publish", file, ...flags], { stdio: "inherit" });
   }

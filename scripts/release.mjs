@@ -1,12 +1,12 @@
 /**
  * `node scripts/release.mjs first|patch|minor|major`: turns "Unreleased" in CHANGELOG.md into the next version, and
- * sets it in every manifest and lockfile of the root, of demo/ and of fleet/. `node scripts/release.mjs --check vX.Y.Z`
- * tells whether they agree with a tag, and prints the notes.
+ * sets this version in every manifest and lockfile of the root, demo/ and fleet/. `node scripts/release.mjs --check
+ * vX.Y.Z` checks that they agree with a tag, and prints the notes.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-/** Manifests that carry the version, beside the one of the root. */
+/** Manifests with the version, besides the root's. */
 export const MANIFESTS = [
   "package.json",
   "demo/package.json",
@@ -14,11 +14,11 @@ export const MANIFESTS = [
   ...["host", "hub"].map((part) => `fleet/${part}/client/package.json`),
 ];
 export const LOCKFILES = ["package-lock.json", "fleet/package-lock.json"];
-/** Names of packages that carry the version. */
+/** Names of packages with the version. */
 const isOwn = (name) =>
   name === "boxwright" || /^boxwright-(agent|demo|host|hub|service)(-client)?$/.test(name);
 
-/** Returns the version after this one. "first" names the version that the manifests have before any release. */
+/** Returns the version after this one. "first" keeps the version of the manifests, for the first release. */
 export function next(version, step) {
   if (step === "first") return version;
   const parts = /^(\d+)\.(\d+)\.(\d+)$/.exec(version)?.slice(1).map(Number);
@@ -30,7 +30,7 @@ export function next(version, step) {
   return parts.map((n, i) => (i < at ? n : i === at ? n + 1 : 0)).join(".");
 }
 
-/** What a section of the changelog says; null where there is no such section. */
+/** Returns the text of a section of the changelog; null if there is none. */
 export function notes(changelog, title) {
   const lines = changelog.split("\n");
   const start = lines.findIndex((l) => l === `## ${title}` || l.startsWith(`## ${title} (`));
@@ -42,7 +42,9 @@ export function notes(changelog, title) {
     .trim();
 }
 
-/** The changelog with its "Unreleased" section under the version's name, and an empty one above it. */
+/**
+ * Returns the changelog with a new version: "Unreleased" becomes its section, and an empty "Unreleased" is added above.
+ */
 export function release(changelog, version, date) {
   if (!notes(changelog, "Unreleased"))
     throw new Error('CHANGELOG.md: got nothing under "Unreleased", expected what is new');
@@ -51,8 +53,8 @@ export function release(changelog, version, date) {
 }
 
 /**
- * Sets the version in a manifest, or in the entry of a package in a lockfile. Ranges of the own packages follow:
- * "^1.2.3" stays a range, "1.2.3" stays exact.
+ * Sets the version in a manifest, or in a lockfile's entry. Dependencies on our own packages follow: "^1.2.3" stays a
+ * range, "1.2.3" stays exact.
  */
 function setVersion(entry, version) {
   if (entry.version !== undefined && isOwn(entry.name ?? "")) entry.version = version;
@@ -61,7 +63,7 @@ function setVersion(entry, version) {
       if (isOwn(name) && /^\^?\d/.test(range)) entry[kind][name] = range.replace(/\d.*$/, version);
 }
 
-/** Returns the own versions that a manifest or a lockfile states, each with its place. */
+/** Returns all versions of our own packages in a manifest or lockfile, each with its place. */
 export function statedVersions(file, json) {
   const stated = [];
   const look = (place, entry) => {
@@ -76,14 +78,14 @@ export function statedVersions(file, json) {
   return stated;
 }
 
-/** Returns the text of a manifest or lockfile with another version. */
+/** Returns the text of a manifest or lockfile with a new version. */
 export function withVersion(text, version) {
   const json = JSON.parse(text);
   for (const entry of [json, ...Object.values(json.packages ?? {})]) setVersion(entry, version);
   return `${JSON.stringify(json, null, 2)}\n`;
 }
 
-/** Returns what does not agree with the tag. `files` has the text of each manifest and lockfile by its path. */
+/** Returns the disagreements with the tag. `files` has the text of each manifest and lockfile by path. */
 export function disagreements(tag, changelog, files) {
   const version = tag.replace(/^v/, "");
   const problems = Object.entries(files)

@@ -1,6 +1,6 @@
 /**
- * Makes docs/result.jpg, the picture of the README, from pictures of the demo: `node scripts/result-picture.mjs`, after
- * a build. The demo checks what they show.
+ * Makes docs/result.jpg, the README's picture, from pictures of the demo: `node scripts/result-picture.mjs`, after a
+ * build. The demo checks the results in these pictures.
  */
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -15,7 +15,7 @@ import { masks } from "./demo/masks.mjs";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const setting = { fixtures: join(root, "test", "fixtures"), rounds: 2 };
 
-/** Height of the picture, and the white between its parts, in pixels. */
+/** Height of the picture, and the white space between its parts, in pixels. */
 const HEIGHT = 400;
 const GAP = 6;
 /** Quality of the JPEG, 0 to 100. */
@@ -27,7 +27,7 @@ const PARTS = [
   { task: masks, file: "selfie-segmentation.astronaut" },
 ];
 
-/** Returns a drawing in one height, as RGBA bytes. */
+/** Returns a drawing, scaled to the common height, as RGBA bytes. */
 async function partOf({ task, file }) {
   const { shots } = await task(setting);
   const { svg } = shots.find((shot) => shot.file === file);

@@ -1,6 +1,6 @@
 /**
- * Builds the site or serves it for development: `npm run site:build`, `npm run site`. The site has a lockfile of its
- * own, so that `npm ci` of the package stays quick. Its packages are installed when they are missing or old.
+ * Builds the site (`npm run site:build`), or serves it for development (`npm run site`). The site has its own lockfile,
+ * so that `npm ci` of the package stays quick. Missing or outdated packages of the site are installed.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, statSync } from "node:fs";

@@ -1,8 +1,8 @@
 /**
- * Reports what an import costs, minified and gzipped, for each entry of the package, and what a page fetches first when
- * its bundler splits code. Run it after a build. It fails, and names what grew, if a size is more than 3 % above the
- * one recorded in scripts/size.json (`--update` records today's), if the badge in docs/ says another size, or if an
- * import of little brings much. Goals that are missed are reported.
+ * Reports the size of an import, minified and gzipped, for each entry of the package, and the files that a page fetches
+ * first if its bundler splits code. Run it after a build. Fails, and names the causes, if a size exceeds the record in
+ * scripts/size.json by more than 3 % (`--update` records the current sizes), if the badge in docs/ states another size,
+ * or if a small import pulls in too much. Missed goals are only reported.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { build } from "esbuild";
 import { build as buildWithVite } from "vite";
 
 const SLACK = 1.03;
-/** Bytes, gzipped. A missed goal is reported. Growth fails, by the recorded sizes. */
+/** Goals in gzipped bytes. A missed goal is only reported; growth beyond the recorded sizes fails. */
 const GOALS = {
   "first load of createDecoder": 105_000,
   "first load of boxwright/core": 75_000,
@@ -21,7 +21,7 @@ const GOALS = {
   "first load of boxwright/plan": 34_000,
   "compiled module of YOLOv8": 25_000,
 };
-/** What a page fetches before it decodes boxes. */
+/** The files that a page fetches before it decodes boxes. */
 const FIRST_LOADS = {
   "first load of createDecoder": ["index", "createDecoder"],
   "first load of boxwright/core": ["core", "createDecoder"],
@@ -75,7 +75,7 @@ async function bundle(contents) {
   return outputFiles[0].contents;
 }
 
-/** Returns what a page fetches first of a program that vite built, and the gzipped bytes of each of its files. */
+/** Returns the files that a page fetches first, in a program built by vite, with gzipped bytes. */
 async function firstLoad([entry, names], folder) {
   const file = join(folder, "page.js");
   writeFileSync(
@@ -158,7 +158,7 @@ if (process.argv.includes("--update")) {
 }
 const { parts: recordedParts, ...recorded } = JSON.parse(readFileSync("scripts/size.json", "utf8"));
 
-/** Returns the files of a first load that grew, the most first. */
+/** Returns the files of a first load that grew, largest growth first. */
 const grown = (name) =>
   Object.entries(partsOf[name] ?? {})
     .map(([file, bytes]) => [file, bytes - (recordedParts?.[name]?.[file] ?? 0)])
@@ -202,7 +202,7 @@ expectThat(
   !text("boxwright/ts: createDecoder").includes(simdText.slice(0, 200)),
 );
 expectThat("the vector kernel in boxwright", text("boxwright: everything").includes(simdText));
-// As a variable, which a bundler would make of it, the mask costs the engine `ts` a third of its speed.
+// A bundler would turn the mask into a variable, which costs the engine `ts` a third of its speed.
 expectThat(
   "the largest index to stand as a number where it is used",
   /&1073741823/.test(text("boxwright: everything")) && !/[^&]=1073741823/.test(text("boxwright: everything")),

@@ -1,13 +1,13 @@
 /**
- * Runs the kernel's own tests (assembly/__tests__, AssemblyScript, as-pect), with vectors and without, and checks that
- * all of them ran: as-pect ends well also when it finds none.
+ * Runs the kernel's own tests (assembly/__tests__, AssemblyScript, as-pect), with vectors and without. Checks that all
+ * of them ran: as-pect also succeeds if it finds no tests.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const folder = "assembly/__tests__";
-/** How many tests are written for a kernel: those of `*.lanes.spec.ts` are for the one with vectors alone. */
+/** Count of the tests for a kernel. `*.lanes.spec.ts` are only for the kernel with vectors. */
 const writtenFor = (kind) =>
   readdirSync(folder)
     .filter((name) => name.endsWith(".spec.ts") && (kind === "simd" || !name.endsWith(".lanes.spec.ts")))
@@ -19,7 +19,7 @@ mkdirSync("build", { recursive: true });
 for (const [kind, features] of Object.entries({ simd: ["simd"], scalar: [] })) {
   const written = writtenFor(kind);
   const file = `build/as-pect.${kind}.json`;
-  // entries are meant from where the file lies
+  // Entries are relative to the file.
   const moved = entries.map((e) => join("..", e));
   writeFileSync(
     file,

@@ -26,8 +26,8 @@ export function personCrop([left, top, right, bottom]: Corners, [width, height]:
 }
 
 /**
- * MediaPipe, DetectionsToRectsCalculator: the angle at which the line from `a` to `b` has the target angle. One point
- * twice has no direction: such a crop stays upright here, and MediaPipe rotates it by the target angle.
+ * MediaPipe, DetectionsToRectsCalculator: the angle at which the line from `a` to `b` has the target angle. Two equal
+ * points have no direction: such a crop stays upright here, but MediaPipe rotates it by the target angle.
  */
 export function turnOf(a: Point, b: Point, targetDegrees: number): number {
   if (a[0] === b[0] && a[1] === b[1]) return 0;

@@ -39,7 +39,9 @@ function grown(cube: Cube, part: Cube): Cube {
   };
 }
 
-/** Lets each part join the first cube that it touches. Returns the cubes, and a copy of each cube as it began. */
+/**
+ * Lets each part join the first cube that it touches. Returns the cubes, and a copy of each cube from its beginning.
+ */
 function join(parts: readonly Cube[]): { readonly cubes: readonly Cube[]; readonly begun: readonly Cube[] } {
   const cubes: Cube[] = [];
   const begun: Cube[] = [];

@@ -1,11 +1,11 @@
 /**
- * The end of each network in tensor operations, as an exporter or a page would write it. The same operations are run
- * by TensorFlow.js and become nodes of an ONNX graph.
+ * The end of each network in tensor operations, as an exporter or a page would write it. TensorFlow.js runs these
+ * operations; for ONNX, they become nodes of a graph.
  */
 import { CLASSES, V3_ANCHORS, V3_INPUT_SIZE, V3_MAPS } from "../tensors.ts";
 import type { Workload } from "../workloads.ts";
 
-/** Tensor operations of a runtime. An axis that `max` and `argMax` reduce is dropped. */
+/** Tensor operations of a runtime. `max` and `argMax` drop the axis that they reduce. */
 export interface Operations<T> {
   constant(values: readonly number[], dims: readonly number[]): T;
   slice(x: T, axis: number, from: number, to: number): T;
@@ -47,7 +47,7 @@ function v5<T>(ops: Operations<T>, [input]: readonly T[]): Decoded<T> {
   };
 }
 
-/** Returns the decoder of one map of YOLOv3. Constants of the grid are made once. */
+/** Returns the decoder of one map of YOLOv3. The grid's constants are made once. */
 function v3Map<T>(ops: Operations<T>, { side, mask }: (typeof V3_MAPS)[number]): (input: T) => Decoded<T> {
   const cells = side * side;
   const columnsThenRows = Array.from({ length: 2 * cells }, (_, i) =>
@@ -87,7 +87,7 @@ function v3<T>(ops: Operations<T>): (inputs: readonly T[]) => Decoded<T> {
   };
 }
 
-/** Returns the decoder of a kind of network, up to suppression. Its inputs have no dimension for the image. */
+/** Returns the decoder of a kind of network, without suppression. Its inputs have no dimension for the image. */
 export function networkEnd<T>(
   kind: Exclude<Workload["kind"], "nms">,
   ops: Operations<T>,
@@ -96,5 +96,5 @@ export function networkEnd<T>(
   return (inputs) => (kind === "v8" ? v8(ops, inputs) : v5(ops, inputs));
 }
 
-/** Pixels by which each class is moved apart where suppression knows no classes: more than any box reaches. */
+/** Pixels by which each class is moved apart if suppression ignores classes: more than the size of any box. */
 export const CLASS_OFFSET = 2048;

@@ -1,6 +1,6 @@
 /**
- * The ONNX graphs of the benchmark: decoding and suppression as an exporter would put them behind a network. Five
- * message types are written, so no library of the format is needed. Field numbers are those of onnx.proto.
+ * The ONNX graphs of the benchmark: decoding and suppression as an exporter would append them to a network. Only five
+ * message types are written, so this needs no library of the format. Field numbers are those of onnx.proto.
  */
 import { IOU_THRESHOLD, MAX_DETECTIONS, type Workload } from "../workloads.ts";
 import { CLASS_OFFSET, networkEnd, type Operations } from "./networks.ts";
@@ -25,7 +25,7 @@ const text = (field: number, value: string): Bytes => block(field, [...new TextE
 
 const TYPES = { float32: 1, int64: 7 } as const;
 
-/** Builds a graph node by node. A value is known by its name. */
+/** Builds a graph node by node. A value is identified by its name. */
 export class Graph {
   #parts: Bytes[] = [];
   #count = 0;
@@ -73,7 +73,7 @@ export class Graph {
     return name;
   }
 
-  /** Names a value as output of the graph. Dimensions given by a name are known only at run time. */
+  /** Makes a value an output of the graph. Dimensions with a name are known only at run time. */
   output(value: string, name: string, type: keyof typeof TYPES, dims: readonly (number | string)[]): void {
     this.node("Identity", [value], {}, name);
     this.#value(12, name, type, dims);
@@ -105,16 +105,16 @@ function suppress(g: Graph, boxes: string, scores: string, threshold: number, is
   return g.node("NonMaxSuppression", [boxes, scores, ...limits], { center_point_box: isCentre });
 }
 
-/** Dims of an input of the graph. Loose boxes get those of the operator: [1, n, 4] and [1, 1, n]. */
+/** Dims of an input of the graph. Boxes without a network have those of the operator: [1, n, 4] and [1, 1, n]. */
 export function inputDims({ kind, tensors }: Workload, name: string): number[] {
   const { dims } = tensors[name];
   return kind !== "nms" ? [...dims] : name === "boxes" ? [1, ...dims] : [1, 1, ...dims];
 }
 
 /**
- * Builds decoding and suppression as one graph. Each cell has its best class only, and boxes of different classes are
- * moved apart before the operator sees them, as exporters do. Outputs: boxes [n, 4] as centre and size in pixels,
- * scores [n], labels [n]; for suppression alone the operator's own [n, 3].
+ * Builds decoding and suppression as one graph. Each cell has its best class only. Boxes of different classes are moved
+ * apart before the operator, as exporters do. Outputs: boxes [n, 4] as centre and size in pixels, scores [n], labels
+ * [n]; for suppression alone the operator's own [n, 3].
  */
 export function buildGraph(workload: Workload): Uint8Array {
   const { kind, tensors, threshold } = workload;

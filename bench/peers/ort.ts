@@ -27,7 +27,7 @@ export async function prepare(runtime: "node" | "web", workload: Workload): Prom
     },
     answer: () => {
       const { selected, boxes, scores, labels } = outputs;
-      // The operator gives triples of batch, class and box.
+      // The operator returns triples of batch, class and box.
       if (selected !== undefined)
         return keptOnly(Array.from(selected.data as BigInt64Array, Number).filter((_, i) => i % 3 === 2));
       const columns = [boxes.data as Float32Array, scores.data as Float32Array] as const;

@@ -1,4 +1,4 @@
-/** The form in which every engine and peer is measured. */
+/** The common interface for measuring engines and peers. */
 import type { Columns } from "../../spec/definition.ts";
 import type { Workload } from "../workloads.ts";
 
@@ -19,11 +19,11 @@ export const keptOnly = (kept: ArrayLike<number>): Answer => ({
 export interface Prepared {
   /** Decodes once. Returns the count of detections. */
   run(): number | Promise<number>;
-  /** Returns what the last run found. */
+  /** Returns the result of the last run. */
   answer(): Answer;
 }
 
-/** Tells in a sentence why an engine has no row for a workload. */
+/** The reason, in a sentence, why an engine has no row for a workload. */
 export class NotApplicable extends Error {}
 
 /** Turns centre and size in pixels into corners in 0..1, clamped. This is not measured. */

@@ -1,5 +1,5 @@
 /**
- * TensorFlow.js on its WebAssembly backend with its synchronous suppression, one thread. The input already lies in the
+ * TensorFlow.js on its WebAssembly backend with its synchronous suppression, one thread. The input is already in the
  * backend's memory.
  */
 import { createRequire } from "node:module";
@@ -40,7 +40,7 @@ async function loadRuntime(): Promise<typeof Core> {
   return tf;
 }
 
-/** Suppresses with classes moved apart, and reads the kept boxes back. */
+/** Suppresses with classes moved apart, and reads back the kept boxes. */
 function suppress(tf: typeof Core, { boxes, scores, labels }: Decoded<Tensor>, workload: Workload): Answer {
   const apart = tf.reshape(tf.mul(tf.cast(labels, "float32"), CLASS_OFFSET), [-1, 1]);
   const centre = tf.add(tf.slice(boxes, [0, 0], [-1, 2]), apart);

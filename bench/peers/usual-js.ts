@@ -1,6 +1,6 @@
 /**
- * The JavaScript that people paste into their page: cell by cell, an object per candidate, `sort`, and a suppression
- * that filters the list again for every box it keeps. Quantised outputs are turned into floats first.
+ * The JavaScript that people paste into their page: cell by cell, an object for each candidate, `sort`, and a
+ * suppression that filters the list again for every kept box. Quantised outputs are converted to floats first.
  */
 import { fromHalf, V3_ANCHORS, V3_MAPS, type BenchTensor } from "../tensors.ts";
 import { IOU_THRESHOLD, MAX_DETECTIONS, type Workload } from "../workloads.ts";
@@ -141,7 +141,7 @@ function decodeV3(workload: Workload): Box[] {
   return found;
 }
 
-/** Returns loose boxes as objects. */
+/** Returns boxes without a network as objects. */
 const toObjects = ({ tensors: { boxes, scores } }: Workload): Box[] =>
   Array.from(scores.data, (score, index) => {
     const [x1, y1, x2, y2] = boxes.data.subarray(4 * index, 4 * index + 4);
@@ -150,7 +150,7 @@ const toObjects = ({ tensors: { boxes, scores } }: Workload): Box[] =>
 
 export function prepare(workload: Workload): Prepared {
   const { kind, inputSize } = workload;
-  // Suppression alone starts from the objects that its user already has.
+  // Suppression alone starts with objects, since its users have these already.
   const given = kind === "nms" ? toObjects(workload) : [];
   const decode = { nms: () => given, v8: decodeV8, v5: decodeV5, v3: decodeV3 }[kind];
   let kept: Box[] = [];

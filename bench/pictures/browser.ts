@@ -1,4 +1,4 @@
-/** Measures a row in headless Chromium, with @ultralytics/yolo served beside the page where the row is its own. */
+/** Measures a row in headless Chromium. For the row of @ultralytics/yolo, serves that package beside the page. */
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { openPage } from "../../test/runtimes/browser.mjs";
 import { Missing, fetchProgram, obtain } from "../../test/runtimes/install.mjs";
 import type { PictureTask } from "./row.ts";
 
-/** Packages of others, fetched into a temporary folder. @ultralytics/yolo is AGPL-3.0: it is never bundled. */
+/** Other projects' packages, fetched into a temporary folder. @ultralytics/yolo is AGPL-3.0: it is never bundled. */
 export const FETCHED = {
   ultralytics: {
     packages: ["@ultralytics/yolo@0.0.48"],
@@ -19,13 +19,13 @@ export const FETCHED = {
   sharp: { packages: ["sharp@0.35.5"], bin: "sharp/package.json" },
 } as const;
 
-/** A package that cannot be had is missing, not at fault. */
+/** A package that cannot be fetched is missing, which is no error. */
 const orMissing = (name: string, fetched: Promise<string>): Promise<string> =>
   fetched.catch((error: unknown) => {
     throw new Missing(`${name} cannot be installed: ${String(error).split("\n", 1)[0]}`);
   });
 
-/** Returns the folder of a package that is fetched if need be. */
+/** Returns the folder of a package, which is fetched if necessary. */
 export const folderOf = async (name: keyof typeof FETCHED): Promise<string> =>
   dirname(await orMissing(FETCHED[name].packages[0], fetchProgram(name, FETCHED[name])));
 
@@ -46,7 +46,7 @@ function metadataZip(): Buffer {
   return storedZip("metadata.json", data);
 }
 
-/** Returns the files of the package, by where the page asks for them. */
+/** Returns the files of the package by the addresses that the page requests. */
 function filesOf(folder: string): Record<string, string> {
   const files = readdirSync(join(folder, "pkg"), { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),
@@ -63,14 +63,14 @@ function filesOf(folder: string): Record<string, string> {
 interface PageOptions {
   /** Constants of the page, as JSON. */
   readonly define: { readonly [name: string]: string };
-  /** True if @ultralytics/yolo is served beside the page. */
+  /** True to serve @ultralytics/yolo beside the page. */
   readonly theirs: boolean;
   readonly flags?: string[];
-  /** Folder of the built package, in place of this project's. */
+  /** Folder of the built package; default: this project's. */
   readonly dist?: string;
 }
 
-/** Bundles a file of this folder, opens it in Chromium, and returns what it leaves as `boxwrightResult`. */
+/** Bundles a file of this folder, opens it in Chromium, and returns its result from `boxwrightResult`. */
 export async function runPage(
   file: string,
   { define, theirs, flags = [], dist }: PageOptions,

@@ -1,7 +1,7 @@
 /**
- * Measures a live frame in a page: from the `<video>` of Chromium's fake camera to boxes, the network left out. live.ts
- * bundles it, and replaces WAY. Leaves its result as `boxwrightResult`. In place of the network, a new array is written
- * for each frame, as onnxruntime-web does it.
+ * Measures a live frame in a page: from the `<video>` of Chromium's fake camera to boxes, without the network. Instead
+ * of the network, a new array is written for each frame, as in onnxruntime-web. live.ts bundles this page, and replaces
+ * WAY. The result is in `boxwrightResult`.
  */
 import { createDetector, onnxRuntime } from "../../src/entries/index.ts";
 import { optionsOf } from "../typed-options.ts";
@@ -15,7 +15,7 @@ export type Way = "copyTo" | "canvas" | "ultralytics";
 declare const WAY: Way;
 declare const MILLISECONDS: number;
 
-/** Types of the DOM that this file uses: the project is compiled without them. */
+/** Types of the DOM for this file: the project is compiled without them. */
 interface Video {
   muted: boolean;
   srcObject: object;
@@ -59,7 +59,7 @@ interface Taken {
   readonly decode: number;
 }
 
-/** Returns a step of our detector, as an app with ONNX Runtime has it. */
+/** Returns a step of our detector, as in an app with ONNX Runtime. */
 async function ours(video: Video): Promise<() => Promise<Taken>> {
   const workload = frameWorkload();
   const { inputSize } = workload;
@@ -81,7 +81,7 @@ async function ours(video: Video): Promise<() => Promise<Taken>> {
   };
 }
 
-/** Returns a step of @ultralytics/yolo, which gets its pixels by a canvas. */
+/** Returns a step of @ultralytics/yolo, which reads pixels through a canvas. */
 async function theirs(video: Video): Promise<() => Promise<Taken>> {
   const pipeline: Pipeline = await openPipeline();
   const { tensors, threshold } = frameWorkload();
@@ -108,7 +108,7 @@ async function theirs(video: Video): Promise<() => Promise<Taken>> {
   };
 }
 
-/** Times one step a frame, when the camera has a new one. */
+/** Times one step for each new frame of the camera. */
 async function measure(): Promise<object> {
   if (WAY === "canvas") delete page.VideoFrame;
   const video = await openCamera();

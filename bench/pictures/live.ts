@@ -1,6 +1,6 @@
 /**
  * Measures a live frame of 1280 x 720 in headless Chromium, from the video of its fake camera to boxes, without the
- * network. `npm run bench:live`; words name the ways, `--ms` the milliseconds of each.
+ * network: `npm run bench:live`. Words select how the frame is read, `--ms` states the milliseconds of each.
  */
 import { parseArgs } from "node:util";
 import { Missing } from "../../test/runtimes/install.mjs";

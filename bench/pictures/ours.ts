@@ -11,14 +11,14 @@ export interface Package {
   readonly prepareImage: typeof Prepare.prepareImage;
 }
 
-/** What a row measures. `run` returns a number that is never 0. */
+/** The measured work of a row. `run` returns a number other than 0. */
 export interface PictureRun {
   run(): number | Promise<number>;
   /** The tensor of the last run, or its boxes in pixels of the picture. */
   answer(): Float32Array | readonly PictureBox[];
 }
 
-/** Prepares a row. `pixels` gives the bytes of each run. Memory is kept, as for a stream of frames. */
+/** Prepares a row. `pixels` returns the bytes for each run. Memory is reused, as for a stream of frames. */
 export async function prepareOurs(
   { createDecoder, prepareImage }: Package,
   spec: PictureSpec,

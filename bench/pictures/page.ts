@@ -1,4 +1,4 @@
-/** Measures one row in a page. browser.ts bundles it, and replaces TASK. Leaves its result as `boxwrightResult`. */
+/** Measures one row in a page. browser.ts bundles it, and replaces TASK. The result is in `boxwrightResult`. */
 import { createDecoder, prepareImage } from "../../src/entries/index.ts";
 import { prepare as prepareJs } from "../peers/usual-js.ts";
 import { IOU_THRESHOLD } from "../workloads.ts";
@@ -9,7 +9,7 @@ import { type Pipeline, openPipeline } from "./ultralytics.ts";
 
 declare const TASK: { spec: PictureSpec; engine: PictureEngine; milliseconds: number };
 
-/** The parts of a page that this file uses. The project is compiled without types of the DOM. */
+/** Types of the DOM for this file: the project is compiled without them. */
 interface Canvas {
   getContext(kind: "2d", options: { willReadFrequently: boolean }): Context;
 }
@@ -39,7 +39,7 @@ function canvasOf(spec: PictureSpec): { canvas: Canvas; context: Context } {
   return { canvas, context };
 }
 
-/** The canvas resizes, its pixels become planes in a loop, and the usual JavaScript decodes. */
+/** Measures the usual JavaScript: a canvas resizes, a loop turns pixels into planes, and plain code decodes. */
 function withCanvas(spec: PictureSpec): PictureRun {
   const { width, height, side } = spec;
   const { canvas } = canvasOf(spec);
@@ -102,7 +102,7 @@ function runOf(spec: PictureSpec, engine: PictureEngine): PictureRun | Promise<P
   return prepareOurs(ours, spec, "simd", () => context.getImageData(0, 0, spec.width, spec.height).data);
 }
 
-/** Times calls one by one: a page that is isolated reads its clock to five microseconds. */
+/** Times single calls: the clock of an isolated page has a resolution of five microseconds. */
 function timeOf(run: () => number, milliseconds: number): object {
   const warm = performance.now() + milliseconds / 2;
   while (performance.now() < warm) run();

@@ -20,7 +20,7 @@ const specOf = (name: string, width: number, height: number, expected: string): 
   expected,
 });
 
-/** The first is halved, for which OpenCV has code of its own. The others are bilinear. */
+/** The first picture is halved, for which OpenCV has special code. The others are resized bilinearly. */
 export const PICTURES: readonly PictureSpec[] = [
   specOf("letterbox", 1280, 720, "564abed9b2f51de8"),
   specOf("letterbox-1080p", 1920, 1080, "b3191e56957daca6"),
@@ -36,8 +36,8 @@ export const PICTURES: readonly PictureSpec[] = [
 ];
 
 /**
- * Engines of a row. `js` is the loop that people write, `js-nearest` the shorter one of a popular README. The last four
- * run in Chromium: ours on bytes, ours on the pixels of a canvas, the canvas itself, and @ultralytics/yolo.
+ * Engines of a row. `js` is the usual loop, `js-nearest` the shorter one of a popular README. The last four run in
+ * Chromium: ours on bytes, ours on the pixels of a canvas, the canvas itself, and @ultralytics/yolo.
  */
 export const PICTURE_ENGINES = [
   "simd",
@@ -59,14 +59,14 @@ export const IN_BROWSER: readonly PictureEngine[] = ["chromium", "chromium-canva
 
 const OURS: readonly PictureEngine[] = ["simd", "scalar", "ts", "chromium", "chromium-canvas"];
 
-/** Rows whose answer has to be right. The others round in their own way. */
+/** Rows that must have the right answer. The others round differently. */
 export const isExact = (engine: PictureEngine): boolean => engine === "opencv" || OURS.includes(engine);
 
-/** True if the engine has a row for the workload. sharp and the shorter loop prepare only. */
+/** True if the engine has a row for the workload. sharp and the shorter loop only prepare. */
 export const hasRow = ({ expected }: PictureSpec, engine: PictureEngine): boolean =>
   expected !== null || !(engine === "sharp" || engine === "js-nearest");
 
-/** Makes the bytes of a picture, as opencv.py does. */
+/** Makes the bytes of a picture, the same as in opencv.py. */
 export function pixelsOf({ width, height }: Pick<PictureSpec, "width" | "height">): Uint8Array {
   const pixels = new Uint8Array(width * height * 4).map((_, i) => Math.imul(i, 2654435761) >>> 24);
   return pixels;
@@ -75,9 +75,7 @@ export function pixelsOf({ width, height }: Pick<PictureSpec, "width" | "height"
 /** A detection in pixels of the picture: class id, score, x_min, y_min, x_max, y_max. */
 export type PictureBox = readonly number[];
 
-/**
- * True if the boxes are the same, in order of score: scores to two parts in a million, corners to a tenth of a pixel.
- */
+/** True if the boxes are equal, in order of score: scores to two parts in a million, corners to a tenth of a pixel. */
 export function areSameBoxes(found: readonly PictureBox[], expected: readonly PictureBox[]): boolean {
   if (found.length !== expected.length) return false;
   const sorted = (boxes: readonly PictureBox[]): PictureBox[] => [...boxes].sort((a, b) => b[1] - a[1]);

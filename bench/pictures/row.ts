@@ -15,11 +15,11 @@ export interface PictureTask {
   /** URLs of the entries that decode and prepare. */
   readonly entries: readonly [decoder: string, prepare: string];
   readonly milliseconds: number;
-  /** Path of the package sharp, if it is needed. */
+  /** Path of the package sharp, if the row needs it. */
   readonly sharp?: string;
 }
 
-/** The loop that people write, with what decodes behind it in a whole frame. */
+/** Measures the usual loop, and for a whole frame the usual decode behind it. */
 function usualJs(spec: PictureSpec, prepare: typeof letterbox): PictureRun {
   const pixels = pixelsOf(spec);
   let tensor: Float32Array = new Float32Array(0);
@@ -32,7 +32,7 @@ function usualJs(spec: PictureSpec, prepare: typeof letterbox): PictureRun {
   };
 }
 
-/** The part of sharp that is used. */
+/** Types of sharp for this file. */
 type Sharp = (data: Uint8Array, options: object) => SharpImage;
 interface SharpImage {
   removeAlpha(): SharpImage;

@@ -1,4 +1,4 @@
-/** Measures how long it takes to prepare a picture, and to decode behind it: our engines and others. */
+/** Measures how long it takes to prepare a picture and to decode its tensor, for our engines and others. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -30,13 +30,13 @@ export interface PictureRow {
   readonly timing?: Timing;
   /** Digest of the tensor. */
   readonly digest?: string;
-  /** What was found, in pixels of the picture. */
+  /** The detections, in pixels of the picture. */
   readonly boxes?: readonly PictureBox[];
 }
 
 export interface PictureReport extends PictureSpec {
   readonly rows: readonly PictureRow[];
-  /** The right boxes, where the rows decode. */
+  /** The right boxes, if the rows decode. */
   readonly truth?: readonly PictureBox[];
 }
 
@@ -44,7 +44,7 @@ type Measured = Omit<PictureRow, "engine">;
 
 const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-/** Returns the arguments of opencv.py that let it decode, with the tensor in a file. */
+/** Returns the arguments with which opencv.py decodes a tensor from a file. */
 function decodeWords(folder: string): string[] {
   const file = join(folder, "output0.f32");
   const { tensors, threshold } = frameWorkload();
@@ -102,7 +102,7 @@ async function measureOnce(task: PictureTask): Promise<Measured> {
 const isRight = ({ digest, boxes }: Measured, { expected, truth }: PictureReport): boolean =>
   expected === null ? areSameBoxes(boxes ?? [], truth ?? []) : digest === expected;
 
-/** Measures a picture. Of several rounds the least disturbed counts, unless one has failed. */
+/** Measures a picture. The fastest of several rounds counts, unless one has failed. */
 export async function measurePicture(
   spec: PictureSpec,
   engines: readonly PictureEngine[],
@@ -124,7 +124,7 @@ export async function measurePicture(
   return { ...spec, ...truth, rows };
 }
 
-/** Returns what is wrong with a row, or undefined. */
+/** Returns the fault of a row, or undefined. */
 export function pictureFault(row: PictureRow, report: PictureReport): string | undefined {
   if (row.status === "failed") return `FAILED: ${row.reason}`;
   if (row.status === "ok" && isExact(row.engine) && !isRight(row, report))
@@ -132,13 +132,13 @@ export function pictureFault(row: PictureRow, report: PictureReport): string | u
   return undefined;
 }
 
-/** Says how an answer stands beside the right one. */
+/** Compares a row's answer with the right one, in words. */
 function answerOf(row: PictureRow, report: PictureReport): string {
   if (report.truth === undefined) return isRight(row, report) ? "as OpenCV" : "own rounding";
   return isRight(row, report) ? `as defined, ${row.boxes?.length}` : `other boxes, ${row.boxes?.length}`;
 }
 
-/** Lays out a picture as a table. A ratio says how many times as long as its yardstick a row took. */
+/** Formats a picture's rows as a table. A ratio is a row's time divided by that of its reference. */
 export function pictureTable(report: PictureReport): readonly string[] {
   const medianOf = (name: PictureEngine): number | undefined =>
     report.rows.find(({ engine }) => engine === name)?.timing?.median;

@@ -1,6 +1,6 @@
-/** Opens @ultralytics/yolo in a page that serves it beside itself. It is AGPL-3.0, and never bundled. */
+/** Opens @ultralytics/yolo in a page. The package is served beside the page: it is AGPL-3.0, and never bundled. */
 
-/** The part of @ultralytics/yolo that is used: its steps around a network that somebody else runs. */
+/** Types of @ultralytics/yolo for this file: the steps around a network that the caller runs. */
 export interface Pipeline {
   preprocess_rgba(rgba: Uint8Array, width: number, height: number): Float32Array;
   postprocess(
@@ -16,7 +16,7 @@ export interface Pipeline {
 }
 
 export async function openPipeline(): Promise<Pipeline> {
-  // A name that the bundler cannot follow: the package is served beside the page.
+  // The bundler must not follow this name: the package is served beside the page.
   const url = "/ultralytics/pkg/ultralytics_inference_web.js";
   const module = (await import(/* @vite-ignore */ url)) as {
     default(): Promise<unknown>;

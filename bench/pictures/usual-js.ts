@@ -1,4 +1,4 @@
-/** The letterbox as people write it in JavaScript, over the pixels of a canvas. */
+/** The letterbox as people write it in JavaScript, from the pixels of a canvas. */
 import type { PictureSpec } from "./picture.ts";
 
 /** Bilinear in doubles. Returns the tensor, planes of 0..1. */

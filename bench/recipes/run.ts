@@ -1,9 +1,8 @@
 /**
  * Runs and times the recipes of docs/recipes.md: those for Node here, those for browsers in headless Chromium.
- *
- * The network is one relu in the runtime's own format over the tensor of `v8@.25`. None of its values is negative, so
- * the network gives that tensor, and the boxes have to be the definition's. Runtimes that are no dependencies of the
- * project are fetched as those of the runtime tests are.
+ * The network is one relu over the tensor of `v8@.25`, in the runtime's own format. No value is negative, so the
+ * network outputs that tensor, and the boxes must be those of the specification. Runtimes that the project does not
+ * depend on are fetched in the same way as for the runtime tests.
  */
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -43,7 +42,7 @@ const folderOf = (name: string): string => dirname(require.resolve(name));
 interface Page {
   /** Package to fetch, by its name in the runtime tests. Bare names are also searched beside it. */
   readonly fetched?: string;
-  /** Module that does what an application does before it opens its model. Exports `setUp`. */
+  /** Module with the steps of an application before it opens its model. Exports `setUp`. */
   readonly setUp: string;
   /** Files of the runtime that the page can fetch, by their path on the server. */
   readonly files: (modules: string) => Record<string, string>;
@@ -113,7 +112,7 @@ export async function setUp({ fetched }) {
 const built = join(root, "dist", "index.mjs");
 
 async function inNode(name: string, code: string, frames: number): Promise<Timed> {
-  // The file stands inside the project, so that bare names are found as in an application.
+  // Put the file inside the project, so that bare names are resolved as in an application.
   const file = join(root, "bench", `.recipe-${name}-${process.pid}.mjs`);
   writeFileSync(file, code);
   try {
@@ -128,7 +127,7 @@ async function inNode(name: string, code: string, frames: number): Promise<Timed
   }
 }
 
-/** Returns the path of a package, fetched if need be. Counts it as missing, not failed, if it cannot be had. */
+/** Returns the path of a package, which is fetched if necessary. If this fails, counts it as missing, not failed. */
 const fetchedPackage = (name: string): Promise<string> =>
   obtain(name).catch((error: Error) => {
     throw new Missing(error.message.split("\n", 1)[0]);
@@ -257,5 +256,5 @@ async function main(): Promise<void> {
 }
 
 await runScript(main);
-// Exit at once: threads of a runtime may wait for work that does not come.
+// Exit at once: threads of a runtime may still wait for work.
 process.exit();

@@ -1,4 +1,4 @@
-/** Writes a network of one operator without options in the format of TensorFlow Lite. */
+/** Writes a network of one operator without options, in the format of TensorFlow Lite. */
 
 /** A value of a FlatBuffer. References point forward, so a value is written before the values that it holds. */
 type Node =
@@ -43,8 +43,8 @@ class Writer {
       node.list.forEach((item, i) => this.#refer(places[i], item));
       return at;
     }
-    // The shape of a table stands before it: two lengths, then the offset of each field, 0 for an absent one.
-    // Every field takes a word. Readers of a smaller type read its low bytes.
+    // The layout of a table stands before it: two lengths, then the offset of each field, 0 for an absent one. Every
+    // field takes a word. Readers of a smaller type read its low bytes.
     const { table } = node;
     const shape = this.#end;
     this.#view.setUint16(shape, 4 + 2 * table.length, true);

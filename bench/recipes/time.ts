@@ -1,4 +1,4 @@
-/** Times the stages of one recipe. Runs in Node and in a page, so it uses nothing of either. */
+/** Times the stages of one recipe. Runs in Node and in a page, so it uses no API of either. */
 import type { Decoder, Detections } from "../../src/entries/index.ts";
 
 /** Result of a recipe's `open`. */
@@ -8,10 +8,10 @@ export interface Opened {
   decode(output: unknown): Detections;
 }
 
-/** Microseconds of the median frame, and the detections of the first. */
+/** Median microseconds of a frame, and the detections of the first frame. */
 export interface Timed {
   readonly run: number;
-  /** Hand over the network's output, and decode. */
+  /** Pass the network's output to the decoder, and decode. */
   readonly decode: number;
   /** Copy the tensor into the slot. */
   readonly copy: number;
@@ -23,7 +23,7 @@ export interface Timed {
   readonly classIds: number[];
 }
 
-/** Runs a recipe for so many frames, after a third as many for warm-up. */
+/** Runs a recipe for a number of frames. Warms up with a third of them first. */
 export async function timeRecipe(
   { decoder, run, decode }: Opened,
   image: Float32Array,
@@ -45,7 +45,7 @@ export async function timeRecipe(
       scores: Array.from(scores.subarray(0, length)),
       classIds: Array.from(classIds.subarray(0, length)),
     };
-    // Time a copy of the same tensor and a decode in the slot by themselves.
+    // Time a copy of the same tensor, and a decode in the slot, separately.
     const slot = Object.values(decoder.slots)[0].data as Float32Array;
     const before = performance.now();
     slot.set(image);

@@ -1,11 +1,11 @@
-/** Holds detections against what was recorded. Each problem is one sentence. */
+/** Compares detections with recorded ones. Each problem is one sentence. */
 const CORNERS = ["x_min", "y_min", "x_max", "y_max"];
 
 /**
- * Returns the problems of detections that should be the recorded ones, in order.
+ * Returns the problems of detections that should equal the recorded ones, in order.
  * @param found detections; `recorded` has the same fields, with keypoints as lists of x, y and confidence
- * @param tolerance the largest difference of a number that still counts as equal
- * @param clamp true to compare coordinates after both are clamped to 0..1
+ * @param tolerance largest difference at which numbers count as equal
+ * @param clamp true to clamp both sides' coordinates to 0..1 first
  */
 export function compareDetections(found, recorded, { tolerance, clamp = false }) {
   if (found.length !== recorded.length)
@@ -42,7 +42,7 @@ export const compareNumbers = (where, pairs, tolerance) =>
     .map(([name, got, recorded]) => `${where}: ${name} is ${got}, recorded is ${recorded}`);
 
 /**
- * Returns the number of pixels in which a mask differs from recorded runs.
+ * Returns the count of pixels in which a mask differs from recorded runs.
  * @param rle run lengths of the whole picture, row by row, zeros first
  */
 export function differingPixels({ x, y, width, height, data, size: [wide, high] }, rle) {

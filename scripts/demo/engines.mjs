@@ -1,11 +1,11 @@
-/** Runs one job on each engine, times it, and compares the answers. */
+/** Runs one job on each engine, times the runs, and compares the answers. */
 const ENGINES = ["simd", "scalar", "ts"];
 
 /**
  * Runs a job on each engine.
  * @param rounds how often each engine is timed
- * @param open returns { engine, run, answer, end }: `run` is timed, and may return a promise; `answer` returns what
- * must be equal on all engines; `end`, if there is one, frees what was opened
+ * @param open returns { engine, run, answer, end }: `run` is timed, and may return a promise; `answer` returns the
+ * parts that must be equal on all engines; `end` is optional and frees memory
  * @returns the runs with their medians in microseconds, the first answer, and whether all answers are equal
  */
 export async function runEngines(rounds, open) {
@@ -19,7 +19,7 @@ export async function runEngines(rounds, open) {
   return { runs, answer: runs[0].answer, same: others.every((other) => other === first) };
 }
 
-/** Returns the median over the second half of the rounds: the first half warms the engine up. */
+/** Returns the median over the second half of the rounds: the first half is a warm-up. */
 async function median(run, rounds) {
   const times = [];
   for (let i = 0; i < rounds; i++) {

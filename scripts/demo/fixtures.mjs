@@ -1,9 +1,9 @@
-/** Reads recordings of test/fixtures, as files or gzipped, and makes the plain ground under tensors without a photo. */
+/** Reads recordings of test/fixtures, plain or gzipped, and makes a plain background for tensors without a photo. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 
-/** Returns the bytes of a file or of its gzipped copy, in memory of their own. */
+/** Returns the bytes of a file or of its gzipped copy, in separate memory. */
 export function readBytes(...path) {
   const file = join(...path);
   return Uint8Array.from(existsSync(file) ? readFileSync(file) : gunzipSync(readFileSync(`${file}.gz`)));
@@ -12,7 +12,7 @@ export function readBytes(...path) {
 export const readJson = (...path) => JSON.parse(new TextDecoder().decode(readBytes(...path)));
 
 /**
- * Returns tensors by name, as `decode` takes them.
+ * Returns tensors by name, as arguments for `decode`.
  * @param outputs names, files and shapes, as in meta.json
  */
 export function readOutputs(folder, outputs) {
@@ -25,7 +25,7 @@ export function readOutputs(folder, outputs) {
   return Object.fromEntries(outputs.map((output) => [output.name, tensorOf(output)]));
 }
 
-/** Returns the module of pngjs, which is a package for development. */
+/** Returns the module of pngjs, a development package. */
 async function loadPng() {
   return (await import("pngjs")).default.PNG;
 }
@@ -48,5 +48,5 @@ export async function pngOf(width, height, colourOf) {
   return Uint8Array.from(PNG.sync.write(png));
 }
 
-/** Returns a PNG of one grey. */
+/** Returns a grey PNG. */
 export const plainGround = (width, height) => pngOf(width, height, () => [58, 62, 68]);

@@ -50,7 +50,7 @@ const NETWORKS = [
   },
 ];
 
-/** Returns a detection as MoveNet's rule makes it: the mean of the confidences, and the box around all points. */
+/** Returns a detection as MoveNet's rule makes one: the mean of the confidences, and the box around all points. */
 function poseOf(keypoints) {
   const [xs, ys, confidences] = [0, 1, 2].map((k) => keypoints.map((point) => point[k]));
   return {
@@ -64,7 +64,7 @@ function poseOf(keypoints) {
   };
 }
 
-/** Returns how a photo stands in the network's input, from the numbers of the recording. */
+/** Returns the photo's place in the network's input, from the recording's numbers. */
 const frameOf = ({ mode, imageWidth, imageHeight, padX, padY, resizedWidth, resizedHeight }) => ({
   width: imageWidth,
   height: imageHeight,

@@ -10,10 +10,12 @@ import { boxRow, BOX_HEAD, time } from "./table.mjs";
 
 const PHOTOS = ["dogs.jpg", "hopper.jpg"];
 
-/** Largest difference to OpenCV's answers: OpenCV rounds otherwise in JPEG and resize, and runs the network itself. */
+/**
+ * Largest difference to OpenCV's answers: OpenCV rounds differently in JPEG and resizing, and runs the network itself.
+ */
 const TOLERANCE = 0.01;
 
-/** Fewer rounds than for decoding alone, since a run of the network takes milliseconds. */
+/** A run of the network takes milliseconds, so limit the rounds. */
 const roundsOf = (rounds) => Math.min(rounds, 20);
 
 async function makeShot(photo, { fixtures, rounds }) {

@@ -1,4 +1,4 @@
-/** Masks: a person on a photo by two recorded networks, and a whole segmentation head on seeded tensors. */
+/** Masks: a person on a photo by two recorded networks, and a complete segmentation head on seeded tensors. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createDecoder, drawSvg, masksOf } from "../../dist/index.mjs";
@@ -26,7 +26,7 @@ const bytesOf = ({ x, y, width, height, data }) => [
   Buffer.from(data).toString("base64"),
 ];
 
-/** The box of MobileNet-SSD cuts the person out of the map of MediaPipe's selfie segmentation. */
+/** Cuts out the person: the box is from MobileNet-SSD, the mask from MediaPipe's selfie segmentation. */
 async function personOnPhoto({ fixtures, rounds }) {
   const folder = join(fixtures, "beyond", "recorded", "selfie_segmentation", "astronaut");
   const { preprocess, outputs } = readJson(folder, "meta.json");
@@ -80,7 +80,7 @@ async function personOnPhoto({ fixtures, rounds }) {
   };
 }
 
-/** Pixels of the drawing for one of the input, and how many of the best detections are drawn. */
+/** Pixels of the drawing for each input pixel, and the count of detections to draw. */
 const ENLARGED = 4;
 const DRAWN = 5;
 

@@ -1,4 +1,4 @@
-/** Oriented boxes, on seeded tensors: this repository holds no recording of a network for them. */
+/** Oriented boxes, on seeded tensors: this repository has no recording of such a network. */
 import { join } from "node:path";
 import { createDecoder, drawSvg, toPixels } from "../../dist/index.mjs";
 import { compareNumbers } from "./check.mjs";
@@ -6,22 +6,22 @@ import { runEngines } from "./engines.mjs";
 import { plainGround, readJson, readOutputs } from "./fixtures.mjs";
 import { fixed } from "./table.mjs";
 
-/** Pixels of the drawing for one of the input. */
+/** Pixels of the drawing for each input pixel. */
 const ENLARGED = 4;
 
-/** How many of the best boxes are drawn. */
+/** Count of the boxes to draw, best first. */
 const DRAWN = 6;
 
-/** True if the centre of a box lies in the picture. The box may reach over its edge. */
+/** True if a box's centre lies in the picture. The box itself may cross the edge. */
 function isInside({ corners }) {
   const [x, y] = ["x", "y"].map((key) => corners.reduce((sum, corner) => sum + corner[key] / 4, 0));
   return x >= 0 && x <= 1 && y >= 0 && y <= 1;
 }
 
-/** Returns degrees in place of radians, clockwise on the screen. */
+/** Converts radians to degrees. Both are clockwise on the screen. */
 const degrees = (radians) => (radians * 180) / Math.PI;
 
-/** Holds boxes against recorded ones, in pixels of the input. */
+/** Compares boxes with recorded ones, in pixels of the input. */
 function compareBoxes(found, recorded, { width, height }) {
   if (found.length !== recorded.length)
     return [`got ${found.length} detections, recorded are ${recorded.length}`];
@@ -44,7 +44,10 @@ function compareBoxes(found, recorded, { width, height }) {
   });
 }
 
-/** The recorded corners may begin at another one of the four: holds the nearest of ours against each. */
+/**
+ * Pairs the corners of two boxes. The recorded corners may begin with another corner, so each is compared with our
+ * nearest one.
+ */
 function cornerPairs(corners, x, y, k) {
   const far = ({ x: ours, y: down }) => Math.hypot(ours - x, down - y);
   const nearest = corners.reduce((best, corner) => (far(corner) < far(best) ? corner : best));

@@ -1,4 +1,4 @@
-/** Writes the one page that shows all pictures. It links to the pictures beside it, and to nothing else. */
+/** Writes a page with all pictures. The page links only to the pictures beside it. */
 import { isGood, time, verdict } from "./table.mjs";
 
 const escape = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
@@ -23,7 +23,7 @@ const card = (shot) => `
         </figcaption>
       </figure>`;
 
-/** Returns what the decoder took the tensors for, once for each network. */
+/** Returns how the decoder interpreted the tensors, once for each network. */
 function plans(shots) {
   const byNetwork = new Map(shots.filter(({ plan }) => plan).map(({ network, plan }) => [network, plan]));
   if (byNetwork.size === 0) return "";

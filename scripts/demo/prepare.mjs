@@ -1,4 +1,4 @@
-/** The way into a network: one photo becomes two input tensors. */
+/** The preparation of a network's input: one photo becomes two input tensors. */
 import { createHash } from "node:crypto";
 import { drawSvg, prepareImage } from "../../dist/index.mjs";
 import { runEngines } from "./engines.mjs";
@@ -23,7 +23,7 @@ const sha256 = ({ buffer, byteOffset, byteLength }) =>
     .update(new Uint8Array(buffer, byteOffset, byteLength))
     .digest("hex");
 
-/** Returns a picture of what the network sees. */
+/** Returns a picture of the network's input. */
 function pictureOf({ data, dims }, { rule, colour }) {
   const [width, height] = rule.size;
   const plane = dims[1] === 3 ? width * height : 1;
@@ -79,7 +79,7 @@ export async function prepare({ fixtures, rounds }) {
   const recorded = readJson(fixtures, "prepare", "chelsea.json");
   const image = await readPng(fixtures, "photos", recorded.photo);
   const shots = [];
-  // An engine takes milliseconds here, not microseconds.
+  // Measure in milliseconds: each engine takes several.
   for (const key of Object.keys(RULES))
     shots.push(await makeShot(key, image, recorded, Math.ceil(rounds / 10)));
   return {

@@ -1,7 +1,7 @@
-/** Prints the sections on the terminal. */
+/** Prints the sections in the terminal. */
 import { time, verdict } from "./table.mjs";
 
-/** At most this many problems of a picture are printed. */
+/** Limit of printed problems for each picture. */
 const SHOWN = 5;
 
 export function printSection({ title, what }) {
@@ -24,7 +24,7 @@ export function printShot(shot) {
   if (note) console.log(wrapped(note, "  "));
 }
 
-/** Returns a text in lines of at most 110 columns. */
+/** Returns a text wrapped at 110 columns. */
 function wrapped(text, indent = "") {
   const lines = [indent];
   for (const word of text.split(" ")) {

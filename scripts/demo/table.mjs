@@ -1,4 +1,4 @@
-/** Cells of the tables, which the terminal and the page share. */
+/** Cells of the tables in the terminal and on the page. */
 import { toPixels } from "../../dist/index.mjs";
 
 export const BOX_HEAD = ["label", "confidence", "x_min", "y_min", "x_max", "y_max"];
@@ -11,12 +11,12 @@ export function boxRow(detection, width, height) {
   return [label === String(class_id) ? `class ${class_id}` : label, fixed(confidence, 4), ...corners];
 }
 
-/** Returns a number with that many decimals, never "-0". */
+/** Returns a number with `digits` decimals, never "-0". */
 export const fixed = (value, digits) => value.toFixed(digits).replace(/^-(0(?:\.0*)?)$/, "$1");
 
 export const time = (us) => (us < 1000 ? `${us.toFixed(1)} us` : `${(us / 1000).toFixed(2)} ms`);
 
-/** Returns what the engines and the recording say of a picture, as one sentence without its stop. */
+/** Returns a sentence, without its full stop, about the agreement of the engines and of the recording. */
 export function verdict({ same, by, problems }) {
   const engines = same ? "the engines agree to the last digit" : "THE ENGINES DISAGREE";
   return `${engines}; ${problems.length === 0 ? "as recorded" : "OTHER THAN RECORDED"}: ${by}`;

@@ -1,6 +1,6 @@
 /**
- * Mutants of a source: each changes one place. TypeScript parses both languages, because AssemblyScript differs from it
- * in the meaning of types, not in grammar.
+ * Mutants of a source: each changes one place. TypeScript parses both languages: AssemblyScript has the same grammar,
+ * only types have another meaning.
  */
 import ts from "typescript";
 
@@ -38,7 +38,7 @@ const BINARY = {
   "&=": ["|="],
 };
 
-/** Replacements of a function's or a method's name where it is called. */
+/** Replacements of a function's or method's name in calls. */
 const CALLS = {
   min: ["max"],
   max: ["min"],
@@ -79,7 +79,7 @@ const CALLS = {
   every: ["some"],
 };
 
-/** Returns the mutants of a source: where the text changes, what it becomes, and its line. */
+/** Returns the mutants of a source: the place in the text, the new text, and the line. */
 export function mutantsOf(file, text) {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const found = [];
@@ -105,7 +105,7 @@ function isSkipped(node) {
     ts.isDecorator(node) ||
     ts.isInterfaceDeclaration(node) ||
     ts.isTypeAliasDeclaration(node) ||
-    // The text of an error, and what it is made of.
+    // The text of an error, and its parts.
     (ts.isCallExpression(node) && /^(refuse|static_assert)$/.test(node.expression.getText())) ||
     ts.isThrowStatement(node)
   );
@@ -119,7 +119,7 @@ function mutateNode(node, source, add) {
   if (ts.isCallExpression(node)) {
     const { expression: callee } = node;
     const name = ts.isPropertyAccessExpression(callee) ? callee.name : callee;
-    // A generic call of AssemblyScript, `add<f32>(a, b)`, has the same node.
+    // In AssemblyScript, a generic call `add<f32>(a, b)` has the same node.
     for (const to of Object.hasOwn(CALLS, name.text ?? "") ? CALLS[name.text] : []) replace(name, to);
   }
   if (ts.isPrefixUnaryExpression(node) && node.operator === K.ExclamationToken)
@@ -147,7 +147,7 @@ function mutateNode(node, source, add) {
 }
 
 /**
- * Replaces an integer by both neighbours, but 0 by 1 alone: an index of -1 reads nothing. Scales a fraction by 1.01 and
+ * Replaces an integer by both neighbours, but 0 only by 1: an index of -1 reads nothing. Scales a fraction by 1.01 and
  * 0.99.
  */
 function mutateNumber(node, replace) {

@@ -5,7 +5,7 @@ import { defineConfig } from "vitest/config";
 
 const { tests, file, textFile, kernels, engines } = JSON.parse(process.env.MUTANT);
 
-/** A stand-in for `#kernels`: without a folder there is no WebAssembly. */
+/** Replaces `#kernels`. Without a folder there is no WebAssembly. */
 const kernelsModule = `
 import { readFileSync } from "node:fs";
 const folder = ${JSON.stringify(kernels && resolve(kernels))};
@@ -32,7 +32,7 @@ export default defineConfig({
     bail: 1,
     isolate: false,
     maxWorkers: 1,
-    // In the order of the list: the fastest tests come first.
+    // In the order of the list, fastest first.
     sequence: {
       sequencer: class {
         shard = (files) => files;

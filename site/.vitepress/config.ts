@@ -8,7 +8,7 @@ import { sidebar } from "./sidebar.ts";
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const isBuild = process.argv.includes("build");
 
-/** Puts a live decode under each example of a family that needs nothing but the package. */
+/** Adds a live decode under each family example that imports only the package. */
 function addLiveExamples(md: MarkdownRenderer): void {
   const fence = md.renderer.rules.fence!;
   md.renderer.rules.fence = (tokens, i, options, env, self) => {
@@ -24,7 +24,7 @@ function addLiveExamples(md: MarkdownRenderer): void {
   };
 }
 
-/** Makes an empty cell of a table's head a plain cell: a heading without words says nothing to a screen reader. */
+/** Makes empty header cells of tables plain cells: a header without text says nothing in a screen reader. */
 function addPlainCorners(md: MarkdownRenderer): void {
   md.core.ruler.push("plain-corners", ({ tokens }) => {
     tokens.forEach((token, i) => {
@@ -42,10 +42,10 @@ export default defineConfig({
   srcDir: ".pages",
   outDir: "dist",
   cacheDir: ".cache",
-  // finish() makes the addresses of a build relative.
+  // finish() makes addresses relative after the build.
   base: isBuild ? PLACEHOLDER : "/",
   lastUpdated: false,
-  // Without this, the theme computes the style of the whole page again when a page opens.
+  // Otherwise the theme computes the style of the whole page again when a page opens.
   appearance: { disableTransition: false },
   head: [["link", { rel: "icon", type: "image/svg+xml", href: `${isBuild ? PLACEHOLDER : "/"}icon.svg` }]],
   themeConfig: {
@@ -59,7 +59,7 @@ export default defineConfig({
     outline: [2, 3],
     search: { provider: "local" },
     externalLinkIcon: true,
-    // The first page's result: scripts/examples.mjs decoded it.
+    // The result for the first page, decoded by scripts/examples.mjs.
     first: JSON.parse(readFileSync(at("../.pages/first.json"), "utf8")),
   },
   markdown: {
@@ -67,7 +67,7 @@ export default defineConfig({
       addLiveExamples(md);
       addPlainCorners(md);
     },
-    // The usual colours are too pale on the ground of a code block.
+    // The usual colours have too little contrast on a code block's background.
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
   },
   vite: {
@@ -85,7 +85,7 @@ export default defineConfig({
     },
     server: { fs: { allow: [at("../..")] } },
     build: { chunkSizeWarningLimit: 2000, assetsInlineLimit: 0 },
-    // Named as VitePress names files, so that page and worker share one binary.
+    // Use VitePress's file names, so that page and worker share one binary.
     worker: {
       format: "es",
       rollupOptions: { output: { assetFileNames: "assets/[name].[hash].[ext]" } },

@@ -1,9 +1,9 @@
-/** Makes the sidebar. A page that no group names stands under "More", so that none is lost. */
+/** Makes the sidebar. Pages without a group appear under "More". */
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { DefaultTheme } from "vitepress";
 
-/** The pages of docs/ by what the reader wants to do. */
+/** The pages of docs/ by the reader's task. */
 const GROUPS: readonly (readonly [title: string, pages: readonly string[]])[] = [
   ["Begin", ["overview", "photo", "detect", "sources", "troubleshooting"]],
   ["Read a network", ["networks", "model-files", "nn-config", "rules", "prepare", "prepare-rule", "crops"]],
@@ -16,7 +16,7 @@ const GROUPS: readonly (readonly [title: string, pages: readonly string[]])[] = 
     "Look up",
     ["api", "limits", "migration", "comparison", "conformance", "performance", "small-processors", "support"],
   ],
-  // For those who work on boxwright.
+  // For developers of boxwright.
   ["How it is checked", ["work/evidence", "work/mutants", "work/performance-parts"]],
 ];
 
@@ -26,7 +26,7 @@ function titleOf(file: string): string {
   return title?.replace(/[`*]/g, "") ?? file;
 }
 
-/** Returns the usual sidebar, and the one of the pages of families. Only the latter lists all families. */
+/** Returns two sidebars: the usual one, and one for pages of families, which alone lists all families. */
 export function sidebar(pages: string): DefaultTheme.SidebarMulti {
   const pagesIn = (folder: string): string[] =>
     existsSync(join(pages, folder))
@@ -34,7 +34,7 @@ export function sidebar(pages: string): DefaultTheme.SidebarMulti {
           .filter((file) => file.endsWith(".md"))
           .map((file) => join(folder, file.slice(0, -3)))
       : [];
-  // A folded group leads to its first page: without a link, the theme puts a button into a button.
+  // A collapsed group links to its first page: without a link, the theme nests two buttons.
   const group = (text: string, names: readonly string[], collapsed?: true): DefaultTheme.SidebarItem => ({
     text,
     collapsed,
@@ -64,7 +64,7 @@ export function sidebar(pages: string): DefaultTheme.SidebarMulti {
     "Families",
     pagesIn("families").filter((name) => name !== "families/index"),
   );
-  // Vue takes over every link when a page opens: each link costs time.
+  // List families only on their own pages: Vue hydrates every link when a page opens, which takes time.
   return {
     "/families/": [
       { ...families, items: [all, ...families.items!] },

@@ -1,4 +1,4 @@
-/** Writes the examples of the playground from the fixtures: a photo, a file of tensors, and what a user would state. */
+/** Writes the playground's examples from the fixtures: a photo, a file of tensors, and the user's settings. */
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -14,7 +14,7 @@ const read = (...path) => {
 };
 const readJson = (...path) => JSON.parse(read(...path).toString());
 
-/** Returns the tensors of a folder that its JSON lists. */
+/** Returns the tensors that a folder's JSON lists. */
 function tensorsOf(folder, outputs) {
   return outputs.map(({ name, file, dtype, shape }) => {
     const bytes = Uint8Array.from(read(folder, file));
@@ -46,7 +46,7 @@ function keypoints() {
   };
 }
 
-/** Heads of this project's own, drawn from a seed: no recording of a real network for the task stands here. */
+/** Returns an example with seeded outputs, for tasks without a recording of a real network. */
 function seeded(name, kept, more) {
   const folder = join("beyond/heads", name);
   const { input, classes, outputs } = readJson(folder, "fixture.json");
@@ -62,7 +62,7 @@ function seeded(name, kept, more) {
   };
 }
 
-/** Writes all examples to the folder that the site serves. */
+/** Writes all examples to the folder that is served. */
 export async function writeExamples() {
   const folder = join(pages, "public/examples");
   mkdirSync(folder, { recursive: true });
@@ -83,7 +83,7 @@ export async function writeExamples() {
 /** Gzipped bytes of each import. */
 const sizes = readJson("../../scripts/size.json");
 
-/** Writes the picture of the first page with its boxes, and the kilobytes of the decoder that made them. */
+/** Writes the first page's picture with its boxes, and the size of the decoder in kilobytes. */
 async function writeFirstPicture(folder, { tensors, photo, config, options }) {
   const decoder = await createDecoder(config, options);
   const detections = decoder.decode(tensors);

@@ -4,7 +4,7 @@ import { cpSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { relocate } from "./relocate.mjs";
 
-/** @param site what VitePress hands to `buildEnd` */
+/** @param site the argument of VitePress's `buildEnd` */
 export function finish({ outDir, srcDir, pages }) {
   relocate(outDir);
   const documents = pages.filter((page) => !/^(index|playground|measure)\.md$/.test(page)).sort();
@@ -13,11 +13,11 @@ export function finish({ outDir, srcDir, pages }) {
   writeFileSync(join(outDir, "sw.js"), serviceWorker(outDir));
 }
 
-/** What works without a network after the first visit: the playground, its examples, and the programs of all pages. */
+/** Files that work offline after the first visit: the playground, its examples, and the programs of all pages. */
 const KEPT =
   /^(index|playground|measure)\.html$|^examples\/|^assets\/.*\.(js|css)$|^assets\/scalar.*wasm$|^(icon\.svg|vp-icons\.css|hashmap\.json)$/;
 
-/** Returns the program of the service worker, with its list of files. */
+/** Returns the service worker's program with its list of files. */
 function serviceWorker(outDir) {
   const files = readdirSync(outDir, { recursive: true })
     .map((file) => file.replaceAll("\\", "/"))
@@ -31,12 +31,12 @@ function serviceWorker(outDir) {
     .replace("const FILES = [];", `const FILES = ${JSON.stringify(files)};`);
 }
 
-/** Returns the list of pages for language models, as https://llmstxt.org asks for. */
+/** Returns the list of pages for language models, in the format of https://llmstxt.org. */
 function llmsText(srcDir, documents) {
   const line = (page) => {
     const text = readFileSync(join(srcDir, page), "utf8");
     const title = /^# (.+)$/m.exec(text)?.[1] ?? page;
-    // The first paragraph that is plain text says what a page is about.
+    // Describe a page by its first paragraph of plain text.
     const about =
       /^(?![#|`>\-*!<])[A-Za-z`].*(?:\n(?!\n).+)*/m.exec(
         text.replace(/^---[\s\S]*?^---$/m, "").replace(/^# .+$/m, ""),

@@ -1,4 +1,4 @@
-/** Gathers all that VitePress builds the site from. */
+/** Gathers all sources of the site. */
 import { writeExamples } from "./examples.mjs";
 import { gatherPages } from "./pages.mjs";
 import { writeReference } from "./reference.mjs";

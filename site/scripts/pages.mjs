@@ -1,6 +1,6 @@
 /**
- * Gathers the pages of the site in site/.pages: the Markdown of the repository as it is, and the pages of site/pages.
- * Only links change. A linked Markdown file outside docs/ becomes a page too, and another linked file becomes a copy.
+ * Gathers the pages of the site in site/.pages: the repository's Markdown, and the pages of site/pages. Only links
+ * change. A linked Markdown file outside docs/ becomes a page too; any other linked file becomes a copy.
  */
 import {
   cpSync,
@@ -18,12 +18,12 @@ import { fileURLToPath } from "node:url";
 export const root = fileURLToPath(new URL("../../", import.meta.url));
 export const pages = join(root, "site/.pages");
 
-/** Files that a page shows in place. They stand beside it. */
+/** Files that a page embeds. They are copied beside the page. */
 const SHOWN = /\.(jpg|png|svg)$/;
 
 const isFile = (path) => existsSync(path) && statSync(path).isFile();
 
-/** Returns the page of a Markdown file, or the copy of another one: paths in the repository and below .pages. */
+/** Returns the page of a Markdown file, or the copy of another file: its paths in the repository and below .pages. */
 function placeOf(path) {
   if (path.startsWith("docs/")) {
     const inside = path.slice("docs/".length);
@@ -34,13 +34,13 @@ function placeOf(path) {
   return path.endsWith(".md") || SHOWN.test(path) ? `repository/${path}` : `public/repository/${path}.txt`;
 }
 
-/** Returns the address of a place, as seen from the folder of a page. */
+/** Returns the address of a place, relative to a page's folder. */
 function addressOf(place, from) {
   const wanted = place.replace(/^public\//, "");
   return posix.relative(from, wanted) || basename(wanted);
 }
 
-/** Copies a file and everything that it links to. */
+/** Copies a file and all files that it links to. */
 class Gatherer {
   #done = new Set();
 
@@ -56,7 +56,7 @@ class Gatherer {
     } else cpSync(join(root, path), target);
   }
 
-  /** Returns the text of a page whose links lead to places of the site. A link to a folder becomes plain text. */
+  /** Returns the text of a page with links to places of the site. A link to a folder becomes plain text. */
   #relinked(text, path, place) {
     const parts = text.split(/(^```[\s\S]*?^```)/m);
     return parts
@@ -80,7 +80,7 @@ class Gatherer {
   }
 }
 
-/** Fills site/.pages anew, but for what typedoc and the examples wrote there. */
+/** Writes site/.pages again, except for the files of typedoc and the examples. */
 export function gatherPages() {
   rmSync(join(pages, "repository"), { recursive: true, force: true });
   mkdirSync(pages, { recursive: true });

@@ -1,6 +1,6 @@
 /**
- * Writes the types of the package, with their docstrings, as pages. typedoc makes one page of each entry. That of
- * `boxwright` is long, and becomes one for each kind of declaration. typedoc runs only if the sources have changed.
+ * Writes the types of the package, with their docstrings, as pages. typedoc makes one page for each entry. The page of
+ * `boxwright` is long, so it is split by kind of declaration. typedoc runs only if the sources have changed.
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -69,13 +69,13 @@ export function writeReference() {
   }
 }
 
-/** A name is a heading of the second level there. Its parameters are not listed. */
+/** Lists names (headings of the second level), without their parameters. */
 const SHORT_OUTLINE = "---\noutline: 2\n---\n\n";
 
-/** Returns a page whose headings are one level higher: typedoc's own second level is the page itself. */
+/** Returns a page whose headings are one level higher, since typedoc's second level becomes the page. */
 const raised = (body) => body.replace(/^#(##+ )/gm, "$1");
 
-/** Returns a page whose headings have names of their own, and whose links lead to them. */
+/** Returns a page with unique names for headings, and with links to them. */
 function relinked(body, file, places) {
   const own = new Set([...body.matchAll(/^### (.+)$/gm)].map(([, name]) => slugOf(name)));
   const seen = new Set();
@@ -94,7 +94,7 @@ function relinked(body, file, places) {
         const isHere = other === undefined && !whole.includes("index-1.md") && own.has(slug);
         if (isHere) return `[${words}](#name-${slug})`;
         const place = other ?? places.get(slug);
-        // A property: the text names it.
+        // Keep the text of a link to a property, without the link.
         if (place === undefined || (other === undefined && !places.has(slug))) return words;
         return place === file
           ? `[${words}](#name-${slug})`

@@ -1,15 +1,15 @@
 /**
- * Makes a build work from any address. VitePress writes the base of the site into every file. Here a placeholder stands
- * for it: in pages and styles it becomes a relative path, in programs a variable that each page computes.
+ * Makes a build work at any address. VitePress writes the site's base into every file. We use a placeholder as base. In
+ * pages and styles it becomes a relative path, in programs a variable that each page computes.
  */
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "acorn";
 
-/** The base that a build is made with. */
+/** The base of a build. */
 export const PLACEHOLDER = "/__boxwright_base__/";
 
-/** The variable that holds the base at run time: a path that ends in a slash. */
+/** The variable with the base at run time: a path that ends with a slash. */
 const VARIABLE = "globalThis.boxwrightBase";
 
 /** Makes every file of a folder independent of its address. */
@@ -35,8 +35,8 @@ export function relocate(folder) {
 const relocatedStyle = (text, up) => text.replaceAll(PLACEHOLDER, up);
 
 /**
- * Returns a page with relative addresses. Before Vue takes the page over, a program makes its links absolute: Vue keeps
- * links of the frame from page to page, and a relative one would then lead elsewhere.
+ * Returns a page with relative addresses. A program makes them absolute before Vue hydrates the page: Vue keeps some
+ * links from page to page, and relative ones would then lead elsewhere.
  */
 function relocatedPage(text, up) {
   const setBase = `<script>${VARIABLE}=new URL(${JSON.stringify(up)},location.href).pathname</script>`;
@@ -52,11 +52,11 @@ function relocatedPage(text, up) {
     .replace(/<\/body>/, `${absolute}</body>`);
 }
 
-/** Returns a module that sets the variable where no page has: in a worker. */
+/** Returns a module that sets the variable in workers, where no page sets it. */
 const relocatedModule = (text, up) =>
   `${VARIABLE}??=new URL(${JSON.stringify(up)},import.meta.url).pathname;${relocatedProgram(text)}`;
 
-/** Returns a program in which strings that hold the placeholder are put together from the variable. */
+/** Returns a program that builds strings with the placeholder from the variable. */
 function relocatedProgram(text) {
   if (!text.includes(PLACEHOLDER)) return text;
   const changes = [];

@@ -1,4 +1,4 @@
-/** Copies a text. Returns `copied`, or `refused` if the browser does not allow it: what to tell the visitor. */
+/** Copies a text. Returns `copied`, or `refused` if the browser forbids it; the result is shown to the visitor. */
 export async function copyText(
   text: string,
   copied: string,

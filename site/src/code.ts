@@ -1,15 +1,15 @@
-/** Writes the config and the code for what is shown. */
+/** Writes the config and the code for the current state. */
 
-/** What the code is written for. */
+/** The state that the code is written for. */
 export interface Shown {
-  /** Typed options, or a config file; null: the model says it. */
+  /** Typed options, or a config file; null: the model's own. */
   readonly config: unknown;
   readonly options: { readonly [name: string]: unknown };
-  /** Name of the model's file; null: tensors were given. */
+  /** Name of the model's file; null: the visitor gave tensors. */
   readonly model: string | null;
   readonly confidenceThreshold: number;
   readonly iouThreshold: number;
-  /** How the photo stands in the network's input. */
+  /** How the photo was resized for the network's input. */
   readonly resize: string;
 }
 
@@ -23,7 +23,7 @@ export interface Snippet {
 const isTyped = (config: unknown): config is object =>
   typeof config === "object" && config !== null && "family" in config;
 
-/** Returns JSON in which short lists stand on one line. */
+/** Returns JSON with short lists on one line. */
 export function json(value: unknown): string {
   return JSON.stringify(value, null, 2).replace(/\[\s+([^[\]{}]*?)\s+\]/g, (whole, inside: string) => {
     const line = `[${inside.replace(/\s*\n\s*/g, " ")}]`;
@@ -31,21 +31,21 @@ export function json(value: unknown): string {
   });
 }
 
-/** Returns the config as JSON: typed options with the thresholds in them, or the file as it is. */
+/** Returns the config as JSON: typed options including the thresholds, or the unchanged file. */
 export function configOf({ config, options, confidenceThreshold, iouThreshold }: Shown): object {
   const own = isTyped(config) ? config : {};
   const all = { ...own, ...options, confidenceThreshold, iouThreshold };
   return config !== null && !isTyped(config) ? (config as object) : all;
 }
 
-/** Returns the options beside the config: none where the config has them all. */
+/** Returns the options besides the config; empty if the config contains all. */
 function besides(shown: Shown): string {
   const { config, options, confidenceThreshold, iouThreshold } = shown;
   if (config === null || isTyped(config)) return "";
   return json({ ...options, confidenceThreshold, iouThreshold });
 }
 
-/** Returns everything that can be copied. */
+/** Returns all texts that can be copied. */
 export function snippets(shown: Shown): Snippet[] {
   const model = shown.model ?? "network.onnx";
   const isFile = shown.config !== null && !isTyped(shown.config);

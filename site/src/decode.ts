@@ -1,4 +1,4 @@
-/** From files to boxes: runs the model, opens a decoder of the tensors, and decodes. */
+/** From files to boxes: runs the model, opens a decoder for the tensors, and decodes. */
 import type { Frame } from "boxwright";
 import { json } from "./code.ts";
 import { isStated } from "@repo/src/config/model-config.ts";
@@ -7,11 +7,11 @@ import { pageWords } from "./page-words.ts";
 import { type State, messageOf, thresholdsOf } from "./state.ts";
 import type { RunJob } from "./worker/jobs.ts";
 
-/** Returns the first possibility that needs nothing besides, among the likeliest ones. */
+/** Returns the first of the likeliest possibilities that needs no further input. */
 const firstComplete = (all: readonly Possibility[]): Possibility | undefined =>
   all.find(({ missing, likelihood }) => missing.length === 0 && likelihood === all[0].likelihood);
 
-/** Runs the model on the photo. Its outputs become the tensors that are shown. */
+/** Runs the model on the photo. The page then shows its outputs as tensors. */
 export async function runModel(state: State, run: RunJob): Promise<void> {
   const { inputs, shown, stages, config, options } = state;
   const { id, name, format, missing } = shown.model!;
@@ -42,7 +42,7 @@ export async function runModel(state: State, run: RunJob): Promise<void> {
   shown.tensors = ran.tensors;
 }
 
-/** Opens a decoder of the tensors. Without a config, the likeliest reading of their shapes becomes the config. */
+/** Opens a decoder for the tensors. Without a config, uses the likeliest interpretation of their shapes as config. */
 export async function openDecoder(state: State, run: RunJob): Promise<void> {
   const { inputs, shown, config, options } = state;
   shown.busy = "Decoding";
@@ -78,7 +78,7 @@ function frameOf({ inputs, shown }: State): Frame | undefined {
   return { width, height, resize: inputs.resize as never };
 }
 
-/** Returns a function that decodes. While a decode is under way, only the last call counts. */
+/** Returns a function that decodes. Calls during a decode are reduced to the last one. */
 export function createDecode(state: State, run: RunJob): () => Promise<void> {
   let decoding: Promise<void> | null = null;
   let isStale = false;
@@ -95,7 +95,7 @@ export function createDecode(state: State, run: RunJob): () => Promise<void> {
   };
 }
 
-/** Decodes with the thresholds of the sliders. Drops the result if another decoder was opened meanwhile. */
+/** Decodes with the sliders' thresholds. Drops the result if another decoder was opened meanwhile. */
 async function decodeOnce(state: State, run: RunJob): Promise<void> {
   const { shown, stages, size } = state;
   const { opened } = shown;

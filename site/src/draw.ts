@@ -28,10 +28,10 @@ function blank(canvas: HTMLCanvasElement, [width, height]: Size): CanvasRenderin
   return context;
 }
 
-/** Colour of the ground without a photo. */
+/** Background colour without a photo. */
 const GROUND = "#3a3e44";
 
-/** Draws the photo, or a plain ground, and over it the best scores. */
+/** Draws the photo, or a plain background, and the best scores above it. */
 export function drawPhoto(
   canvas: HTMLCanvasElement,
   size: Size,
@@ -55,7 +55,7 @@ const colourOf = (v: number): readonly [number, number, number] => [
   Math.max(0, 90 - 180 * Math.abs(v - 0.25)),
 ];
 
-/** Draws a grid over a canvas. Low values are clear, if an opacity is given. */
+/** Draws a grid on a canvas. With an opacity, low values are transparent. */
 export function drawGrid(
   context: CanvasRenderingContext2D,
   size: Size,
@@ -65,7 +65,7 @@ export function drawGrid(
   const small = new OffscreenCanvas(width, height);
   const image = new ImageData(width, height);
   values.forEach((value, i) => {
-    // The root shows low scores, which are most.
+    // Take the root to make low scores visible, since most scores are low.
     const v = Math.sqrt(Math.min(1, Math.max(0, value)));
     image.data.set([...colourOf(v), opacity === undefined ? 255 : 255 * Math.min(opacity, v)], 4 * i);
   });
@@ -74,13 +74,13 @@ export function drawGrid(
   context.drawImage(small, 0, 0, ...size);
 }
 
-/** Returns what was found as a list that is drawn with its masks and skeletons. */
+/** Returns the detections as a list to draw, with masks and skeletons. */
 export function rowsToDraw({ rows, edges, outlines }: Found): Iterable<Drawn> {
   const mask = (i: number) => ({ toPolygons: () => outlines![i] });
   return Object.assign([...rows], { edges, ...(outlines !== null && { mask }) });
 }
 
-/** Draws the boxes, and one candidate with dashes. Rows may have a function `mask`, as detections have it. */
+/** Draws the boxes, and one candidate with dashes. Rows may have a method `mask`, like detections. */
 export function drawOverlay(
   canvas: HTMLCanvasElement,
   size: Size,

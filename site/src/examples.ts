@@ -1,6 +1,6 @@
-/** The examples of the playground. Their files are made of the fixtures when the site is built. */
+/** The playground's examples. Their files are made from the fixtures when the site is built. */
 
-/** An example as the list shows it. */
+/** An example in the list. */
 export interface Example {
   readonly name: string;
   readonly title: string;

@@ -1,13 +1,16 @@
-/** Explains the tensors and boxes that are shown. */
+/** Explains the current tensors and boxes. */
 import { type State, thresholdsOf } from "./state.ts";
 import type { TensorView, RunJob } from "./worker/jobs.ts";
 
-/** Adds ranges and pictures of the tensors, what else they can be, and for boxes candidates, heat map and times. */
+/**
+ * Adds ranges and pictures of the tensors and other possible interpretations; for boxes also candidates, heat map and
+ * times.
+ */
 export async function explain(state: State, run: RunJob): Promise<void> {
   const { shown, options } = state;
   const views: { [name: string]: TensorView } = {};
   for (const { id, name } of shown.tensors) views[name] = await run("viewTensor", id);
-  // Set once: each change draws all of them.
+  // Set this once, since each change draws all views.
   shown.views = views;
   await findCandidates(state, run);
   const tensors = shown.tensors.map(({ id }) => id);
@@ -17,12 +20,14 @@ export async function explain(state: State, run: RunJob): Promise<void> {
   shown.times = await run("times", thresholdsOf(state));
 }
 
-/** Lists what passed the threshold before suppression. Drops the list if another decoder was opened meanwhile. */
+/**
+ * Lists the candidates above the threshold, before suppression. Drops the list if another decoder was opened meanwhile.
+ */
 export async function findCandidates(state: State, run: RunJob): Promise<void> {
   const { shown } = state;
   const { opened, found } = shown;
   if (found === null) return;
-  // The boxes stay without an explanation if the job fails.
+  // If the job fails, keep the boxes without an explanation.
   const candidates = await run("candidates", thresholdsOf(state)).catch(() => null);
   if (opened === shown.opened) shown.candidates = candidates;
 }

@@ -1,10 +1,10 @@
-/** Decodes the example of the first page, to time it. */
+/** Decodes the first page's example, to time it. */
 import { createDecoder } from "boxwright";
 import { parseTensors } from "@repo/src/node/files/parse.ts";
 import { medianOf } from "./worker/timing.ts";
 
 const base = import.meta.env.BASE_URL;
-/** Decodes and milliseconds at most. */
+/** Limits: decodes and milliseconds. */
 const ROUNDS = 50;
 const LONGEST = 200;
 

@@ -1,7 +1,7 @@
-/** Heat maps: the best score at each place of the picture, of all heads or of the heads that read one tensor. */
+/** Heat maps: the best score at each place of the picture, over all heads or over the heads that read one tensor. */
 import type { Grid } from "./numbers.ts";
 
-/** Scores of cells with the boxes they stand in, and the heads that made them. The worker makes it. */
+/** Scores of cells with their boxes and heads. The worker makes this. */
 export interface HeatMap {
   /** Each head: its first cell, the count of its cells, and the names of the tensors it reads. */
   readonly heads: readonly {
@@ -9,7 +9,7 @@ export interface HeatMap {
     readonly cells: number;
     readonly names: readonly string[];
   }[];
-  /** x_min, y_min, x_max, y_max of each cell that was found, 0..1. */
+  /** x_min, y_min, x_max, y_max of each candidate cell, 0..1. */
   readonly boxes: Float32Array;
   readonly scores: Float32Array;
   /** Index of each cell, counted over all heads. */
@@ -20,7 +20,7 @@ export interface HeatMap {
 export const isRead = (map: HeatMap | null, name: string): boolean =>
   map !== null && map.heads.some(({ names }) => names.includes(name));
 
-/** Returns a grid over a picture of that aspect, null if there is nothing to show. `name` null: all heads. */
+/** Returns a grid for a picture with this aspect, null if there is nothing to show. `name` null: all heads. */
 export function heatGrid(map: HeatMap | null, name: string | null, aspect: number): Grid | null {
   if (map === null) return null;
   const heads = map.heads.filter(({ names }) => name === null || names.includes(name));

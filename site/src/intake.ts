@@ -1,10 +1,10 @@
-/** Takes in files and examples. */
+/** Accepts files and examples. */
 import { json } from "./code.ts";
 import type { Link } from "./link.ts";
 import { type State, clearAll, messageOf } from "./state.ts";
 import type { FileInfo, RunJob } from "./worker/jobs.ts";
 
-/** Puts the contents of a file in their place. */
+/** Stores the contents of a file in the state. */
 function place({ inputs, shown, options }: State, file: FileInfo): void {
   if (file.kind === "labels" || file.kind === "config") shown.told = [...shown.told, toldOf(file)];
   if (file.kind === "photo") shown.photo = file.photo;
@@ -22,10 +22,10 @@ function place({ inputs, shown, options }: State, file: FileInfo): void {
   }
 }
 
-/** Longest list of names that a sentence holds. */
+/** Limit of names in a sentence. */
 const NAMED = 4;
 
-/** Returns the sentence that says what a text was taken for. */
+/** Returns a sentence about how a text file was interpreted. */
 function toldOf(file: Extract<FileInfo, { kind: "labels" | "config" }>): string {
   if (file.kind === "config") return `${file.name} is taken for the config of the network.`;
   const { name, labels } = file;
@@ -34,7 +34,7 @@ function toldOf(file: Extract<FileInfo, { kind: "labels" | "config" }>): string 
   return `${name} is taken for a list of ${count}: ${labels.slice(0, NAMED).join(", ")}${more}`;
 }
 
-/** Reads files beside what is there already. An example goes when the first own file is read. */
+/** Reads files in addition to the current ones. The first file replaces an example. */
 export async function addFiles(state: State, run: RunJob, files: readonly File[]): Promise<void> {
   const { inputs, shown } = state;
   shown.errors = [];
@@ -50,16 +50,16 @@ export async function addFiles(state: State, run: RunJob, files: readonly File[]
   if (inputs.example !== "" && read.length > 0) clearAll(state);
   shown.errors = errors;
   if (read.length === 0) return;
-  // Drop the guess: the next one is made of all tensors.
+  // Drop the guessed config: the next guess uses all tensors.
   if (shown.taken !== null && shown.model === null) inputs.configText = "";
   shown.taken = null;
-  // A config belongs to the model before, unless it comes with the new one.
+  // Drop the previous model's config, unless this file brings a new one.
   if (read.some(({ kind }) => kind === "model")) inputs.configText = "";
   for (const file of read) place(state, file);
   inputs.adoptsThresholds = true;
 }
 
-/** Loads an example. Settings of a link override those of the example. */
+/** Loads an example. A link's settings override those of the example. */
 export async function loadExample(state: State, run: RunJob, name: string, link: Link): Promise<void> {
   clearAll(state);
   state.shown.busy = "Loading the example";

@@ -1,6 +1,6 @@
 /** Keeps the state of the playground in the address, without the files. */
 
-/** The settings that a link holds: inputs of the playground, by the same names. */
+/** Settings in a link: inputs of the playground with the same names. */
 export interface Link {
   readonly example?: string;
   readonly confidence?: number;
@@ -19,7 +19,7 @@ export function toHash({ example, confidence, iou, resize, configText, optionsTe
   return params.toString();
 }
 
-/** Reads the part of an address after "#". Values that make no sense are left out. */
+/** Reads the part of an address after "#". Ignores invalid values. */
 export function fromHash(hash: string): Link {
   const params = new URLSearchParams(hash.replace(/^#/, ""));
   const fraction = (key: string): number | undefined => {

@@ -1,11 +1,11 @@
-/** Detects in a playing video, frame by frame, and follows what it finds. */
+/** Detects in a playing video, frame by frame, and tracks the objects. */
 import { type Detections, type DetectorOptions, type Tracker, createTracker, drawCanvas } from "boxwright";
 import { type OpenNetwork, openNetwork } from "./worker/network.ts";
 
-/** What a frame gave. */
+/** The result of a frame. */
 export interface LiveFrame {
   readonly count: number;
-  /** Ids that are in view. */
+  /** Count of tracks in view. */
   readonly ids: number;
   readonly prepare: number;
   readonly run: number;
@@ -13,7 +13,7 @@ export interface LiveFrame {
   readonly framesPerSecond: number;
 }
 
-/** A network that runs on what a video shows. */
+/** A network that runs on a video. */
 export class Live {
   readonly #network: OpenNetwork;
   readonly #end = new AbortController();
@@ -75,7 +75,7 @@ export class Live {
     }
   }
 
-  /** Ends `follow`, waits for the frame that is at work, and frees the network. */
+  /** Ends `follow`, waits for the current frame, and frees the network. */
   async close(): Promise<void> {
     this.#end.abort();
     await this.#following;
@@ -83,7 +83,7 @@ export class Live {
   }
 }
 
-/** Draws masks if there are any, and boxes with the id of their track in front of the label. */
+/** Draws masks if there are any, and boxes with the track's id before the label. */
 function draw(
   context: CanvasRenderingContext2D,
   found: Detections,

@@ -16,7 +16,7 @@ export const ENGINES: readonly EngineName[] = ["simd", "scalar", "ts"];
 /** The rows of the table, in order. */
 export const ROWS: readonly WorkloadSpec[] = WORKLOADS;
 
-/** Microseconds of one decode by each engine, null where an engine does not run here. */
+/** Microseconds of one decode by each engine; null if an engine does not run here. */
 export interface Measured {
   readonly name: string;
   readonly title: string;
@@ -24,11 +24,11 @@ export interface Measured {
   readonly us: { readonly [E in EngineName]: number | null };
 }
 
-/** Rounds and milliseconds of one figure. */
+/** Rounds and milliseconds of each measurement. */
 const ROUNDS = 100;
 const LONGEST = 500;
 
-/** Returns what is timed, and the count of what it finds. */
+/** Returns a function to time, which returns its count of detections. */
 async function jobOf(workload: Workload, engine: EngineName): Promise<() => number> {
   if (workload.kind === "nms") {
     const { boxes, scores } = workload.tensors as Record<string, { readonly data: Float32Array }>;
@@ -40,7 +40,7 @@ async function jobOf(workload: Workload, engine: EngineName): Promise<() => numb
   return () => decoder.decode(tensors).length;
 }
 
-/** Measures one workload after the other, and gives the page its turn between them. */
+/** Measures one workload after the other. Lets the page work in between. */
 export async function* measureAll(signal: AbortSignal): AsyncGenerator<Measured> {
   await provideScalar();
   for (const spec of ROWS) {
@@ -55,7 +55,7 @@ export async function* measureAll(signal: AbortSignal): AsyncGenerator<Measured>
         found = job();
         us[engine] = 1000 * medianOf(job, ROUNDS, LONGEST);
       } catch {
-        // This browser has no such engine: the table says so.
+        // This browser lacks the engine, which the table shows.
       }
     }
     yield { name: spec.name, title: spec.title, found, us };

@@ -1,9 +1,9 @@
-/** What a visitor can do next, in words. */
+/** The visitor's next step, in words. */
 import type { State } from "./state.ts";
 
 const TENSORS = "the network's output tensors (.npy, .npz, .safetensors)";
 
-/** Returns what is missing before anything can be decoded. Empty: nothing is. */
+/** Returns what is still needed to decode; empty if nothing is. */
 export function nextStep({ inputs, shown }: Pick<State, "inputs" | "shown">): string {
   if (shown.tensors.length > 0) return "";
   if (shown.model !== null) {
@@ -18,7 +18,7 @@ export function nextStep({ inputs, shown }: Pick<State, "inputs" | "shown">): st
   return "";
 }
 
-/** True if there is neither a file nor a text: the page shows what can be dropped. */
+/** True without files and texts: the page then shows what can be dropped. */
 export const isEmpty = ({ inputs, shown }: Pick<State, "inputs" | "shown">): boolean =>
   shown.tensors.length === 0 &&
   shown.model === null &&
@@ -26,19 +26,19 @@ export const isEmpty = ({ inputs, shown }: Pick<State, "inputs" | "shown">): boo
   inputs.configText.trim() === "" &&
   inputs.optionsText.trim() === "";
 
-/** Values of options that a model file never holds, but that nearly all networks of a kind share. */
+/** Usual values of options that model files never contain. */
 const USUAL: Readonly<Record<string, { readonly value: unknown; readonly about: string }>> = {
   variances: { value: [0.1, 0.2], about: "the variances of SSD, which nearly every export has" },
 };
 
-/** An option that a model needs, with the value that is usual. */
+/** An option that a model needs, with its usual value. */
 export interface UsualOption {
   readonly name: string;
   readonly value: unknown;
   readonly about: string;
 }
 
-/** Returns the options that the model needs, that nobody stated, and that have a usual value. */
+/** Returns the options that the model needs, that are not given, and that have a usual value. */
 export function usualOptions({ shown, options }: Pick<State, "shown" | "options">): readonly UsualOption[] {
   const paths = (shown.model?.missing ?? []).map(({ path }) => path);
   const needed = [
@@ -51,10 +51,10 @@ export function usualOptions({ shown, options }: Pick<State, "shown" | "options"
     .map(([name, usual]) => ({ name, ...usual }));
 }
 
-/** Lists of names by the count of classes that a network has. */
+/** Lists of names by class count. */
 const NAMES: Readonly<Record<number, string>> = { 80: "coco80", 90: "coco91", 91: "coco91" };
 
-/** Returns the list of names that fits a network without names; null if it has names, or no list fits. */
+/** Returns the list of names for a network without names; null if it has names, or no list fits. */
 export function fittingNames({ shown }: Pick<State, "shown">): string | null {
   const { opened } = shown;
   return opened === null || opened.isNamed || opened.classes === null

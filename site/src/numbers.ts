@@ -1,7 +1,7 @@
-/** Range and picture of a tensor's numbers. */
+/** Ranges and pictures of tensors. */
 import type { NamedTensor } from "@repo/src/node/files/tensor.ts";
 
-/** Returns the value of 16 bits of f16. */
+/** Returns the value of an f16 from its bits. */
 function halfOf(bits: number): number {
   const exponent = (bits >> 10) & 31;
   const fraction = bits & 1023;
@@ -18,7 +18,7 @@ function halfOf(bits: number): number {
 
 const HALVES = /* @__PURE__ */ Float32Array.from({ length: 65536 }, (_, bits) => halfOf(bits));
 
-/** Returns a function that gives the real value of an element. */
+/** Returns a function that returns the real value of an element. */
 function valueReader({ data, type, scale, zeroPoint = 0 }: NamedTensor): (i: number) => number {
   if (type === "f16") return (i) => HALVES[data[i] as number];
   if (type === "i64") return (i) => Number(data[i]);
@@ -26,19 +26,19 @@ function valueReader({ data, type, scale, zeroPoint = 0 }: NamedTensor): (i: num
   return (i) => data[i] as number;
 }
 
-/** What a tensor's values span. */
+/** The range of a tensor's values. */
 export interface Range {
   readonly least: number;
   readonly most: number;
   readonly mean: number;
-  /** Elements that are no finite number. */
+  /** Count of NaN and infinite elements. */
   readonly notFinite: number;
 }
 
-/** Elements that are looked at before the page gets its turn again. */
+/** Elements to read before the page may work again. */
 const TURN = 1 << 21;
 
-/** Returns the range of a tensor. Lets the page draw between parts of a large one. */
+/** Returns the range of a tensor. Lets the page work between parts of a large one. */
 export async function rangeOf(tensor: NamedTensor): Promise<Range> {
   const value = valueReader(tensor);
   const { length } = tensor.data;

@@ -1,6 +1,7 @@
 /**
- * The playground: what its controls do. A change of files (`intake.ts`) is decoded (`decode.ts`), then explained
- * (`explain.ts`), in the order of `work.ts`. `code.ts` and `link.ts` write what is shown as programs and as an address.
+ * The playground: the actions of its controls. When files change (`intake.ts`), the page decodes (`decode.ts`) and
+ * explains (`explain.ts`), in the order of `work.ts`. `code.ts` and `link.ts` write the state as programs and as an
+ * address.
  */
 import { computed, watch } from "vue";
 import type { Possibility } from "@repo/src/node/possibility.ts";
@@ -15,7 +16,7 @@ import type { jobs } from "./worker/jobs.ts";
 
 export type Playground = ReturnType<typeof createPlayground>;
 
-/** Milliseconds for which the sliders rest before the candidates are listed. */
+/** Milliseconds without a slider movement, after which candidates are listed. */
 const REST = 120;
 
 /** Makes the state of a playground, and the functions that its controls call. */
@@ -30,7 +31,10 @@ export function createPlayground() {
   const openExample = (name: string, link: Link = {}): Promise<void> =>
     change(() => loadExample(state, thread.run, name, link));
 
-  /** Restores the settings that the address holds, over its example. Opens the first example if it names nothing. */
+  /**
+   * Restores the settings in the address, on top of its example. Without an example in the address, opens the first
+   * one.
+   */
   async function openLink(): Promise<void> {
     const link = fromHash(location.hash);
     if (link.example !== undefined || link.configText === undefined)
@@ -41,18 +45,18 @@ export function createPlayground() {
     });
   }
 
-  /** Decodes what is there with the config, the options and the placement of the controls. */
+  /** Decodes the current files with the config, the options and the placement from the controls. */
   function decodeAgain(taken = shown.taken): Promise<void> {
     shown.errors = [];
     shown.taken = taken;
     return rebuild();
   }
 
-  /** Takes a possibility: its options become the config, or the options over a model's file. */
+  /** Applies a possibility: its options become the config, or override a model's file. */
   async function choose(chosen: Possibility): Promise<void> {
     if (shown.model === null) inputs.configText = json(chosen.options);
     else {
-      // Drop options that a possibility chosen before has written.
+      // Drop options that an earlier possibility has written.
       const written = new Set(shown.possibilities.flatMap((possibility) => Object.keys(possibility.options)));
       const others = Object.entries(options.value).filter(([name]) => !written.has(name));
       inputs.optionsText = JSON.stringify({ ...Object.fromEntries(others), ...chosen.options });
@@ -81,7 +85,7 @@ export function createPlayground() {
     link: () => `${location.origin}${location.pathname}#${toHash(inputs)}`,
     decodeAgain,
     choose,
-    /** Returns the bytes of the model that is shown. */
+    /** Returns the bytes of the current model. */
     modelBytes: () => thread.run("bytesOf", shown.model!.id),
     close(): void {
       stop();
@@ -91,7 +95,7 @@ export function createPlayground() {
   };
 }
 
-/** Returns the config and the programs for what is shown: none before a decode, and while the texts are no JSON. */
+/** Returns the config and the programs for the current state; none before a decode, or if a text is invalid JSON. */
 function codeOf({ inputs, shown, config, options }: State): Snippet[] {
   if (shown.opened === null) return [];
   const { confidence: confidenceThreshold, iou: iouThreshold, resize } = inputs;

@@ -1,7 +1,7 @@
-/** Runs an example of the documentation in the page. */
+/** Runs an example of the documentation. */
 import * as boxwright from "boxwright";
 
-/** What an example printed and found. */
+/** The output and detections of an example. */
 export interface Ran {
   readonly printed: string;
   readonly error: string;
@@ -15,7 +15,7 @@ const AsyncFunction = (async () => undefined).constructor as new (
   ...names: string[]
 ) => (...values: unknown[]) => Promise<void>;
 
-/** Runs a program that imports boxwright alone. Its decodes are watched, so that they can be drawn. */
+/** Runs a program that imports only boxwright. Records its decodes, so that they can be drawn. */
 export async function runExample(code: string): Promise<Ran> {
   const lines: string[] = [];
   let last: { decoder: boxwright.Decoder; found: boxwright.Detections } | null = null;
@@ -25,7 +25,7 @@ export async function runExample(code: string): Promise<Ran> {
     decoder.decode = (...given) => {
       let found = decode(...given);
       if (last === null) {
-        // The first decode makes the plan.
+        // The first decode makes the plan: exclude it.
         const start = performance.now();
         found = decode(...given);
         microseconds = Math.round(1000 * (performance.now() - start));

@@ -1,21 +1,23 @@
 /**
- * A link that holds a picture with its boxes. The picture stands after the "#" of the address: browsers send that part
- * to no server.
+ * A link with a picture and its boxes. The picture follows the "#" of the address: browsers never send that part to a
+ * server.
  */
 
-/** Longest side of a shared picture, in pixels. 640 pixels make an address of about 60 kB, which every browser takes. */
+/**
+ * Longest side of a shared picture in pixels. 640 pixels make an address of about 60 kB, which every browser accepts.
+ */
 const LONGEST = 640;
 const QUALITY = 0.72;
 const BEGINNING = "data:image/jpeg;base64,";
 
-/** A picture that came with the address. */
+/** A picture from the address. */
 export interface Shared {
   /** A `data:` address of a JPEG. */
   readonly image: string;
   readonly summary: string;
 }
 
-/** Draws canvases over each other, and returns the part of an address after "#". */
+/** Draws canvases on top of each other, and returns the part of an address after "#". */
 export function toPictureHash(layers: readonly HTMLCanvasElement[], summary: string): string {
   const [{ width, height }] = layers;
   const scale = Math.min(1, LONGEST / Math.max(width, height));
@@ -27,7 +29,7 @@ export function toPictureHash(layers: readonly HTMLCanvasElement[], summary: str
   return new URLSearchParams({ says: summary, picture }).toString();
 }
 
-/** Returns the picture that an address holds. Null: it holds none. */
+/** Returns the picture in an address, or null. */
 export function fromPictureHash(hash: string): Shared | null {
   const params = new URLSearchParams(hash.replace(/^#/, ""));
   const picture = params.get("picture");

@@ -1,4 +1,4 @@
-/** The state of the playground: inputs that its controls change, what it shows, and what follows from both. */
+/** The playground's state: inputs from the controls, the content of the page, and values computed from both. */
 import { pageWords } from "./page-words.ts";
 import { type ComputedRef, computed, reactive, shallowReactive } from "vue";
 import type { DecoderOptions } from "boxwright";
@@ -10,7 +10,7 @@ import type { Photo } from "./worker/files.ts";
 import type { Found, ModelInfo, Opened, TensorInfo, TensorView } from "./worker/jobs.ts";
 import type { EngineTime } from "./worker/timing.ts";
 
-/** Milliseconds of the stages of what is shown. */
+/** Milliseconds of each stage. */
 export interface Stages {
   prepare: number | null;
   run: number | null;
@@ -18,7 +18,7 @@ export interface Stages {
   draw: number | null;
 }
 
-/** How a photo may stand in the network's input. */
+/** How to resize a photo for the network's input. */
 export const RESIZES = ["letterbox", "letterbox-topleft", "stretch", "crop", "none"] as const;
 
 export type State = ReturnType<typeof createState>;
@@ -26,7 +26,7 @@ export type State = ReturnType<typeof createState>;
 /** Returns parsed JSON, null for an empty text. */
 const parsed = (text: string): unknown => (text.trim() === "" ? null : JSON.parse(text));
 
-/** Returns the value of a text of JSON. Keeps the last value while the text is no JSON, as in the middle of typing. */
+/** Returns the value of a JSON text. Keeps the last value while the text is invalid, as during typing. */
 const lastParsed = (text: () => string): ComputedRef<unknown> =>
   computed((before) => {
     try {
@@ -36,7 +36,7 @@ const lastParsed = (text: () => string): ComputedRef<unknown> =>
     }
   });
 
-/** Throws if a text is no JSON. */
+/** Throws if a text is invalid JSON. */
 export function checkTexts({ configText, optionsText }: State["inputs"]): void {
   for (const [name, text] of Object.entries({ Config: configText, Options: optionsText }))
     try {
@@ -46,29 +46,29 @@ export function checkTexts({ configText, optionsText }: State["inputs"]): void {
     }
 }
 
-/** Makes the state, empty. */
+/** Makes an empty state. */
 export function createState() {
-  /** Texts and numbers that controls change. */
+  /** Texts and numbers from the controls. */
   const inputs = reactive({
     confidence: 0.25,
     iou: 0.45,
     resize: "letterbox" as string,
-    /** JSON of the config; empty: the model file or the shapes decide. */
+    /** JSON of the config; empty: use the model file or the shapes. */
     configText: "",
-    /** JSON of options over the config. */
+    /** JSON of options that override the config. */
     optionsText: "",
     heat: true,
     example: "",
-    /** True if the sliders have to take over the thresholds of the next config. */
+    /** True: the sliders take the thresholds of the next config. */
     adoptsThresholds: false,
   });
   /** Everything on the page. Replace values; never change them in place. */
   const shown = shallowReactive({
     busy: "",
-    /** True while files or an example are read: their settings would replace what is typed meanwhile. */
+    /** True while files or an example are read, since their settings would overwrite typed ones. */
     isLocked: true,
     errors: [] as string[],
-    /** What each file was taken for, where its name does not tell. */
+    /** How each file was interpreted, if its name does not tell. */
     told: [] as string[],
     notes: [] as string[],
     photo: null as Photo | null,
@@ -77,14 +77,14 @@ export function createState() {
     model: null as ModelInfo | null,
     video: null as File | null,
     possibilities: [] as readonly Possibility[],
-    /** The chosen possibility; null: a config or a model file decides. */
+    /** The chosen possibility; null with a config or a model file. */
     taken: null as Possibility | null,
     opened: null as Opened | null,
     found: null as Found | null,
     candidates: null as readonly Candidate[] | null,
     heat: null as HeatMap | null,
     times: [] as readonly EngineTime[],
-    /** Count of decodes. Boxes are drawn again when it grows. */
+    /** Count of decodes. When it grows, boxes are drawn again. */
     decodes: 0,
   });
   const stages = reactive<Stages>({ prepare: null, run: null, decode: null, draw: null });
@@ -96,7 +96,7 @@ export function createState() {
   return { inputs, shown, stages, config, options, size };
 }
 
-/** Drops everything that was computed. */
+/** Drops all computed values. */
 export function clearResults({ shown, stages }: State): void {
   const none = { opened: null, found: null, views: {}, candidates: null, heat: null, times: [], notes: [] };
   Object.assign(shown, none);
@@ -104,7 +104,7 @@ export function clearResults({ shown, stages }: State): void {
   shown.decodes++;
 }
 
-/** Drops files, config, options and everything that was computed. */
+/** Drops files, config, options and all computed values. */
 export function clearAll(state: State): void {
   Object.assign(state.inputs, { configText: "", optionsText: "", example: "", adoptsThresholds: false });
   const none = {

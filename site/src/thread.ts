@@ -1,6 +1,6 @@
-/** The page's side of a worker: `thread.run("decode", ...)` runs a job of `worker/jobs.ts` there. */
+/** The page's side of a worker: `thread.run("decode", ...)` runs a job from `worker/jobs.ts` in the worker. */
 
-/** A job that the page asks for. */
+/** A request for a job. */
 export interface JobRequest {
   readonly id: number;
   readonly name: string;
@@ -11,7 +11,7 @@ export interface JobRequest {
 export type JobAnswer =
   { readonly id: number; readonly result: unknown } | { readonly id: number; readonly error: string };
 
-/** The part of a Worker that a thread uses. */
+/** The members of Worker that a thread uses. */
 export interface WorkerPort {
   postMessage(request: JobRequest): void;
   terminate(): void;
@@ -44,7 +44,7 @@ export class Thread<J extends Jobs> {
     this.#start = start;
   }
 
-  /** Runs a job. Throws what the job threw, with the same message. */
+  /** Runs a job. If the job throws, throws an error with the same message. */
   readonly run: Run<J> = (name, ...given) =>
     new Promise((resolve, reject) => {
       if (this.#isClosed) throw new Error(`The job "${name}" cannot start: the playground is closed.`);
@@ -54,7 +54,7 @@ export class Thread<J extends Jobs> {
       this.#waiting.set(id, { resolve, reject });
     });
 
-  /** Ends the worker. Jobs under way fail, and so do later ones. */
+  /** Ends the worker. Current and later jobs fail. */
   close(): void {
     this.#isClosed = true;
     this.#end(new Error("This job has no result: the playground was closed while it ran."));
@@ -75,7 +75,7 @@ export class Thread<J extends Jobs> {
     return worker;
   }
 
-  /** Ends the worker and fails the jobs that wait for it. A later job starts a new worker. */
+  /** Ends the worker, and fails the jobs that wait for it. A later job starts a new worker. */
   #end(reason: Error): void {
     this.#worker?.terminate();
     this.#worker = null;

@@ -1,13 +1,13 @@
-/** The order of work: changes of files follow each other, and each ends the decode of the files before. */
+/** The order of work: changes of files follow each other, and each ends the decode of earlier files. */
 import { createDecode, openDecoder, runModel } from "./decode.ts";
 import { explain } from "./explain.ts";
 import { type State, checkTexts, clearResults, messageOf } from "./state.ts";
 import type { RunJob } from "./worker/jobs.ts";
 
-/** Nothing is under way that the visitor waits for. */
+/** No work that the visitor waits for. */
 const IDLE = { busy: "", isLocked: false };
 
-/** Makes the functions that do the work of a playground. `job` runs a job in the worker. */
+/** Makes the playground's work functions. `job` runs a job in the worker. */
 export function createWork(state: State, job: RunJob) {
   const { shown } = state;
   const decode = createDecode(state, job);
@@ -16,18 +16,18 @@ export function createWork(state: State, job: RunJob) {
 
   const showError = (error: unknown): void => void (shown.errors = [...shown.errors, messageOf(error)]);
 
-  /** Makes a change of files after the changes before it, then decodes what is there. */
+  /** Makes a change of files after earlier changes, then decodes. */
   async function change(make: () => Promise<void> | void): Promise<void> {
     current.abort();
     shown.isLocked = true;
     const made = changes.then(make).catch(showError);
     changes = made;
     await made;
-    // A change that came meanwhile decodes what both of them left.
+    // If another change has come meanwhile, that change decodes.
     if (made === changes) await rebuild();
   }
 
-  /** Computes everything that depends on files, config and options. Ends an earlier call: its jobs throw. */
+  /** Computes everything from files, config and options. Ends an earlier call, whose jobs throw. */
   async function rebuild(): Promise<void> {
     current.abort();
     const { signal } = (current = new AbortController());

@@ -16,7 +16,7 @@ export default {
     });
   },
   enhanceApp({ app }) {
-    // The pages hold what these show first, so that it stands there before a program has run.
+    // These components render into the HTML, so their first state is visible before a program has run.
     const components = {
       PlaygroundPage: () => import("../../src/components/PlaygroundPage.vue"),
       MeasurePage: () => import("../../src/components/MeasurePage.vue"),
@@ -28,14 +28,14 @@ export default {
   },
 } satisfies Theme;
 
-/** Milliseconds after a page has loaded. By then its first example is decoded: keeping the files takes a processor. */
+/** Milliseconds after a page has loaded. By then the first example is decoded: caching files takes CPU time. */
 const LATER = 5000;
 
-/** Lets a service worker keep the site, some time after the page has loaded. */
+/** Lets a service worker cache the site, some time after the page has loaded. */
 function keepForOffline(): void {
   if (import.meta.env.SSR || import.meta.env.DEV || !("serviceWorker" in navigator)) return;
   const register = (): void => {
-    // Without it the site works all the same, online.
+    // If this fails, the site still works online.
     navigator.serviceWorker.register(`${import.meta.env.BASE_URL}sw.js`).catch(() => undefined);
   };
   const later = (): void => void setTimeout(register, LATER);

@@ -1,7 +1,7 @@
 /**
- * Vue takes over (hydrates) a page in one task, which blocks the browser. The bar at the top and the sidebar are two
- * thirds of that work, and their links work without Vue. On a wide screen Vue takes each over in a task of its own. On
- * a phone it waits for the first touch or key, and takes them over before any other listener gets the event.
+ * Vue hydrates a page in one task, which blocks the browser. The top bar and the sidebar are two thirds of that work,
+ * and their links work without Vue. On a wide screen Vue hydrates each of them in a separate task. On a phone it waits
+ * for the first touch or key, and hydrates them before any other listener gets the event.
  */
 import { type Component, type HydrationStrategy, defineAsyncComponent } from "vue";
 
@@ -17,6 +17,6 @@ const whenNeeded: HydrationStrategy = (takeOver) => {
   return () => end.abort();
 };
 
-/** Returns a part of the theme that Vue takes over when it is needed. */
+/** Returns a part of the theme that Vue hydrates later. */
 export const takenOverLater = (part: Component): Component =>
   defineAsyncComponent({ loader: async () => part, hydrate: whenNeeded });

@@ -1,4 +1,4 @@
-/** Tells what a dropped file is, by its bytes, and reads it. */
+/** Identifies a dropped file by its bytes, and reads it. */
 import { type Model, readModel } from "boxwright";
 import { otherFormatOf, otherFormatOfName } from "@repo/src/config/model/other-files.ts";
 import { settingNames } from "@repo/src/config/options.ts";
@@ -24,13 +24,13 @@ export type FileContents =
 const KNOWN =
   "a photo, a video, a model (.onnx), tensors (.npy, .npz, .safetensors), a config (.json), an NN Archive (.tar, .tar.gz) or a file of labels (.txt)";
 
-/** Least size in bytes that no browser puts into one buffer. */
+/** Smallest size in bytes that is too large for one buffer in every browser. */
 const LARGEST = 2 ** 31 - 1;
 
 const startsWith = (bytes: Uint8Array, text: string, at = 0): boolean =>
   [...text].every((c, i) => bytes[at + i] === c.charCodeAt(0));
 
-/** True for the bytes with which the pictures begin that browsers show. */
+/** True for the first bytes of picture formats that browsers show. */
 const isPicture = (bytes: Uint8Array): boolean =>
   (bytes[0] === 0xff && bytes[1] === 0xd8) ||
   startsWith(bytes, "\x89PNG") ||
@@ -39,7 +39,7 @@ const isPicture = (bytes: Uint8Array): boolean =>
   (startsWith(bytes, "RIFF") && startsWith(bytes, "WEBP", 8)) ||
   startsWith(bytes, "ftypavif", 4);
 
-/** True for the bytes of a tar file: the mark of its format stands at byte 257. */
+/** True for the bytes of a tar file: its format has a mark at byte 257. */
 const isTar = (bytes: Uint8Array): boolean => startsWith(bytes, "ustar", 257);
 
 const isModel = (name: string, bytes: Uint8Array): boolean =>
@@ -54,7 +54,7 @@ async function unpacked(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<Arra
 
 /**
  * Reads a file.
- * @throws Error that names the file, what was found and what was expected
+ * @throws Error with the file's name, its content and what was expected
  */
 export async function readFile(file: File): Promise<FileContents> {
   if (file.type.startsWith("video/") || /\.(mp4|webm|mov|m4v|ogv)$/i.test(file.name))
@@ -76,7 +76,7 @@ export async function readFile(file: File): Promise<FileContents> {
 export const megabytes = (bytes: number): string =>
   `${(bytes / 2 ** 20).toFixed(bytes < 2 ** 20 ? 2 : 0)} MiB`;
 
-/** Reads bytes as `readFile` does. */
+/** Does the same as `readFile` for bytes. */
 export async function readBytes(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<FileContents> {
   if (isPicture(bytes)) return { kind: "photo", photo: await readPhoto(name, bytes) };
   if (bytes[0] === 0x1f && bytes[1] === 0x8b)
@@ -105,7 +105,7 @@ export async function readBytes(name: string, bytes: Uint8Array<ArrayBuffer>): P
   }
 }
 
-/** Keys of which every config has one at least. */
+/** Keys of configs: every config has at least one of them. */
 const CONFIG_KEYS = new Set([
   ...settingNames(),
   "nn_config",

@@ -1,4 +1,4 @@
-/** The jobs that the thread does for the page. Tensors and models stay here: the page knows their ids. */
+/** The worker's jobs for the page. Tensors and models stay in the worker; the page has their ids. */
 import type { Decoder, DecoderOptions, Detections, DetectorOptions, Frame, Model } from "boxwright";
 import type { NamedTensor, TensorHead } from "@repo/src/node/files/tensor.ts";
 import type { Possibility } from "@repo/src/node/possibility.ts";
@@ -21,12 +21,12 @@ import type { OpenNetwork } from "./network.ts";
 import { provideScalar } from "./scalar.ts";
 import { type EngineTime, timeEngines } from "./timing.ts";
 
-/** A tensor that the thread holds. */
+/** A tensor in the worker. */
 export interface TensorInfo extends TensorHead {
   readonly id: number;
 }
 
-/** A model that the thread holds. */
+/** A model in the worker. */
 export interface ModelInfo {
   readonly id: number;
   readonly name: string;
@@ -34,7 +34,7 @@ export interface ModelInfo {
   readonly missing: Model["missing"];
 }
 
-/** The contents of a file, without what the thread keeps. */
+/** A file's contents, without the parts that stay in the worker. */
 export type FileInfo =
   | Exclude<FileContents, { readonly kind: "tensors" | "model" }>
   | { readonly kind: "tensors"; readonly tensors: readonly TensorInfo[] }
@@ -43,7 +43,7 @@ export type FileInfo =
 /** Arguments of the job `open`. */
 interface OpenRequest {
   readonly tensors: readonly number[];
-  /** The model that says how to decode where there is no config. */
+  /** Without a config, the model that contains one. */
   readonly model: number | null;
   readonly config: unknown;
   readonly options: DecoderOptions;
@@ -55,11 +55,11 @@ export interface Opened {
   readonly engine: Decoder["engine"];
   readonly inputSize: Decoder["config"]["inputSize"];
   readonly description: string;
-  /** Count of classes, where the config or the shapes tell it. */
+  /** Count of classes, if the config or the shapes state it. */
   readonly classes: number | null;
   /** True if the classes have names. */
   readonly isNamed: boolean;
-  /** The thresholds that the config states. */
+  /** The config's thresholds. */
   readonly confidence: number | null;
   readonly iou: number;
 }
@@ -68,7 +68,7 @@ export interface Opened {
 export interface Found {
   readonly rows: ReturnType<Detections["toArray"]>;
   readonly edges: Detections["edges"];
-  /** Outlines of the mask of each row on a picture of the size that was asked for; null without masks. */
+  /** Mask outlines of each row, on a picture of the requested size; null without masks. */
   readonly outlines: readonly (readonly { outer: readonly number[]; holes: readonly number[][] }[])[] | null;
   readonly ms: number;
   readonly notes: readonly string[];
@@ -80,13 +80,13 @@ export interface TensorView {
   readonly grid: Grid;
 }
 
-/** The decoder that is open. A job of an older one ends early. */
+/** The open decoder. Jobs of an earlier one end early. */
 interface Current {
   readonly input: DecodeInput;
   readonly decoder: Decoder;
   readonly notes: string[];
   readonly suppressesAcrossClasses: boolean;
-  /** Undefined until it is needed. */
+  /** Undefined until first use. */
   finder: CandidateFinder | null | undefined;
 }
 
@@ -148,7 +148,7 @@ export const jobs = {
     return { ...stated, files: files.map(infoOf) };
   },
 
-  /** Frees all tensors and models but these. */
+  /** Frees all other tensors and models. */
   keep(ids: readonly number[]): void {
     for (const map of [tensors, models]) for (const id of map.keys()) if (!ids.includes(id)) map.delete(id);
     if (!current?.input.tensors.every((tensor) => [...tensors.values()].includes(tensor))) current = null;
@@ -164,7 +164,7 @@ export const jobs = {
     return possibilitiesOf({ model: modelOf(model).model, options });
   },
 
-  /** Downloads the runtime, once. */
+  /** Downloads the runtime once. */
   async loadRuntime(): Promise<void> {
     await (await import("./network.ts")).loadRuntime();
   },
@@ -201,7 +201,7 @@ export const jobs = {
     };
     const notes: string[] = [];
     const decoder = await openDecoder(input, { onNote: (note) => void notes.push(note) });
-    // The plan is made at the first decode, and its time is that of no other one. `decode` tells what is wrong.
+    // Make the plan before timing decodes. If this fails, `decode` reports the error.
     try {
       decoder.decode(input.tensors as never, frame);
     } catch {}
@@ -235,7 +235,7 @@ export const jobs = {
     };
   },
 
-  /** Returns what passes the threshold before suppression; null if that cannot be told. */
+  /** Returns the candidates above the threshold, before suppression; null if they cannot be computed. */
   async candidates(thresholds: Thresholds): Promise<readonly Candidate[] | null> {
     const mine = currentWork();
     mine.finder ??= await CandidateFinder.open(mine.input);

@@ -1,7 +1,7 @@
 /** Loads the examples of the playground. */
 import { type FileContents, readBytes } from "./files.ts";
 
-/** An example that is ready to be shown. */
+/** An example, ready to show. */
 export interface LoadedExample {
   readonly files: readonly FileContents[];
   readonly config: object;

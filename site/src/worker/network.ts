@@ -33,7 +33,7 @@ export function loadRuntime(): Promise<Ort> {
       import("onnxruntime-web/wasm"),
       import("onnxruntime-web/ort-wasm-simd-threaded.wasm?url"),
     ]);
-    // The page is not cross-origin isolated, so there are no threads.
+    // Without cross-origin isolation there are no threads.
     ort.env.wasm.numThreads = 1;
     ort.env.wasm.wasmPaths = { wasm: new URL(address, location.href).href };
     return ort;
@@ -42,7 +42,7 @@ export function loadRuntime(): Promise<Ort> {
   return loading;
 }
 
-/** A detector whose last output tensors can be looked at. */
+/** A detector with access to its last output tensors. */
 export interface OpenNetwork {
   readonly detector: Detector;
   /** The outputs of the last run. */
@@ -52,7 +52,7 @@ export interface OpenNetwork {
 /**
  * Opens a model.
  * @param model the bytes of an ONNX file
- * @throws ConfigError if the file does not say how to decode it; what ONNX Runtime throws
+ * @throws ConfigError if the file does not say how to decode its outputs; also errors of ONNX Runtime
  */
 export async function openNetwork(
   model: Uint8Array,
@@ -61,7 +61,7 @@ export async function openNetwork(
 ): Promise<OpenNetwork> {
   const ort = await loadRuntime();
   let last: object = {};
-  // The detector hands the outputs to its decoder alone. This session keeps them too.
+  // The detector passes outputs only to its decoder. This session also keeps them.
   const InferenceSession = {
     async create(bytes: Uint8Array, sessionOptions?: object): Promise<Session> {
       const session = await ort.InferenceSession.create(bytes, sessionOptions);

@@ -1,16 +1,16 @@
-/** Lists the readings that shapes allow. */
+/** Lists the interpretations that shapes allow. */
 import type { DecoderOptions, Model } from "boxwright";
 import { inspect } from "@repo/src/node/inspect-tensors.ts";
 import { inspectModel } from "@repo/src/node/inspect-model.ts";
 import type { NamedTensor } from "@repo/src/node/files/tensor.ts";
 import type { Possibility } from "@repo/src/node/possibility.ts";
 
-/** Options that the search for readings takes. Other options would decide what the search is to find. */
+/** The only option for the search. Other options would decide its result. */
 const SIZE = ["inputSize"] as const;
 
 /**
- * Returns the readings that tensors, or the outputs of a model, allow: the likeliest first. The list is empty for a
- * model whose file says how to decode.
+ * Returns possible interpretations of tensors or of a model's outputs, the likeliest first. Returns none for a model
+ * whose file says how to decode.
  */
 export function possibilitiesOf({
   tensors = [],

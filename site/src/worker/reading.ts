@@ -1,4 +1,4 @@
-/** Reads tensors with boxwright: opens decoders, finds candidates, makes heat maps. */
+/** Decodes tensors: opens decoders, finds candidates, makes heat maps. */
 import {
   type Decoder,
   type DecoderOptions,
@@ -13,7 +13,7 @@ import {
 import type { NamedTensor } from "@repo/src/node/files/tensor.ts";
 import type { HeatMap } from "../heat.ts";
 
-/** Everything that one decode needs. */
+/** All arguments of a decode. */
 export interface DecodeInput {
   readonly config: unknown;
   readonly options: DecoderOptions & { readonly labels?: LabelSet | DecoderOptions["labels"] };
@@ -21,13 +21,13 @@ export interface DecodeInput {
   readonly frame: Frame | undefined;
 }
 
-/** The two thresholds of the sliders. */
+/** The sliders' two thresholds. */
 export interface Thresholds {
   readonly confidenceThreshold: number;
   readonly iouThreshold: number;
 }
 
-/** A box that passed the threshold, and what suppression did to it. */
+/** A box above the threshold, and its fate in suppression. */
 export interface Candidate {
   readonly label: string;
   readonly class_id: number;
@@ -37,25 +37,25 @@ export interface Candidate {
   readonly x_max: number;
   readonly y_max: number;
   readonly source: number;
-  /** Index of the detection that this candidate became, or that suppressed it. -1: a limit left it out. */
+  /** Index of the detection that this candidate became, or that suppressed it. -1: left out because of a limit. */
   readonly detection: number;
   readonly isKept: boolean;
   /** Overlap with the detection that suppressed it. */
   readonly iou: number;
 }
 
-/** Most candidates that are listed. */
+/** Limit of listed candidates. */
 const MOST_CANDIDATES = 3000;
-/** Most cells of a heat map. */
+/** Limit of cells in a heat map. */
 const MOST_CELLS = 200_000;
 
-/** Returns options with the named list of labels in place of its name. */
+/** Returns options with a list of labels instead of the list's name. */
 export function withLabels({ labels, ...options }: DecodeInput["options"]): DecoderOptions {
   if (labels === undefined) return options;
   return { ...options, labels: typeof labels === "string" ? labelsOf(labels) : labels };
 }
 
-/** Opens a decoder of the tensors. */
+/** Opens a decoder for the tensors. */
 export async function openDecoder(
   { config, options }: DecodeInput,
   more: DecoderOptions = {},
@@ -63,7 +63,7 @@ export async function openDecoder(
   return createDecoder(config as Model, { ...withLabels(options), ...more });
 }
 
-/** Rules with which nothing is suppressed. */
+/** Returns rules that suppress nothing. */
 const withoutSuppression = ({ rules }: DecoderOptions): DecoderOptions => ({
   rules: { ...(typeof rules === "string" ? { set: rules } : rules), suppress: "none", maxCandidates: 0 },
 });
@@ -75,7 +75,7 @@ function withoutMethod(options: DecodeInput["options"]): DecodeInput["options"] 
   return rest;
 }
 
-/** Finds what passes the threshold before suppression. */
+/** Finds the candidates above the threshold, before suppression. */
 export class CandidateFinder {
   #decoder: Decoder;
 
@@ -83,7 +83,7 @@ export class CandidateFinder {
     this.#decoder = decoder;
   }
 
-  /** Returns null if the network's own suppression cannot be left out. */
+  /** Returns null if the network suppresses by itself. */
   static async open(input: DecodeInput): Promise<CandidateFinder | null> {
     const options = withoutMethod(input.options);
     try {
@@ -159,7 +159,7 @@ function turnedOverlap(a: Box, b: Box): number {
   return orientedIou(boxOf(a), boxOf(b), "polygon");
 }
 
-/** Makes the heat map of a network; null if it suppresses by itself, or reads no cells. */
+/** Makes a network's heat map; null if the network suppresses by itself, or has no cells. */
 export async function makeHeatMap(input: DecodeInput): Promise<HeatMap | null> {
   try {
     const options = withoutMethod(input.options);

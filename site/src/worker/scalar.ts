@@ -1,9 +1,9 @@
-/** Hands over the kernel for browsers without vector instructions, so that its time can be measured. */
+/** Provides the kernel for browsers without vector instructions, to measure its time. */
 import { provideKernel } from "boxwright";
 
 let provided: Promise<void> | undefined;
 
-/** Does nothing where there is no WebAssembly. */
+/** Does nothing without WebAssembly. */
 export function provideScalar(): Promise<void> {
   provided ??= (async () => {
     if (typeof WebAssembly !== "object") return;

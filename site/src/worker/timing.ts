@@ -1,4 +1,4 @@
-/** Measures how long each engine takes. */
+/** Times each engine. */
 import type { EngineName } from "boxwright";
 import { type Thresholds, type DecodeInput, openDecoder } from "./reading.ts";
 
@@ -10,7 +10,7 @@ export interface EngineTime {
   readonly ms: number | null;
 }
 
-/** Returns the median time that each engine needs. Engines that cannot run here are named all the same. */
+/** Returns the median time of each engine, including entries for engines that cannot run here. */
 export async function timeEngines(
   input: DecodeInput,
   thresholds: Thresholds,
@@ -25,7 +25,7 @@ export async function timeEngines(
       const calls = callsFor(job);
       const samples: number[] = [];
       for (let slice = 0; slice < SLICES; slice++) {
-        // Jobs of the page are answered in between.
+        // Answer the page's other jobs in between.
         await new Promise((resolve) => setTimeout(resolve, 10));
         if (isOld()) return times;
         const end = performance.now() + SLICE;
@@ -42,29 +42,29 @@ export async function timeEngines(
 /** Rounds and milliseconds after which a measurement ends. */
 const ROUNDS = 60;
 const LONGEST = 150;
-/** Slices that a measurement beside other work is cut into, and the milliseconds of each. */
+/** Slices of a measurement beside other work, and milliseconds of each. */
 const SLICES = 16;
 const SLICE = 6;
-/** Milliseconds that a sample takes at least: many times a step of the clock, which may be 0.1. */
+/** Shortest sample in milliseconds: many steps of the clock, which may be 0.1. */
 const CLOCK = 1.5;
 
-/** Returns the milliseconds of one call of a job, over so many calls. */
+/** Returns the milliseconds of a call, averaged over `calls` calls. */
 function timeOf(job: () => unknown, calls: number): number {
   const start = performance.now();
   for (let call = 0; call < calls; call++) job();
   return (performance.now() - start) / calls;
 }
 
-/** Returns how many calls take a sample's time together: the clock of a browser is too coarse for one. */
+/** Returns how many calls make a sample: a browser's clock is too coarse for one call. */
 function callsFor(job: () => unknown): number {
   let calls = 1;
-  // The least of three: another program may have held one up.
+  // Take the least of three, since other programs may have slowed some.
   const least = (): number => Math.min(timeOf(job, calls), timeOf(job, calls), timeOf(job, calls));
   while (calls < 1 << 14 && least() * calls < CLOCK) calls *= 2;
   return calls;
 }
 
-/** Returns the median time of a job, the first rounds left out. */
+/** Returns the median time of a job, without the first rounds. */
 export function medianOf(job: () => unknown, rounds = ROUNDS, longest = LONGEST): number {
   const times: number[] = [];
   const end = performance.now() + longest;

@@ -1,4 +1,4 @@
-/** The worker that reads files, runs networks and decodes, so that the page stays free. Answers one message per job. */
+/** The worker that reads files, runs networks and decodes, to keep the page responsive. Answers one message per job. */
 import type { JobAnswer, JobRequest } from "../thread.ts";
 import { jobs } from "./jobs.ts";
 

@@ -1,7 +1,7 @@
-/** Stands in for `node:zlib` where the readers of files need it: a page has no synchronous inflate of its own. */
+/** Replaces `node:zlib` for the readers of files: a page has no synchronous inflate. */
 import { inflateSync } from "fflate";
 
-/** Returns unpacked deflate data of at most `maxOutputLength` bytes. */
+/** Returns unpacked deflate data, `maxOutputLength` bytes at most. */
 export function inflateRawSync(
   data: Uint8Array,
   { maxOutputLength }: { maxOutputLength: number },
