@@ -62,7 +62,10 @@ export async function startHost({ config, log, now = Date.now, waits = false }: 
   const onError = (error: unknown): void => log.warn({ error: messageOf(error) }, "database");
   const db = await openWhenThere(() => openDatabase(config, onError), { log, waits, ...config });
   const webhooks = new Senders(config.webhooks, { db, metrics, log, now });
-  const announcer = config.announceMqtt === undefined ? null : new Announcer({ config, metrics, log, now });
+  const names = new DeviceNames(db, onError);
+  const deviceName = (source: string): string | undefined => names.nameOf(source);
+  const announcing = { config, metrics, log, now, deviceName };
+  const announcer = config.announceMqtt === undefined ? null : new Announcer(announcing);
   const writer = createWriter(db, { metrics, log, webhooks, announcer });
   const decoding = new Decoding({ threads: config.threads, queue: config.queue, log });
   const registry = new Registry({ db, decoding, maxConfigs: config.maxConfigs, now });
@@ -93,9 +96,8 @@ export async function startHost({ config, log, now = Date.now, waits = false }: 
     if (documents) documents.onChange = (document) => tokens!.use(document);
     await documents?.start();
     const app = createApp({
-      ...{ db, writer, intake, registry, previews, refused, live, metrics, log, now },
+      ...{ db, writer, intake, registry, previews, refused, live, metrics, log, now, names },
       ...config,
-      names: new DeviceNames(db, onError),
       guards: createGuards(config, metrics, log, now, tokens),
       framers: () => [hub, documents?.document?.issuer].filter((address) => address !== undefined),
       hubState: () => (documents === null ? "none" : (documents.problem ?? "ok")),
@@ -207,15 +209,15 @@ async function startBroker(
   options: Parameters<typeof Broker.start>[1],
   signal: AbortSignal,
 ): Promise<Broker | null> {
-  let told = "";
+  let logged = "";
   while (nats !== undefined && !signal.aborted)
     try {
       return await Broker.start(nats, options);
     } catch (error) {
       const problem = connectionProblem(error);
-      if (problem !== told)
+      if (problem !== logged)
         options.log.error({ broker: new URL(nats).host, error: problem }, "cannot use the broker, trying again");
-      told = problem;
+      logged = problem;
       await sleep(BROKER_RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
     }
   return null;

@@ -20,6 +20,8 @@ export interface AnnouncerOptions {
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly now: () => number;
+  /** Returns the name of the device that sends as a source, once the name is known. */
+  readonly deviceName: (source: string) => string | undefined;
 }
 
 /** Largest number of messages that wait for the connection. Further messages are dropped and counted. */
@@ -50,7 +52,9 @@ export class Announcer {
     const { announceTopic, announceAs, announceDiscovery } = options.config;
     this.#options = options;
     this.#isOnvif = announceAs.includes("onvif");
-    this.#home = announceAs.includes("home-assistant") ? new HomeAssistant(announceTopic, announceDiscovery) : null;
+    this.#home = announceAs.includes("home-assistant")
+      ? new HomeAssistant(announceTopic, announceDiscovery, options.deviceName)
+      : null;
     this.#timer = setInterval(() => this.#send(this.#home?.states(options.now()) ?? []), STATES_MS).unref();
     this.#loop = this.#run();
   }

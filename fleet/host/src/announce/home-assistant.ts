@@ -32,6 +32,8 @@ interface Sensor {
   /** Hash of camera and label, for ids and topics of discovery. */
   readonly id: string;
   readonly place: Place;
+  /** Name of the camera in its last config. */
+  name: string;
   readonly label: string;
   readonly topic: string;
   /** Frames within HOLD_MS that show the label: time, number of detections, and highest confidence. */
@@ -45,6 +47,7 @@ const cameraOf = ({ source, subject }: Place): string => `${source}\n${subject}`
 export class HomeAssistant {
   readonly #prefix: string;
   readonly #discovery: string;
+  readonly #deviceName: (source: string) => string | undefined;
   /** Sensors by camera and label. */
   readonly #sensors = new Map<string, Sensor>();
   /** Time of each camera's last frame, by `cameraOf`. */
@@ -53,10 +56,18 @@ export class HomeAssistant {
   /**
    * @param prefix first levels of the topics of this host
    * @param discovery prefix of discovery topics in Home Assistant's settings
+   * @param deviceName returns the name of the device that sends as a source, once the name is known
    */
-  constructor(prefix: string, discovery: string) {
+  constructor(prefix: string, discovery: string, deviceName: (source: string) => string | undefined) {
     this.#prefix = prefix;
     this.#discovery = discovery;
+    this.#deviceName = deviceName;
+  }
+
+  /** Returns the camera with its device, since cameras of several devices may have the same name, such as "photos". */
+  #nameOf({ source, subject }: Place): string {
+    const device = this.#deviceName(source) ?? source.replace(/^.*[/:](?=.)/, "");
+    return subject === "" ? device : `${subject} (${device})`;
   }
 
   /** Topic that says whether this host runs: "online", or "offline" from the last will. */
@@ -76,7 +87,7 @@ export class HomeAssistant {
         if (this.#sensors.size >= MOST_SENSORS) continue;
         const topic = `${this.#prefix}/seen/${levelOf(place.source)}/${levelOf(place.subject)}/${levelOf(label)}`;
         const id = `${shortHash(camera)}_${shortHash(label)}`;
-        sensor = { id, place, label, topic, seen: [], sentCount: null, sentAt: -Infinity };
+        sensor = { id, place, name: this.#nameOf(place), label, topic, seen: [], sentCount: null, sentAt: -Infinity };
         this.#sensors.set(key, sensor);
         fresh.push(...this.#configsOf(sensor));
       }
@@ -85,10 +96,12 @@ export class HomeAssistant {
     return fresh;
   }
 
-  /** Returns the states that changed or must be repeated. */
+  /** Returns the states that changed or must be repeated, and the configs of cameras whose device has a new name. */
   states(now: number): Message[] {
     const due: Message[] = [];
     for (const sensor of this.#sensors.values()) {
+      const name = this.#nameOf(sensor.place);
+      if (name !== sensor.name) due.push(...this.#configsOf(Object.assign(sensor, { name })));
       sensor.seen = sensor.seen.filter(({ at }) => now - at < HOLD_MS);
       const heard = this.#heard.get(cameraOf(sensor.place)) ?? -Infinity;
       // Send nothing for a camera without frames: Home Assistant then shows its sensors as unavailable.
@@ -114,9 +127,7 @@ export class HomeAssistant {
     });
   }
 
-  #configsOf({ id, place, label, topic }: Sensor): Message[] {
-    const { source, subject } = place;
-    const name = subject === "" ? source : subject;
+  #configsOf({ id, place, name, label, topic }: Sensor): Message[] {
     const both = {
       availability_topic: this.statusTopic,
       state_topic: topic,
@@ -125,7 +136,7 @@ export class HomeAssistant {
         identifiers: [`boxwright_${shortHash(cameraOf(place))}`],
         name,
         manufacturer: "boxwright",
-        model: source,
+        model: place.source,
       },
       origin: { name: "boxwright-host" },
     };

@@ -16,6 +16,11 @@ export class DeviceNames {
     this.#onError = onError;
   }
 
+  /** Returns the name of the device that sends as `source`, if this host has got it since its start. */
+  nameOf(source: string): string | undefined {
+    return this.#written.get(source);
+  }
+
   /**
    * Writes the name of the device that sends as `source`, unless this host has already written it. Never rejects, since
    * the packet with the name is stored already.

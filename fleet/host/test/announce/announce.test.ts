@@ -4,7 +4,7 @@ import type { MqttClient } from "mqtt";
 import { Mosquitto } from "boxwright-service/testing/mosquitto";
 import { until } from "boxwright-service/testing/wait";
 import { decoder, detectionPacket, outputsOf } from "../support/frames.ts";
-import { HomeAssistant } from "../../src/announce/home-assistant.ts";
+import { HomeAssistant, type Message } from "../../src/announce/home-assistant.ts";
 import { levelOf } from "boxwright-service/level";
 import { sceneOf } from "../../src/announce/onvif.ts";
 import { type TestHost, testHost } from "../support/host.ts";
@@ -51,7 +51,7 @@ test("a scene has ONVIF's coordinates: from the middle, -1 to 1, upwards", () =>
 });
 
 test("a label counts for three seconds, is said again after twenty, and a silent camera says nothing", () => {
-  const home = new HomeAssistant("boxwright", "homeassistant");
+  const home = new HomeAssistant("boxwright", "homeassistant", () => undefined);
   const place = { source: "/devices/1", subject: "door" };
   const dog = { ...box, label: "dog" };
   const counts = (at: number): number[] => home.states(at).map(({ payload }) => JSON.parse(payload).count as number);
@@ -70,6 +70,24 @@ test("a label counts for three seconds, is said again after twenty, and a silent
   expect(home.configs()).toHaveLength(2);
   home.take(place, [dog], 61_000);
   expect(counts(61_000)).toEqual([1]);
+});
+
+test("a camera is announced with its device, again once the hub's name of the device is known", () => {
+  const names = new Map<string, string>();
+  const home = new HomeAssistant("boxwright", "homeassistant", (source) => names.get(source));
+  const nameOf = ({ payload }: Message): unknown => JSON.parse(payload).device?.name;
+  const [dog] = [{ ...box, label: "dog" }];
+  for (const [source, subject, name] of [
+    ["/devices/hall-12ab", "photos", "photos (hall-12ab)"],
+    ["device:77", "photos", "photos (77)"],
+    ["device:78", "", "78"],
+    ["device:", "photos", "photos (device:)"],
+  ] as const)
+    expect(home.take({ source, subject }, [dog], 0).map(nameOf)).toEqual([name, name]);
+  home.states(0);
+  names.set("device:77", "Gate");
+  expect(home.states(1).map(nameOf)).toEqual(["photos (Gate)", "photos (Gate)"]);
+  expect(home.states(2)).toEqual([]);
 });
 
 describe.skipIf(!inject("mosquitto"))("over mosquitto", () => {
@@ -119,7 +137,7 @@ describe.skipIf(!inject("mosquitto"))("over mosquitto", () => {
       expect(topic).toMatch(/^homeassistant\/(binary_sensor|sensor)\/boxwright\/[0-9a-f_]+(seen|count)\/config$/);
       expect(config).toMatchObject({
         availability_topic: "boxwright/status",
-        device: { name: "front door", model: "/devices/1" },
+        device: { name: "front door (1)", model: "/devices/1" },
         expire_after: 60,
       });
       await until(() => Promise.resolve(last(config.state_topic) !== undefined), "a state");
