@@ -10,8 +10,17 @@ if command -v flock >/dev/null; then
   exec 9>.preparing
   flock 9
 fi
+# Compare what is installed with the lock file, not their times: a copy or another branch has a newer file that says the
+# same. Packages for other processors are not installed.
+is_installed() {
+  node -e '
+    const [wanted, here] = ["./package-lock.json", "./node_modules/.package-lock.json"].map((file) => require(file).packages);
+    const isHere = ([path, { link, optional, version }]) =>
+      !path.includes("node_modules/") || link || optional || here[path]?.version === version;
+    process.exit(Object.entries(wanted).every(isHere) ? 0 : 1);' 2>/dev/null
+}
 install() {
-  [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-progress --no-audit --no-fund --loglevel error
+  is_installed || npm ci --no-progress --no-audit --no-fund --loglevel error
 }
 {
   (cd .. && install && npm run --silent build)
