@@ -17,7 +17,7 @@ import { addTeam } from "../src/nouns/team.ts";
 export const DEVICES = 10_000;
 const AT = "127.0.0.1";
 /** The application in the reports of all devices. */
-const TOLD = { identifier: "gate", version: "gate:0123456789abcdef", state: "applied" } as const;
+const REPORTED = { identifier: "gate", version: "gate:0123456789abcdef", state: "applied" } as const;
 
 /** Settings of the hub as `openDatabase` takes them. */
 export const open = (env: Readonly<Record<string, string>>): Promise<Database> =>
@@ -45,7 +45,7 @@ export async function enrolAll(db: Database): Promise<Fleet> {
     for (const { id } of devices) {
       await tx.all(
         "INSERT INTO device_states (team_id, device_id, enrolled_at, enrolled_by, model, architecture, version, counter, application, application_version, application_state, contacts, restarts, drops) VALUES (?, ?, ?, 'load', 'm', 'x', '1', 0, ?, ?, ?, 0, 0, 0)",
-        [teamId, id, now, TOLD.identifier, TOLD.version, TOLD.state],
+        [teamId, id, now, REPORTED.identifier, REPORTED.version, REPORTED.state],
       );
       made.push((await addCredential(tx, now, teamId, id)).key);
     }
@@ -94,7 +94,7 @@ export async function sendBeats(port: number, credentials: readonly string[], ov
         model: "Pi 5",
         architecture: "arm64",
       },
-      ...{ time: new Date().toISOString(), application: TOLD },
+      ...{ time: new Date().toISOString(), application: REPORTED },
       ...{ frames: counter * 900, dropped: 0, lost: 0, decode_ms: { p50: 2, p99: 9 } },
       spool: { bytes: 0, limit: 64_000_000, frames: 0 },
     };

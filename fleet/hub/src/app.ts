@@ -222,17 +222,17 @@ function createFlush({ db, log }: Services, { lastUsed }: Endpoint): () => Promi
 }
 
 function createHeartbeatFlush({ db, log }: Services, heartbeats: Heartbeats): () => Promise<void> {
-  let toldReason = "";
+  let loggedReason = "";
   return async () => {
     try {
       await heartbeats.flush(db);
-      if (toldReason !== "") log.info("heartbeats are written again");
-      toldReason = "";
+      if (loggedReason !== "") log.info("heartbeats are written again");
+      loggedReason = "";
     } catch (error) {
       // Log each reason once: this runs every second, and the full disk may be the disk of the log.
-      if (messageOf(error) !== toldReason)
+      if (messageOf(error) !== loggedReason)
         log.error({ err: error }, "heartbeats could not be written; they are kept for the next time");
-      toldReason = messageOf(error);
+      loggedReason = messageOf(error);
     }
   };
 }

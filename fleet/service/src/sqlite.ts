@@ -293,9 +293,9 @@ export class Sqlite implements Database {
   /** Returns the error for callers. Records the state of disk and database that it shows. */
   #explain(error: unknown): unknown {
     if (isDamage(error)) this.#watch.noteDamage(messageOf(error));
-    const told = isDamage(error) ? this.#problem()! : explainDisk(this.#file, error);
-    this.#full ||= told instanceof UnavailableError && told.message.startsWith(DISK_FULL);
-    return told;
+    const explained = isDamage(error) ? this.#problem()! : explainDisk(this.#file, error);
+    this.#full ||= explained instanceof UnavailableError && explained.message.startsWith(DISK_FULL);
+    return explained;
   }
 
   async snapshot<T>(work: (tx: Queries) => Promise<T>): Promise<T> {

@@ -53,7 +53,7 @@ export async function identify(state: string, settings: HubSettings, log: Logger
   if (kept?.hub === url) return kept;
   if (adoptKey === null) throw new SettingsError([{ path: "hub", message: notEnrolled(state, url, kept) }]);
   const backoff = new Backoff();
-  for (let told = ""; ;) {
+  for (let logged = ""; ;) {
     try {
       const identity = await enrol(state, settings, adoptKey);
       log.info({ device: identity.deviceId, name: identity.name, team: identity.team }, "enrolled");
@@ -61,8 +61,8 @@ export async function identify(state: string, settings: HubSettings, log: Logger
     } catch (error) {
       if (error instanceof HubRefusal && !error.isForNow)
         throw new SettingsError([{ path: "hub.adoptKey", message: messageOf(error) }]);
-      if (messageOf(error) !== told) log.warn(`cannot enrol, trying again: ${messageOf(error)}`);
-      told = messageOf(error);
+      if (messageOf(error) !== logged) log.warn(`cannot enrol, trying again: ${messageOf(error)}`);
+      logged = messageOf(error);
       await wait(backoff.next());
     }
   }

@@ -12,7 +12,7 @@ export class Logs {
   readonly #asked = new Bell();
   #reason: DeviceLog["reason"] | null = null;
   /** Versions whose failure was sent to the hub. */
-  readonly #told = new Set<string>();
+  readonly #failed = new Set<string>();
 
   constructor(recent: RecentLog, log: Logger) {
     this.#recent = recent;
@@ -27,8 +27,8 @@ export class Logs {
 
   /** Sends the lines after a version failed, once for each version. */
   failed(version: string): void {
-    if (this.#told.has(version)) return;
-    this.#told.add(version);
+    if (this.#failed.has(version)) return;
+    this.#failed.add(version);
     this.send("failed");
   }
 

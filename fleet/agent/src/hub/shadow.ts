@@ -45,7 +45,7 @@ export class Shadow {
   readonly #path: string;
   /** Models of versions in the shadow, apart from those of the version in use. */
   readonly #models: Models;
-  readonly #told = new Bell();
+  readonly #changed = new Bell();
   #wanted: string | null = null;
   /** Mark of the last task that was followed. */
   #followed: string | null = null;
@@ -79,7 +79,7 @@ export class Shadow {
   /** Records the mark of the shadow in the last heartbeat's answer. Null if the answer had none. */
   want(mark: string | null): void {
     this.#wanted = mark;
-    if (mark !== this.#followed) this.#told.ring();
+    if (mark !== this.#followed) this.#changed.ring();
   }
 
   /**
@@ -92,7 +92,7 @@ export class Shadow {
     while (this.#wanted === null || this.#wanted === this.#followed || application.current === null) {
       if (this.#wanted === null) this.#leave();
       // The version in use and its model may still be downloading. Wait for them.
-      await this.#told.heard(signal, application.current === null ? SOON : undefined);
+      await this.#changed.heard(signal, application.current === null ? SOON : undefined);
       if (signal.aborted) return;
     }
     const wanted = this.#wanted;

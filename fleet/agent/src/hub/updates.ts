@@ -50,7 +50,7 @@ class Refused extends Error {
 export class Updates {
   readonly #parts: UpdateParts;
   readonly #archives: Models;
-  readonly #told = new Bell();
+  readonly #changed = new Bell();
   #wanted: string | null = null;
   /** ETag of the release whose result was reported. */
   #settled: string | null = null;
@@ -63,7 +63,7 @@ export class Updates {
   /** Records the release that the last heartbeat's answer named; null if it named none. */
   want(etag: string | null): void {
     this.#wanted = etag;
-    if (etag !== null && etag !== this.#settled) this.#told.ring();
+    if (etag !== null && etag !== this.#settled) this.#changed.ring();
   }
 
   /**
@@ -71,7 +71,7 @@ export class Updates {
    * @throws HubAwayError or HubRefusal if the same request may succeed later
    */
   async followNext(hub: HubClient, signal: AbortSignal): Promise<void> {
-    if (this.#wanted === null || this.#wanted === this.#settled) await this.#told.heard(signal);
+    if (this.#wanted === null || this.#wanted === this.#settled) await this.#changed.heard(signal);
     const wanted = this.#wanted;
     if (signal.aborted || wanted === null || wanted === this.#settled) return;
     const { status, json } = await hub.ask({ path: "/device/agent", signal });

@@ -52,7 +52,7 @@ export class FolderSource implements Source {
    */
   #before = new Set<string>();
   #isListed = false;
-  #isEmptyTold = false;
+  #isEmptyLogged = false;
 
   constructor(options: FolderOptions, state: string, log: Logger) {
     this.camera = options.camera;
@@ -93,9 +93,9 @@ export class FolderSource implements Source {
     this.#isListed = true;
     try {
       const photos = await findPhotos(this.#options);
-      if (photos.length === 0 && !this.#isEmptyTold)
+      if (photos.length === 0 && !this.#isEmptyLogged)
         this.#log.warn({ camera: this.camera }, `no photo in ${this.#options.path}: expected JPEG, PNG or WebP files`);
-      this.#isEmptyTold = photos.length === 0;
+      this.#isEmptyLogged = photos.length === 0;
       const keys = new Set(photos.map(({ key }) => key));
       this.#journal.removeOthers(keys);
       for (const key of this.#taken) if (!keys.has(key)) this.#taken.delete(key);

@@ -41,8 +41,8 @@ class Guesses {
   readonly #buckets = new Buckets(GUESSES);
   readonly #log: Logger;
   readonly #now: () => number;
-  #untold = 0;
-  #toldAt = -Infinity;
+  #unlogged = 0;
+  #loggedAt = -Infinity;
 
   constructor(log: Logger, now: () => number) {
     this.#log = log;
@@ -57,11 +57,11 @@ class Guesses {
   count(address: string, path: string): void {
     const now = this.#now();
     this.#buckets.take(address, now);
-    this.#untold++;
-    if (now - this.#toldAt < LOG_EVERY_MS) return;
-    this.#log.warn({ address, path: path.slice(0, 60), count: this.#untold }, "requests came with a wrong token");
-    this.#toldAt = now;
-    this.#untold = 0;
+    this.#unlogged++;
+    if (now - this.#loggedAt < LOG_EVERY_MS) return;
+    this.#log.warn({ address, path: path.slice(0, 60), count: this.#unlogged }, "requests came with a wrong token");
+    this.#loggedAt = now;
+    this.#unlogged = 0;
   }
 }
 

@@ -55,7 +55,7 @@ export class MqttSource {
   /** Hashes of configs that never came, although a packet waited for them. */
   readonly #hopeless = new Set<string>();
   readonly #clientId: string;
-  #isUnansweredTold = false;
+  #isUnansweredLogged = false;
   #working: Promise<void> = Promise.resolve();
   /** Why no packets arrive; null while they do. */
   problem: string | null = "not connected yet";
@@ -181,8 +181,8 @@ export class MqttSource {
    */
   #warnOfUnanswered({ topic, properties }: IPublishPacket): void {
     const { config, log } = this.#options;
-    if (config.mqttGroup === undefined || this.#isUnansweredTold || properties?.responseTopic !== undefined) return;
-    this.#isUnansweredTold = true;
+    if (config.mqttGroup === undefined || this.#isUnansweredLogged || properties?.responseTopic !== undefined) return;
+    this.#isUnansweredLogged = true;
     const advice = "set confirmSeconds of its sink, or give it a host without mqttGroup";
     log.warn({ topic }, `a sender asks for no answer: what a host of a group has when it ends is lost; ${advice}`);
   }

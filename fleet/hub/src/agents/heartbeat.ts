@@ -16,9 +16,9 @@ export async function postHeartbeat(
   { config, db, now, heartbeats, desired }: Agents,
   { exchange, device }: DeviceVisit,
 ): Promise<void> {
-  const told = await readJson(exchange, readHeartbeat);
-  if (told === undefined) return;
-  const { shadow, ...beat } = told;
+  const reported = await readJson(exchange, readHeartbeat);
+  if (reported === undefined) return;
+  const { shadow, ...beat } = reported;
   const time = now();
   // Record the application first. If that fails, the heartbeat is not counted, and the device sends the same report
   // again.

@@ -85,8 +85,8 @@ export class BucketFiles implements Files {
         await pipeline(await this.read(place), createWriteStream(copy, { mode: 0o600 }));
       } catch (error) {
         if (error instanceof UnavailableError) throw error;
-        const told = `a file of the store could not be copied (${codeOf(error)}): ${messageOf(error)}`;
-        throw new UnavailableError(told, { cause: error });
+        const message = `a file of the store could not be copied (${codeOf(error)}): ${messageOf(error)}`;
+        throw new UnavailableError(message, { cause: error });
       }
       return await work(copy);
     } finally {

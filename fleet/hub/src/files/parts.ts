@@ -82,8 +82,8 @@ export class Parts {
 /** Converts an error of the disk to UnavailableError. Returns other errors unchanged. */
 function explainDisk(error: unknown): unknown {
   if (!/^(ENOSPC|EDQUOT|EROFS|EACCES|EIO|ENOTDIR)$/.test(codeOf(error))) return error;
-  const told = `the folder of files takes no more (${codeOf(error)}): ${messageOf(error)}`;
-  return new UnavailableError(told, { cause: error });
+  const message = `the folder of files takes no more (${codeOf(error)}): ${messageOf(error)}`;
+  return new UnavailableError(message, { cause: error });
 }
 
 /** Returns the file's status (size, times), or undefined if there is no such file. */

@@ -95,19 +95,19 @@ export class DeviceNode {
     return reportOf(await states.load(this.id))?.paused ?? null;
   }
   model(_: unknown, context: TeamContext): Promise<unknown> {
-    return this.#told(context, "model");
+    return this.#reported(context, "model");
   }
   serialNumber(_: unknown, context: TeamContext): Promise<unknown> {
-    return this.#told(context, "serial_number");
+    return this.#reported(context, "serial_number");
   }
   architecture(_: unknown, context: TeamContext): Promise<unknown> {
-    return this.#told(context, "architecture");
+    return this.#reported(context, "architecture");
   }
   version(_: unknown, context: TeamContext): Promise<unknown> {
-    return this.#told(context, "version");
+    return this.#reported(context, "version");
   }
   hostUrl(_: unknown, context: TeamContext): Promise<unknown> {
-    return this.#told(context, "host_url");
+    return this.#reported(context, "host_url");
   }
   async clockDifferenceSeconds(_: unknown, { states }: TeamContext): Promise<number | null> {
     const difference = (await states.load(this.id))?.clock_difference ?? null;
@@ -160,7 +160,7 @@ export class DeviceNode {
     }));
   }
 
-  async #told({ states }: TeamContext, column: keyof DeviceState): Promise<unknown> {
+  async #reported({ states }: TeamContext, column: keyof DeviceState): Promise<unknown> {
     return (await states.load(this.id))?.[column] ?? null;
   }
   async #time({ states }: TeamContext, column: TimeColumn) {

@@ -47,6 +47,6 @@ export async function sendFile(exchange: Exchange, file: SentFile, more: AnswerH
   if (range === "beyond") return exchange.send(416, type, "", { ...headers, "content-range": `bytes */${size}` });
   if (range === "whole") return exchange.sendStream(200, type, size, await read(0, size - 1), headers);
   const { start, end } = range;
-  const told = { ...headers, "content-range": `bytes ${start}-${end}/${size}` };
-  exchange.sendStream(206, type, end - start + 1, await read(start, end), told);
+  const partHeaders = { ...headers, "content-range": `bytes ${start}-${end}/${size}` };
+  exchange.sendStream(206, type, end - start + 1, await read(start, end), partHeaders);
 }

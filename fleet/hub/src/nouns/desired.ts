@@ -100,8 +100,8 @@ export async function lastStates(
   db: Queries,
   teamId: string,
   { app_id, next_version, changed_at }: Assignment,
-): Promise<Map<string, StateTold>> {
-  const rows = await db.all<StateTold & { readonly device_id: string }>(
+): Promise<Map<string, ReportedState>> {
+  const rows = await db.all<ReportedState & { readonly device_id: string }>(
     "SELECT r.device_id AS device_id, r.state AS state, r.at AS at FROM app_reports r WHERE r.team_id = ? AND r.app_id = ? AND r.version = ? " +
       "AND ((r.state = 'failed' AND r.at >= ?) OR r.at = (SELECT max(o.at) FROM app_reports o WHERE o.team_id = r.team_id AND o.device_id = r.device_id AND o.purpose = r.purpose))",
     [teamId, app_id, next_version, changed_at],
@@ -109,7 +109,7 @@ export async function lastStates(
   return new Map(rows.map((row) => [row.device_id, row]));
 }
 
-interface StateTold {
+interface ReportedState {
   readonly state: "applied" | "failed";
   readonly at: number;
 }

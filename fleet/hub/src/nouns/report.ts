@@ -90,16 +90,24 @@ export async function noteReport(
     );
     await forgetOld(tx, teamId, deviceId, version.purpose);
     if (version.purpose === "network")
-      await keepTold(tx, teamId, deviceId, { identifier: version.identifier, version: plainEtag(etag), state, error });
+      await keepReported(tx, teamId, deviceId, {
+        identifier: version.identifier,
+        version: plainEtag(etag),
+        state,
+        error,
+      });
     if (state === "applied") return false;
     const change = { now, actor: `device ${deviceId}`, teamId };
     return stopRollouts(tx, change, { deviceId, appId: version.app_id, version: version.number });
   });
 }
 
-type Told = Pick<KnownDevice, "application" | "application_version" | "application_state" | "application_error">;
+type ReportedColumns = Pick<
+  KnownDevice,
+  "application" | "application_version" | "application_state" | "application_error"
+>;
 
-const toldOf = ({ identifier, version, state, error }: ApplicationState): Told => ({
+const columnsOf = ({ identifier, version, state, error }: ApplicationState): ReportedColumns => ({
   application: identifier,
   application_version: version,
   application_state: state,
@@ -107,8 +115,8 @@ const toldOf = ({ identifier, version, state, error }: ApplicationState): Told =
 });
 
 /** Writes the last report of a device on its application. */
-async function keepTold(tx: Queries, teamId: string, deviceId: string, told: ApplicationState): Promise<void> {
-  const { application, application_version, application_state, application_error } = toldOf(told);
+async function keepReported(tx: Queries, teamId: string, deviceId: string, reported: ApplicationState): Promise<void> {
+  const { application, application_version, application_state, application_error } = columnsOf(reported);
   await tx.all(
     "UPDATE device_states SET application = ?, application_version = ?, application_state = ?, application_error = ? WHERE team_id = ? AND device_id = ?",
     [application, application_version, application_state, application_error, teamId, deviceId],
@@ -125,16 +133,18 @@ async function keepTold(tx: Queries, teamId: string, deviceId: string, told: App
 export async function noteHeartbeat(
   db: Database,
   now: number,
-  device: Pick<KnownDevice, "team_id" | "id"> & Told,
-  told: ApplicationState,
+  device: Pick<KnownDevice, "team_id" | "id"> & ReportedColumns,
+  reported: ApplicationState,
 ): Promise<boolean> {
-  const news = Object.entries(toldOf(told)).some(([column, value]) => device[column as keyof Told] !== value);
+  const news = Object.entries(columnsOf(reported)).some(
+    ([column, value]) => device[column as keyof ReportedColumns] !== value,
+  );
   if (!news) return false;
   const { team_id, id } = device;
-  const { version, state, error } = told;
+  const { version, state, error } = reported;
   const isReport = version !== null && state !== "none" && (await isNewReport(db, team_id, id, version, state));
   if (isReport) return noteReport(db, now, team_id, id, { version, state, error });
-  await db.write((tx) => keepTold(tx, team_id, id, told));
+  await db.write((tx) => keepReported(tx, team_id, id, reported));
   return false;
 }
 

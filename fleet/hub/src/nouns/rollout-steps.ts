@@ -31,17 +31,17 @@ const ACTOR = "hub";
  * @returns a function that ends the checks
  */
 export function watchRollouts(needs: Needs & { readonly log: Logger }, everyMs: number): () => Promise<void> {
-  let toldReason = "";
+  let loggedReason = "";
   let work: Promise<void> | undefined;
   const look = async (): Promise<void> => {
     try {
       await moveRollouts(needs);
-      toldReason = "";
+      loggedReason = "";
     } catch (error) {
       // Log each reason once, since this runs every few seconds.
-      if (messageOf(error) !== toldReason && !(error instanceof UnavailableError))
+      if (messageOf(error) !== loggedReason && !(error instanceof UnavailableError))
         needs.log.error({ err: error }, "roll-outs could not be looked at; the next time will try again");
-      toldReason = messageOf(error);
+      loggedReason = messageOf(error);
     }
   };
   const timer = setInterval(() => void (work ??= look().finally(() => (work = undefined))), everyMs).unref();
@@ -78,10 +78,10 @@ async function countStep(db: Queries, desired: Desired, rollout: Rollout): Promi
   const states = await lastStates(db, rollout.team_id, rollout);
   const count = { devices: 0, applied: 0, failed: 0 };
   for (const id of await idsInShare(versions, rollout)) {
-    const told = states.get(id);
-    if (told?.state === "failed" && told.at < rollout.changed_at) continue;
+    const reported = states.get(id);
+    if (reported?.state === "failed" && reported.at < rollout.changed_at) continue;
     count.devices++;
-    if (told !== undefined) count[told.state]++;
+    if (reported !== undefined) count[reported.state]++;
   }
   return count;
 }

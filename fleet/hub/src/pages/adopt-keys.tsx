@@ -31,19 +31,20 @@ export function registerAdoptKeys(site: Site, guards: Guards): void {
     );
     if (path !== base) guards.member.get(path, (visit) => redirect(addressOf(visit)));
   };
-  const tell = (visit: Member, text: string): Answer => redirect(sayAt(visit.session, addressOf(visit), { text }));
+  const answerWith = (visit: Member, text: string): Answer =>
+    redirect(sayAt(visit.session, addressOf(visit), { text }));
 
   guards.member.get(base, (visit) => keysPage(site, visit));
   form(base, (visit) => postKey(site, visit));
   form(`${base}/:key/revoke`, async (visit) => {
     const { session, team } = visit;
     const { name } = await revokeAdoptKey(db, now(), session.user.email, team.id, visit.param("key"));
-    return tell(visit, `${name} is revoked. Devices that enrolled with it are not touched.`);
+    return answerWith(visit, `${name} is revoked. Devices that enrolled with it are not touched.`);
   });
   form(`${base}/:key/delete`, async (visit) => {
     const { session, team } = visit;
     const { name } = await deleteAdoptKey(db, now(), session.user.email, team.id, visit.param("key"));
-    return tell(visit, `${name} is deleted. Devices that enrolled with it are not touched.`);
+    return answerWith(visit, `${name} is deleted. Devices that enrolled with it are not touched.`);
   });
 }
 

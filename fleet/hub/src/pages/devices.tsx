@@ -55,7 +55,7 @@ export function registerDevices(site: Site, guards: Guards): void {
     const list = [{ name: visit.form("name") }];
     const actor = actorOf(visit);
     const [device] = await addDevices(db, now(), visit.team.id, config.maxDevices, list, { actor });
-    return tellAt(site, visit, device!, { text: `Added ${device!.name}.` });
+    return answerAt(site, visit, device!, { text: `Added ${device!.name}.` });
   });
   form(`${base}/:device/rename`, "rename", async (visit) => {
     const id = visit.param("device");
@@ -89,7 +89,7 @@ function addressOf({ team }: Member, view: View): string {
 }
 
 /** Redirects to the part of the list with the device, and shows a message there. */
-async function tellAt({ db }: Site, visit: Member, { id }: Device, said: Said): Promise<Answer> {
+async function answerAt({ db }: Site, visit: Member, { id }: Device, said: Said): Promise<Answer> {
   const page = Math.ceil((await countDevices(db, visit.team.id, id)) / DEVICES_A_PAGE);
   return redirect(sayAt(visit.session, `${addressOf(visit, { ...emptyView, page })}#device-${id}`, said));
 }
@@ -107,7 +107,7 @@ async function restore(site: Site, visit: Member): Promise<Answer> {
   await addDevices(db, now(), team.id, config.maxDevices, devices, options);
   const [only, ...others] = devices;
   const text = others.length === 0 ? `${only!.name} is back.` : `${devices.length} devices are back.`;
-  return tellAt(site, visit, only!, { text });
+  return answerAt(site, visit, only!, { text });
 }
 
 /** Runs an action on every device whose box is ticked. */

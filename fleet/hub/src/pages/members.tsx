@@ -27,7 +27,7 @@ export function registerMembers(site: Site, guards: Guards): void {
     // Redirect a GET of a form's path, sent by Enter in the address bar, to the page with the form.
     if (path !== base) guards.member.get(path, (visit) => redirect(`/teams/${visit.team.id}/members`));
   };
-  const tell = (visit: Member, text: string): Answer =>
+  const answerWith = (visit: Member, text: string): Answer =>
     redirect(sayAt(visit.session, `/teams/${visit.team.id}/members`, { text }));
 
   guards.member.get(base, (visit) => membersPage(site, visit));
@@ -35,7 +35,7 @@ export function registerMembers(site: Site, guards: Guards): void {
   form(`${base}/invitations/:invitation/cancel`, async (visit) => {
     const { user } = visit.session;
     const email = await cancelInvitation(db, now(), user.email, user.id, visit.team.id, visit.param("invitation"));
-    return tell(visit, `The invitation of ${email} is cancelled. Its link does not work any more.`);
+    return answerWith(visit, `The invitation of ${email} is cancelled. Its link does not work any more.`);
   });
   form(`${base}/:user/role`, async (visit) => {
     const { user } = visit.session;
@@ -43,7 +43,7 @@ export function registerMembers(site: Site, guards: Guards): void {
     const target = (await membersOf(db, visit.team.id)).find(({ user_id }) => user_id === visit.param("user"));
     if (target === undefined) throw notInTeam();
     await setRole(db, now(), user.email, user.id, visit.team.id, target.email, role);
-    return tell(visit, `${target.email} is ${role === "admin" ? "an administrator" : `a ${role}`} now.`);
+    return answerWith(visit, `${target.email} is ${role === "admin" ? "an administrator" : `a ${role}`} now.`);
   });
   form(`${base}/:user/password`, async (visit) => {
     const { user } = visit.session;
@@ -54,7 +54,7 @@ export function registerMembers(site: Site, guards: Guards): void {
     const { user } = visit.session;
     const target = visit.param("user");
     const email = await removeMember(db, now(), user.email, user.id, visit.team.id, target);
-    return target === user.id ? redirect("/") : tell(visit, `${email} is not in the team any more.`);
+    return target === user.id ? redirect("/") : answerWith(visit, `${email} is not in the team any more.`);
   });
 }
 

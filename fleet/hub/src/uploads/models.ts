@@ -30,7 +30,7 @@ export async function handleModel(
   sha256: string,
 ): Promise<void> {
   if (!isSha256(sha256)) return refuse(exchange, "not_found", ", expected a SHA-256 of 64 hexadecimal digits");
-  if (exchange.method === "HEAD" || exchange.method === "GET") return tellOffset(services, exchange, sender, sha256);
+  if (exchange.method === "HEAD" || exchange.method === "GET") return sendOffset(services, exchange, sender, sha256);
   if (exchange.method !== "PUT") return refuseMethod(exchange, "HEAD, PUT");
   try {
     await putModel(services, exchange, sender, sha256);
@@ -40,7 +40,7 @@ export async function handleModel(
   }
 }
 
-async function tellOffset(
+async function sendOffset(
   { db, files }: Services,
   exchange: Exchange,
   { teamId }: Sender,

@@ -144,10 +144,10 @@ function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
 function limitConnections(server: NetServer, options: ListenOptions): void {
   const { perAddress = Infinity, onRefused } = options;
   const open = new Map<string, number>();
-  const tell = createRefusalLog(options.log);
+  const logRefusal = createRefusalLog(options.log);
   const refuse = (limit: ConnectionLimit, address: string): void => {
     onRefused(limit);
-    tell(limit, address);
+    logRefusal(limit, address);
   };
   server.maxConnections = options.connections;
   server.on("drop", (data) => refuse("total", callerOf(data?.remoteAddress ?? "unknown")));

@@ -93,9 +93,9 @@ export const text = (expected: string, form = /\S/) => v.pipe(v.string(expected)
 
 /** Accepts a secret, which messages do not repeat. */
 export function secret(expected: string, form: RegExp) {
-  const told = ({ input }: { readonly input: unknown }): string =>
+  const message = ({ input }: { readonly input: unknown }): string =>
     `got ${typeof input === "string" ? `a text of ${input.length} characters` : typeof input}, expected ${expected}`;
-  return v.pipe(v.string(told), v.regex(form, told));
+  return v.pipe(v.string(message), v.regex(form, message));
 }
 
 export const expectedWithin = (min: number, max: number, isWhole: boolean): string =>
@@ -134,8 +134,8 @@ export const optional = <const S extends v.GenericSchema>(schema: S) =>
 /** Accepts a value, null or a missing field. A missing field becomes null. */
 export const nullable = <const S extends v.GenericSchema>(schema: S) => v.nullish(schema, null);
 
-export function list<const S extends v.GenericSchema>(max: number, item: S, min = 0, told?: string) {
-  const expected = told ?? (min === 0 ? `a list of at most ${max}` : `a list of ${min} to ${max}`);
+export function list<const S extends v.GenericSchema>(max: number, item: S, min = 0, words?: string) {
+  const expected = words ?? (min === 0 ? `a list of at most ${max}` : `a list of ${min} to ${max}`);
   const fits = (given: unknown): boolean => Array.isArray(given) && given.length >= min && given.length <= max;
   return v.pipe(v.custom<unknown[]>(fits, expected), v.array(item));
 }

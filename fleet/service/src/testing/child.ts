@@ -106,11 +106,11 @@ export class Child {
 
   /** Returns the end of each process' output, the newest process last. */
   static lastWords(): string {
-    const told = [...recent].slice(-MOST_CHILDREN).map((child) => {
+    const parts = [...recent].slice(-MOST_CHILDREN).map((child) => {
       const state = running.has(child) ? "runs" : "has ended";
       return `\n${child.#command} (${child.pid}) ${state}, and said last:\n${child.output.slice(-MOST_TEXT)}`;
     });
-    return told.join("");
+    return parts.join("");
   }
 
   /**
