@@ -1,10 +1,9 @@
-/** A check as data: the moment when it runs, the facts that it needs, and the function that returns a note. */
+/** A check as data: the moment when it runs, and the function that returns a note. */
 import type { Best } from "../decode/best.ts";
 import type { Checked } from "../decode/checks.ts";
 import type { Detections } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
 import type { ImageInput } from "../decode/prepare.ts";
-import type { PlanInMemory } from "../decode/values.ts";
 
 /**
  * The moment when a check runs. Checks at a "first ..." moment run once for a plan. Other checks run until they have
@@ -68,21 +67,26 @@ export interface Moment<W extends Checked = Checked> {
   readonly inputSize: readonly [number, number];
 }
 
-/** A check that needs `N`. `M`: type of the facts that the check may read. */
-interface Row<N extends string, M> {
-  readonly id: string;
-  readonly when: When;
-  /** Needed facts: "frame" (every decoder), "plan" (of a config), "tensors" (whole ones in the slots). */
-  readonly needs: N;
-  /** Ids of checks that describe the same mistake better. A note by one of them ends this check. */
+/** What a row may say besides. */
+interface More {
+  /** True if the check reads the tensors: it runs only if the slots hold them whole. */
+  readonly readsTensors?: boolean;
+  /** Ids of checks that describe the same mistake better. A note of one of them ends this check. */
   readonly unless?: readonly string[];
   /** True if the plan has the data that this check reads. Default: every plan has. */
   readonly applies?: (work: Checked) => boolean;
-  /** Returns a note, or null. Throws a TensorError for input that is certainly wrong. */
-  readonly run: (at: M) => string | null;
 }
 
-export type Check = Row<"frame", Moment> | Row<"plan" | "tensors", Moment<PlanInMemory>>;
+/**
+ * A check. `run` returns a note, or null. It throws a TensorError for input that is certainly wrong. `W`: what the
+ * decoder has in memory. Plan files have no plan.
+ */
+export type Check<W extends Checked = Checked> = readonly [
+  id: string,
+  when: When,
+  run: (at: Moment<W>) => string | null,
+  more?: More,
+];
 
 /** A check, or a function that makes one for each plan, for a check that must remember something. */
-export type CheckRow = Check | (() => Check);
+export type CheckRow<W extends Checked = Checked> = Check<W> | (() => Check<W>);

@@ -29,100 +29,53 @@ import { noteOfCoarseScale, noteOfFloatBytes, noteOfSigmoidAngles } from "./valu
 /** Checks that find the cause of strange boxes. A note by one of them ends the checks of the scene. */
 const CAUSES = ["boxes", "overlaps", "background"];
 
-const PLAN_CHECKS: readonly CheckRow[] = [
-  {
-    id: "distributions",
-    when: "first tensors",
-    needs: "tensors",
-    run: ({ work }) => checkDistributions(work),
-  },
-  { id: "lost", when: "first tensors", needs: "tensors", run: ({ work, lost }) => noteOfLost(work, lost) },
-  { id: "activated", when: "first tensors", needs: "tensors", run: ({ work }) => noteOfActivated(work) },
-  {
-    id: "constant-scores",
-    when: "first tensors",
-    needs: "tensors",
-    run: ({ work }) => noteOfConstantScores(work),
-  },
-  { id: "two-sigmoids", when: "first tensors", needs: "tensors", run: ({ work }) => noteOfTwoSigmoids(work) },
-  { id: "confidence", when: "first tensors", needs: "tensors", run: ({ work }) => noteOfConfidence(work) },
-  { id: "coarse-scale", when: "first tensors", needs: "plan", run: ({ work }) => noteOfCoarseScale(work) },
-  { id: "float-bytes", when: "first tensors", needs: "tensors", run: ({ work }) => noteOfFloatBytes(work) },
-  {
-    id: "sigmoid-angles",
-    when: "first tensors",
-    needs: "tensors",
-    run: ({ work }) => noteOfSigmoidAngles(work),
-  },
-  { id: "cell-boxes", when: "first tensors", needs: "tensors", run: ({ work }) => noteOfCellBoxes(work) },
-  { id: "query-boxes", when: "first tensors", needs: "tensors", run: ({ work }) => noteOfQueryBoxes(work) },
-  { id: "list-boxes", when: "first tensors", needs: "tensors", run: ({ work }) => noteOfListBoxes(work) },
-  {
-    id: "storage-order",
-    when: "first tensors",
-    needs: "tensors",
-    unless: ["cell-boxes"],
-    run: ({ work }) => noteOfStorageOrder(work),
-  },
-  {
-    id: "count",
-    when: "image",
-    needs: "plan",
-    applies: ({ plan }) => plan?.heads[0].count !== null,
-    run: ({ work, image }) => noteOfCount(work, image),
-  },
-  { id: "boxes", when: "first boxes", needs: "plan", run: ({ work, block }) => checkBoxes(work, block) },
-  {
-    id: "overlaps",
-    when: "first boxes",
-    needs: "plan",
-    run: ({ work, block }) => checkOverlaps(work, block),
-  },
-  {
-    id: "background",
-    when: "first boxes",
-    needs: "plan",
-    run: ({ work, block }) => checkBackground(work, block),
-  },
-  {
-    id: "outside",
-    when: "first boxes",
-    needs: "plan",
-    unless: CAUSES,
-    run: ({ work, block }) => noteOfOutside(work, block),
-  },
-  {
-    id: "same-boxes",
-    when: "first boxes",
-    needs: "frame",
-    unless: [...CAUSES, "outside"],
-    run: ({ work, block }) => noteOfSameBoxes(work, block),
-  },
-  {
-    id: "crowd",
-    when: "first boxes",
-    needs: "plan",
-    unless: [...CAUSES, "outside", "same-boxes"],
-    run: ({ work, block }) => noteOfCrowd(work, block),
-  },
-  {
-    id: "constant-boxes",
-    when: "first boxes",
-    needs: "tensors",
-    unless: [...CAUSES, "outside", "same-boxes", "crowd"],
-    run: ({ work }) => noteOfConstantBoxes(work),
-  },
-  {
-    id: "class-ids",
-    when: "first boxes",
-    needs: "plan",
-    run: ({ work, block, image }) => checkClassIds(work, block, image),
-  },
-  {
-    id: "labels",
-    when: "first boxes",
-    needs: "plan",
-    run: ({ work, detections, labels, classes }) =>
+const PLAN_CHECKS: readonly CheckRow<PlanInMemory>[] = [
+  ["distributions", "first tensors", ({ work }) => checkDistributions(work)],
+  ["lost", "first tensors", ({ work, lost }) => noteOfLost(work, lost)],
+  ["activated", "first tensors", ({ work }) => noteOfActivated(work)],
+  ["constant-scores", "first tensors", ({ work }) => noteOfConstantScores(work)],
+  ["two-sigmoids", "first tensors", ({ work }) => noteOfTwoSigmoids(work)],
+  ["confidence", "first tensors", ({ work }) => noteOfConfidence(work)],
+  ["coarse-scale", "first tensors", ({ work }) => noteOfCoarseScale(work)],
+  ["float-bytes", "first tensors", ({ work }) => noteOfFloatBytes(work)],
+  ["sigmoid-angles", "first tensors", ({ work }) => noteOfSigmoidAngles(work)],
+  ["cell-boxes", "first tensors", ({ work }) => noteOfCellBoxes(work)],
+  ["query-boxes", "first tensors", ({ work }) => noteOfQueryBoxes(work)],
+  ["list-boxes", "first tensors", ({ work }) => noteOfListBoxes(work)],
+  ["storage-order", "first tensors", ({ work }) => noteOfStorageOrder(work), { unless: ["cell-boxes"] }],
+  [
+    "count",
+    "image",
+    ({ work, image }) => noteOfCount(work, image),
+    { applies: ({ plan }) => plan?.heads[0].count !== null },
+  ],
+  ["boxes", "first boxes", ({ work, block }) => checkBoxes(work, block)],
+  ["overlaps", "first boxes", ({ work, block }) => checkOverlaps(work, block)],
+  ["background", "first boxes", ({ work, block }) => checkBackground(work, block)],
+  ["outside", "first boxes", ({ work, block }) => noteOfOutside(work, block), { unless: CAUSES }],
+  [
+    "same-boxes",
+    "first boxes",
+    ({ work, block }) => noteOfSameBoxes(work, block),
+    { unless: [...CAUSES, "outside"] },
+  ],
+  [
+    "crowd",
+    "first boxes",
+    ({ work, block }) => noteOfCrowd(work, block),
+    { unless: [...CAUSES, "outside", "same-boxes"] },
+  ],
+  [
+    "constant-boxes",
+    "first boxes",
+    ({ work }) => noteOfConstantBoxes(work),
+    { readsTensors: true, unless: [...CAUSES, "outside", "same-boxes", "crowd"] },
+  ],
+  ["class-ids", "first boxes", ({ work, block, image }) => checkClassIds(work, block, image)],
+  [
+    "labels",
+    "first boxes",
+    ({ work, detections, labels, classes }) =>
       // Class ids may count the background, unless the reading excludes it.
       checkLabels(
         detections.classIds.subarray(0, detections.length),
@@ -130,77 +83,56 @@ const PLAN_CHECKS: readonly CheckRow[] = [
         classes,
         READINGS[work.plan.reading].bareClassIds ? 0 : 1,
       ),
-  },
+  ],
   () => {
     const inverted = new InvertedBoxes();
-    return {
-      id: "inverted",
-      when: "boxes",
-      needs: "plan",
-      unless: ["boxes", "list-boxes"],
-      applies: ({ plan }) =>
-        plan !== undefined && READINGS[plan.reading].finished === true && plan.heads[0].kind === "corners",
-      run: ({ work, block }) => inverted.noteOf(work, block),
-    };
+    return [
+      "inverted",
+      "boxes",
+      ({ work, block }) => inverted.noteOf(work, block),
+      {
+        unless: ["boxes", "list-boxes"],
+        applies: ({ plan }) =>
+          plan !== undefined && READINGS[plan.reading].finished === true && plan.heads[0].kind === "corners",
+      },
+    ];
   },
-  {
-    id: "forgotten-frame",
-    when: "boxes",
-    needs: "frame",
-    run: ({ prepared, inputSize, frame }) => noteOfForgotten(prepared, inputSize, frame),
-  },
-  {
-    id: "contradicting-frame",
-    when: "boxes",
-    needs: "frame",
-    applies: ({ inPhoto }) => !inPhoto,
-    run: ({ isOfPrepared, prepared, inputSize, frame }) =>
+  [
+    "forgotten-frame",
+    "boxes",
+    ({ prepared, inputSize, frame }) => noteOfForgotten(prepared, inputSize, frame),
+  ],
+  [
+    "contradicting-frame",
+    "boxes",
+    ({ isOfPrepared, prepared, inputSize, frame }) =>
       isOfPrepared && prepared && frame ? noteOfContradiction(prepared, inputSize, frame) : null,
-  },
-  {
-    id: "without-frame",
-    when: "boxes",
-    needs: "frame",
-    applies: ({ inPhoto }) => inPhoto,
-    run: ({ work, block, frame }) => (frame === undefined ? checkWithoutFrame(work, block) : null),
-  },
-  {
-    id: "photo",
-    when: "boxes",
-    needs: "frame",
-    applies: ({ inPhoto }) => inPhoto,
-    run: ({ work, block, frame }) => (frame ? noteOfPhoto(work, block, frame) : null),
-  },
-  {
-    id: "emptied-boxes",
-    when: "no boxes",
-    needs: "plan",
-    unless: ["emptied"],
-    run: ({ work, block }) => checkEmptied(work, block),
-  },
-  {
-    id: "nan",
-    when: "no boxes",
-    needs: "tensors",
-    unless: NOT_FINITE,
-    run: ({ work, image, frames }) => noteOfNaN(work, image, frames),
-  },
-  {
-    id: "result",
-    when: "first result",
-    needs: "frame",
-    unless: CAUSES,
-    run: ({ detections }) => noteOfResult(detections),
-  },
-  { id: "empty-map", when: "empty frames", needs: "tensors", run: ({ work }) => noteOfEmptyMap(work) },
+    { applies: ({ inPhoto }) => !inPhoto },
+  ],
+  [
+    "without-frame",
+    "boxes",
+    ({ work, block, frame }) => (frame === undefined ? checkWithoutFrame(work, block) : null),
+    { applies: ({ inPhoto }) => inPhoto },
+  ],
+  [
+    "photo",
+    "boxes",
+    ({ work, block, frame }) => (frame ? noteOfPhoto(work, block, frame) : null),
+    { applies: ({ inPhoto }) => inPhoto },
+  ],
+  ["emptied-boxes", "no boxes", ({ work, block }) => checkEmptied(work, block), { unless: ["emptied"] }],
+  [
+    "nan",
+    "no boxes",
+    ({ work, image, frames }) => noteOfNaN(work, image, frames),
+    { readsTensors: true, unless: NOT_FINITE },
+  ],
+  ["result", "first result", ({ detections }) => noteOfResult(detections), { unless: CAUSES }],
+  ["empty-map", "empty frames", ({ work }) => noteOfEmptyMap(work), { readsTensors: true }],
   pictureCheck,
-  {
-    id: "packet-labels",
-    when: "packet",
-    needs: "frame",
-    // The sender may count the background without having a label for it.
-    run: ({ classIds, labels, classes }) => checkLabels(classIds, labels, classes, 1),
-  },
+  // The sender may count the background without having a label for it.
+  ["packet-labels", "packet", ({ classIds, labels, classes }) => checkLabels(classIds, labels, classes, 1)],
 ];
 
 /** Checks the unit of boxes that the clamp dropped. Scans without it, then with it, to restore the memory. */

@@ -1,7 +1,7 @@
 /** Detects pictures whose bytes have another layout than stated, and a frame that was not passed to `decode`. */
 import { type Frame, affineOf } from "../decode/frame.ts";
 import type { ImageInput } from "../decode/prepare.ts";
-import type { Check } from "./check.ts";
+import type { Check, Moment } from "./check.ts";
 
 /** Count of pictures that are checked, without blank ones. All pictures of a stream have the same layout. */
 const PICTURES = 3;
@@ -15,18 +15,14 @@ const FLAT = 0.5;
 /** Makes the check of a picture's bytes. */
 export function pictureCheck(): Check {
   let remaining = PICTURES;
-  return {
-    id: "picture",
-    when: "picture",
-    needs: "frame",
-    run({ picture }) {
-      if (remaining === 0 || picture === null) return null;
-      const samples = samplesOf(picture.data);
-      if (isBlank(samples)) return null;
-      remaining--;
-      return noteOfPicture(picture, samples);
-    },
+  const run = ({ picture }: Moment): string | null => {
+    if (remaining === 0 || picture === null) return null;
+    const samples = samplesOf(picture.data);
+    if (isBlank(samples)) return null;
+    remaining--;
+    return noteOfPicture(picture, samples);
   };
+  return ["picture", "picture", run];
 }
 
 /** True if a picture has too little contrast for a conclusion. */

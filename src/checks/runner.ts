@@ -16,11 +16,11 @@ const [TENSORS, IMAGE, FIRST_BOXES, BOXES, NO_BOXES, RESULT, EMPTY, PICTURE, PAC
 const startsOnce = (when: When): boolean => when.startsWith("first ");
 
 export class CheckRunner implements FrameChecks {
-  readonly #rows: readonly CheckRow[];
+  readonly #rows: readonly CheckRow<never>[];
   readonly #decoder: CheckedDecoder;
   readonly #notes: Notes;
   /** Checks that still run, by the index of their moment. The lists become shorter, because most checks run once. */
-  #pending: Check[][];
+  #pending: Check<never>[][];
   #empty = new EmptyFrames();
   /** Notes on pictures. They stay valid for the next plan. */
   readonly #ofPictures: string[] = [];
@@ -31,7 +31,7 @@ export class CheckRunner implements FrameChecks {
   /** The facts that checks may read. All frames share this object, so that a frame allocates nothing. */
   readonly #moment: Mutable<Moment>;
 
-  constructor(rows: readonly CheckRow[], decoder: CheckedDecoder) {
+  constructor(rows: readonly CheckRow<never>[], decoder: CheckedDecoder) {
     const { notes, labels, classes } = decoder;
     this.#rows = rows;
     this.#decoder = decoder;
@@ -62,9 +62,9 @@ export class CheckRunner implements FrameChecks {
   }
 
   /** Returns all checks by the index of their moment. */
-  #start(): Check[][] {
+  #start(): Check<never>[][] {
     const checks = this.#rows.map((row) => (typeof row === "function" ? row() : row));
-    return MOMENTS.map((when) => checks.filter((check) => check.when === when));
+    return MOMENTS.map((when) => checks.filter(([, at]) => at === when));
   }
 
   get wantsWhole(): boolean {
@@ -73,7 +73,9 @@ export class CheckRunner implements FrameChecks {
 
   begin(work: Checked, labels: readonly string[] | null): void {
     const pictures = this.#pending[PICTURE];
-    this.#pending = this.#start().map((checks) => checks.filter(({ applies }) => applies?.(work) ?? true));
+    this.#pending = this.#start().map((checks) =>
+      checks.filter(([, , , more]) => more?.applies?.(work) ?? true),
+    );
     this.#pending[PICTURE] = pictures;
     this.#empty = new EmptyFrames();
     this.#moment.work = work;
@@ -152,16 +154,17 @@ export class CheckRunner implements FrameChecks {
     const checks = this.#pending[moment];
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i];
+      const [id, , run, more] = check;
       // If a check returns a note, this list is replaced by a shorter one. Skip the checks that are no longer in the
       // list.
       const isSilent = this.#pending[moment] !== checks && !this.#pending[moment].includes(check);
       // Skip a check of whole tensors if the slots hold only gathered rows.
-      if (isSilent || (check.needs === "tensors" && !this.#moment.isWhole)) continue;
-      const note = (check.run as (at: Moment) => string | null)(this.#moment);
+      if (isSilent || (more?.readsTensors === true && !this.#moment.isWhole)) continue;
+      const note = (run as (at: Moment) => string | null)(this.#moment);
       if (note === null) continue;
       this.#notes.add(note);
       if (moment === PICTURE) this.#ofPictures.push(note);
-      this.#end(check.id);
+      this.#end(id);
     }
     if (checks.length > 0 && startsOnce(MOMENTS[moment])) this.#pending[moment] = [];
   }
@@ -169,7 +172,7 @@ export class CheckRunner implements FrameChecks {
   /** Removes a check that returned a note, and the checks that would describe the same mistake. */
   #end(told: string): void {
     this.#pending = this.#pending.map((checks) =>
-      checks.filter(({ id, unless }) => id !== told && !unless?.includes(told)),
+      checks.filter(([id, , , more]) => id !== told && !more?.unless?.includes(told)),
     );
   }
 }
