@@ -13,6 +13,18 @@ export const archiveTask = (metadata: FieldReader, config: Config): Partial<Conf
     .map((readFields) => readFields(metadata, config))
     .find((fields) => fields !== null) ?? null;
 
+/** Returns the fields of a task whose outputs play roles. They count among the outputs of the head. */
+const fieldsOf = (
+  config: Config,
+  task: TaskConfig,
+  roles: Config["roles"],
+  outputs: readonly string[],
+): Partial<Config> => ({
+  task,
+  roles: { ...config.roles, ...roles },
+  headOutputs: config.headOutputs && [...new Set([...config.headOutputs, ...outputs])],
+});
+
 /** Metadata keys under which archives name the outputs of keypoints. The last two are of older archives. */
 const OUTPUT_KEYS = ["keypoints_outputs", "keypoint_outputs", "kpts_outputs"];
 
@@ -48,12 +60,7 @@ function readKeypoints(metadata: FieldReader, config: Config): Partial<Config> |
   const usual = outputs.filter((name) => /kpt_output/i.test(name));
   const areOutputs = stated.length > 0 && stated.every((name) => outputs.includes(name));
   const keypoints = areOutputs || usual.length === 0 ? stated : usual;
-  if (keypoints.length === 0) return { task };
-  return {
-    task,
-    roles: { ...config.roles, keypoints },
-    headOutputs: config.headOutputs && [...new Set([...config.headOutputs, ...keypoints])],
-  };
+  return keypoints.length === 0 ? { task } : fieldsOf(config, task, { keypoints }, keypoints);
 }
 
 /** Reads the mask fields of an archive's head. Returns `null` if the head has no masks. */
@@ -68,26 +75,20 @@ function readMaskFields(metadata: FieldReader, config: Config): Partial<Config> 
   const count = metadata.take("n_prototypes", COUNT);
   if (count === null && maskOutputs === null && prototypes === undefined) return null;
   const outputs = [...coefficients, ...(prototypes === undefined ? [] : [prototypes])];
-  return {
-    task: { name: "segment", ...(count !== null && { maskCoefficients: count }) },
-    roles: {
-      ...config.roles,
-      ...(coefficients.length > 0 && { coefficients }),
-      ...(prototypes !== undefined && { prototypes }),
-    },
-    headOutputs: config.headOutputs && [...new Set([...config.headOutputs, ...outputs])],
+  const task: TaskConfig = { name: "segment", ...(count !== null && { maskCoefficients: count }) };
+  const roles = {
+    ...(coefficients.length > 0 && { coefficients }),
+    ...(prototypes !== undefined && { prototypes }),
   };
+  return fieldsOf(config, task, roles, outputs);
 }
 
 /** Returns the outputs of angles, `null` for none. The exporter of NN Archives decodes them, so they are radians. */
 function readAngles(metadata: FieldReader, config: Config): Partial<Config> | null {
   const angles = metadata.texts("angles_outputs");
-  if (!angles?.length) return null;
-  return {
-    task: { name: "oriented", angleForm: "radians" },
-    roles: { ...config.roles, angles },
-    headOutputs: config.headOutputs && [...new Set([...config.headOutputs, ...angles])],
-  };
+  return angles?.length
+    ? fieldsOf(config, { name: "oriented", angleForm: "radians" }, { angles }, angles)
+    : null;
 }
 
 /** Reads the fields of depthai's PPTextDetectionParser, by which core/archive-parsers.ts settled the family. */

@@ -126,8 +126,7 @@ export class ByteTrack implements Method {
     filter.update(tracks.filter, row * FILTER, measured);
     filter.corners(tracks.filter, row * FILTER, tracks.box, row * 4);
     tracks.stage[row] = TRACKED;
-    tracks.detection[row] = detection;
-    tracks.seen[row] = frame.time;
+    tracks.find(row, detection, frame);
   }
 
   private start(detection: number, frame: TrackerFrame): void {

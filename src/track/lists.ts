@@ -1,6 +1,6 @@
 /** Arrays that grow and are reused, so that a frame allocates nothing. */
 
-type Column = Float64Array<ArrayBuffer> | Int32Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
+export type Column = Float64Array<ArrayBuffer> | Int32Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
 
 /** Returns the array, or a longer copy if it has fewer than `length` elements. */
 export function room<T extends Column>(column: T, length: number): T {

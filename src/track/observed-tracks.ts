@@ -1,7 +1,6 @@
 /** The tracks of OC-SORT. */
 import { FILTER } from "./filter.ts";
 import type { TrackerFrame } from "./frame.ts";
-import { room } from "./lists.ts";
 import { Tracks } from "./tracks.ts";
 
 /** Tracks that remember their detections, except the first, as published. */
@@ -26,7 +25,17 @@ export class ObservedTracks extends Tracks {
 
   /** @param ring count of detections that a track remembers */
   constructor(ring: number) {
-    super();
+    super([
+      ["remembered", 1],
+      ["newest", 1],
+      ["ringBoxes", ring * 4],
+      ["ringTimes", ring],
+      ["last", 4],
+      ["direction", 2],
+      ["measured", 4],
+      ["frozen", FILTER],
+      ["frozenAt", 1],
+    ]);
     this.ring = ring;
   }
 
@@ -67,33 +76,5 @@ export class ObservedTracks extends Tracks {
         if (Math.abs(time - ago - ringTimes[place]) < 0.5) return place * 4;
       }
     return (row * ring + this.newest[row]) * 4;
-  }
-
-  protected override move(from: number, to: number): void {
-    super.move(from, to);
-    const { ring } = this;
-    this.remembered[to] = this.remembered[from];
-    this.newest[to] = this.newest[from];
-    this.ringBoxes.copyWithin(to * ring * 4, from * ring * 4, (from + 1) * ring * 4);
-    this.ringTimes.copyWithin(to * ring, from * ring, (from + 1) * ring);
-    this.last.copyWithin(to * 4, from * 4, (from + 1) * 4);
-    this.direction.copyWithin(to * 2, from * 2, (from + 1) * 2);
-    this.measured.copyWithin(to * 4, from * 4, (from + 1) * 4);
-    this.frozen.copyWithin(to * FILTER, from * FILTER, (from + 1) * FILTER);
-    this.frozenAt[to] = this.frozenAt[from];
-  }
-
-  protected override grow(): void {
-    super.grow();
-    const n = this.id.length;
-    this.remembered = room(this.remembered, n);
-    this.newest = room(this.newest, n);
-    this.ringBoxes = room(this.ringBoxes, n * this.ring * 4);
-    this.ringTimes = room(this.ringTimes, n * this.ring);
-    this.last = room(this.last, n * 4);
-    this.direction = room(this.direction, n * 2);
-    this.measured = room(this.measured, n * 4);
-    this.frozen = room(this.frozen, n * FILTER);
-    this.frozenAt = room(this.frozenAt, n);
   }
 }

@@ -213,9 +213,7 @@ export class OcSort implements Method {
     if (tracks.frozenAt[row] === tracks.frozenAt[row]) this.replay(row, frame);
     filter.update(tracks.filter, row * FILTER, measured);
     tracks.measured.set(measured, row * 4);
-    tracks.detection[row] = detection;
-    tracks.seen[row] = frame.time;
-    tracks.streak[row]++;
+    tracks.find(row, detection, frame);
   }
 
   /** Records that a track was not found. At the first frame of a gap, keeps the filter for `replay`. */

@@ -54,9 +54,7 @@ export class Sort implements Method {
     measureArea(frame.boxes, detection * 4, measured, 0);
     filter.update(tracks.filter, row * FILTER, measured);
     filter.corners(tracks.filter, row * FILTER, tracks.box, row * 4);
-    tracks.detection[row] = detection;
-    tracks.seen[row] = frame.time;
-    tracks.streak[row]++;
+    tracks.find(row, detection, frame);
   }
 
   private start(detection: number, frame: TrackerFrame): void {

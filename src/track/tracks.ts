@@ -1,7 +1,7 @@
 /** The state of all tracks of a tracker: one row per track, in order of birth, as columns that grow. */
 import { FILTER } from "./filter.ts";
 import type { TrackerFrame } from "./frame.ts";
-import { room } from "./lists.ts";
+import { type Column, room } from "./lists.ts";
 
 /** Stage of a track. */
 export const UNCONFIRMED = 0;
@@ -9,9 +9,25 @@ export const TRACKED = 1;
 export const LOST = 2;
 export const REMOVED = 3;
 
+/** A column by name, and how many values of it a track has. */
+type Width = readonly [column: string, values: number];
+
+const WIDTHS: readonly Width[] = [
+  ["id", 1],
+  ["stage", 1],
+  ["classId", 1],
+  ["streak", 1],
+  ["detection", 1],
+  ["born", 1],
+  ["seen", 1],
+  ["filter", FILTER],
+  ["box", 4],
+];
+
 export class Tracks {
   length = 0;
   private lastId = 0;
+  private readonly widths: readonly Width[];
 
   id = new Int32Array(0);
   stage = new Uint8Array(0);
@@ -26,6 +42,11 @@ export class Tracks {
   filter = new Float64Array(0);
   /** Corners of the filter's box: x1, y1, x2, y2 in pixels. */
   box = new Float64Array(0);
+
+  /** @param more columns of a derived class */
+  constructor(more: readonly Width[] = []) {
+    this.widths = [...WIDTHS, ...more];
+  }
 
   /** Adds a track for a detection, with the next id. Returns its row. */
   add(frame: TrackerFrame, detection: number): number {
@@ -61,30 +82,23 @@ export class Tracks {
     this.length = kept;
   }
 
+  /** Records that a track was found. */
+  find(row: number, detection: number, frame: TrackerFrame): void {
+    this.detection[row] = detection;
+    this.seen[row] = frame.time;
+    this.streak[row]++;
+  }
+
   /** Copies a row over another one. */
-  protected move(from: number, to: number): void {
-    this.id[to] = this.id[from];
-    this.stage[to] = this.stage[from];
-    this.classId[to] = this.classId[from];
-    this.streak[to] = this.streak[from];
-    this.detection[to] = this.detection[from];
-    this.born[to] = this.born[from];
-    this.seen[to] = this.seen[from];
-    this.filter.copyWithin(to * FILTER, from * FILTER, (from + 1) * FILTER);
-    this.box.copyWithin(to * 4, from * 4, (from + 1) * 4);
+  private move(from: number, to: number): void {
+    const columns = this as unknown as Record<string, Column>;
+    for (const [name, n] of this.widths) columns[name].copyWithin(to * n, from * n, (from + 1) * n);
   }
 
   /** Makes room for at least one more track. */
-  protected grow(): void {
-    const n = Math.max(16, 2 * this.id.length);
-    this.id = room(this.id, n);
-    this.stage = room(this.stage, n);
-    this.classId = room(this.classId, n);
-    this.streak = room(this.streak, n);
-    this.detection = room(this.detection, n);
-    this.born = room(this.born, n);
-    this.seen = room(this.seen, n);
-    this.filter = room(this.filter, n * FILTER);
-    this.box = room(this.box, n * 4);
+  private grow(): void {
+    const columns = this as unknown as Record<string, Column>;
+    const rows = Math.max(16, 2 * this.id.length);
+    for (const [name, n] of this.widths) columns[name] = room(columns[name], rows * n);
   }
 }

@@ -1,23 +1,20 @@
 /** Reads metadata that describe a network as JSON under one key, such as `rfdetr_inference` of RF-DETR. */
-import { type Exporter, METADATA_FORMS, type Task } from "../../core/exporters.ts";
+import { type Exporter, METADATA_FORMS } from "../../core/exporters.ts";
 import { COUNT, type Rule } from "../../core/options.ts";
 import { FieldReader, TEXT, isObject, isText, isWhole } from "../fields.ts";
-import type { Roles, TypedOptions } from "../types.ts";
+import type { Roles } from "../types.ts";
 import { refuseFile } from "./bytes.ts";
+import type { Model } from "./types.ts";
 
 /** Largest accepted class count. */
 const MAX_CLASSES = 100_000;
 
 /** Facts about a network from such metadata. */
-export interface InferenceMetadata {
+export interface InferenceMetadata extends Pick<Model, "task" | "names" | "inputSize" | "options"> {
   readonly exporter: Exporter;
-  readonly task: Task | null;
   readonly taskName: string | null;
-  readonly names: readonly string[] | null;
-  readonly inputSize: readonly [number, number] | null;
   /** Keypoint count of the class with the most. The keypoints of other classes are padded to it. */
   readonly keypoints: number | null;
-  readonly options: Partial<TypedOptions>;
 }
 
 /** Returns what the metadata state, `null` without such a key. Throws a ConfigError if it cannot be read. */

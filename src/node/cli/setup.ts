@@ -14,6 +14,8 @@ import {
   mostBytes,
   numberOf,
   numbersOf,
+  pairOf,
+  parsed,
   sizeOf,
   textOf,
   textsOf,
@@ -114,11 +116,7 @@ function labelsOfFile(file: Uint8Array, path: string): readonly string[] {
 }
 
 function keypointsOf(values: Values): [number, number] | undefined {
-  const value = textOf(values, "keypoints");
-  if (value === undefined) return undefined;
-  const match = /^([1-9]\d{0,3})x([23])$/i.exec(value);
-  if (!match) throw wrongValue("keypoints", value, "KxV, for example 17x3 or 4x2");
-  return [Number(match[1]), Number(match[2])];
+  return pairOf(values, "keypoints", "KxV, for example 17x3 or 4x2", /^([1-9]\d{0,3})x([23])$/i);
 }
 
 /** Reads --role. If the user gives a role twice, two tensors have the role. */
@@ -138,13 +136,13 @@ function rolesOf(values: Values): Record<string, string | string[]> | undefined 
 }
 
 function anchorMasksOf(values: Values): unknown {
-  const value = textOf(values, "anchor-masks");
-  if (value === undefined) return undefined;
-  try {
-    return JSON.parse(value);
-  } catch {
-    throw wrongValue("anchor-masks", value, `JSON, for example {"side26":[0,1,2],"side13":[3,4,5]}`);
-  }
+  return parsed(values, "anchor-masks", `JSON, for example {"side26":[0,1,2],"side13":[3,4,5]}`, (value) => {
+    try {
+      return JSON.parse(value) as unknown;
+    } catch {
+      return undefined;
+    }
+  });
 }
 
 async function priorsOf(values: Values): Promise<Float32Array | undefined> {

@@ -21,6 +21,20 @@ export const textOf = (values: Values, option: string): string | undefined =>
 export const textsOf = (values: Values, option: string): readonly string[] | undefined =>
   values[option] as readonly string[] | undefined;
 
+/** Reads an option by `parse`, which returns undefined for a wrong value. */
+export function parsed<T>(
+  values: Values,
+  option: string,
+  expected: string,
+  parse: (value: string) => T | undefined,
+): T | undefined {
+  const value = textOf(values, option);
+  if (value === undefined) return undefined;
+  const found = parse(value);
+  if (found === undefined) throw wrongValue(option, value, expected);
+  return found;
+}
+
 /** Reads a number in `low..high`. */
 export function numberOf(
   values: Values,
@@ -28,12 +42,10 @@ export function numberOf(
   low = -Infinity,
   high = Infinity,
 ): number | undefined {
-  const value = textOf(values, option);
-  if (value === undefined) return undefined;
-  const number = Number(value);
-  if (value.trim() === "" || !(number >= low && number <= high))
-    throw wrongValue(option, value, `a number from ${low} to ${high}`);
-  return number;
+  return parsed(values, option, `a number from ${low} to ${high}`, (value) => {
+    const number = Number(value);
+    return value.trim() !== "" && number >= low && number <= high ? number : undefined;
+  });
 }
 
 /** Reads a whole number of at least `low`. */
@@ -55,47 +67,41 @@ export function numbersOf(
   expected = "numbers separated by commas",
   isRight: (numbers: readonly number[]) => boolean = () => true,
 ): number[] | undefined {
-  const value = textOf(values, option);
-  if (value === undefined) return undefined;
-  const numbers = value
-    .split(/[\s,]+/)
-    .filter((word) => word !== "")
-    .map(Number);
-  if (numbers.length === 0 || !numbers.every(Number.isFinite) || !isRight(numbers))
-    throw wrongValue(option, value, expected);
-  return numbers;
+  return parsed(values, option, expected, (value) => {
+    const words = value.split(/[\s,]+/).filter((word) => word !== "");
+    const numbers = words.map(Number);
+    return numbers.length > 0 && numbers.every(Number.isFinite) && isRight(numbers) ? numbers : undefined;
+  });
 }
 
 /** Reads one of several words. */
-export function oneOf<const W extends string>(
+export const oneOf = <const W extends string>(
   values: Values,
   option: string,
   words: readonly W[],
-): W | undefined {
-  const value = textOf(values, option);
-  if (value === undefined) return undefined;
-  const known = words.find((word) => word === value);
-  if (known === undefined) throw wrongValue(option, value, words.join(", "));
-  return known;
-}
+): W | undefined => parsed(values, option, words.join(", "), (value) => words.find((word) => word === value));
+
+/** Reads two numbers by a pattern with a group for each. */
+export const pairOf = (
+  values: Values,
+  option: string,
+  expected: string,
+  pattern: RegExp,
+): [number, number] | undefined =>
+  parsed(values, option, expected, (value) => {
+    const match = pattern.exec(value);
+    return match ? [Number(match[1]), Number(match[2])] : undefined;
+  });
 
 /** Reads a size such as 640x480. */
-export function sizeOf(values: Values, option: string): [number, number] | undefined {
-  const value = textOf(values, option);
-  if (value === undefined) return undefined;
-  const match = /^([1-9]\d{0,5})x([1-9]\d{0,5})$/i.exec(value);
-  if (!match) throw wrongValue(option, value, "WxH, for example 640x480");
-  return [Number(match[1]), Number(match[2])];
-}
+export const sizeOf = (values: Values, option: string): [number, number] | undefined =>
+  pairOf(values, option, "WxH, for example 640x480", /^([1-9]\d{0,5})x([1-9]\d{0,5})$/i);
 
 /** Reads names separated by commas. */
 export function listOf(values: Values, option: string): string[] | undefined {
-  const value = textOf(values, option);
-  if (value === undefined) return undefined;
-  const words = value
-    .split(",")
-    .map((word) => word.trim())
-    .filter((word) => word !== "");
-  if (words.length === 0) throw wrongValue(option, value, "names separated by commas");
-  return words;
+  return parsed(values, option, "names separated by commas", (value) => {
+    const words = value.split(",").map((word) => word.trim());
+    const names = words.filter((word) => word !== "");
+    return names.length > 0 ? names : undefined;
+  });
 }
