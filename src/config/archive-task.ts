@@ -31,7 +31,6 @@ const OUTPUT_KEYS = ["keypoints_outputs", "keypoint_outputs", "kpts_outputs"];
 /** Metadata keys under which archives list the names of keypoints. The archive format defines only the first one. */
 const NAME_KEYS = ["keypoint_label_names", "keypoint_names", "keypoint_labels"];
 
-/** Reads the keypoint fields of an archive's head. Returns `null` if the head has no keypoints. */
 function readKeypoints(metadata: FieldReader, config: Config): Partial<Config> | null {
   const nameKey = NAME_KEYS.find((key) => metadata.has(key)) ?? NAME_KEYS[0];
   const names = metadata.texts(nameKey);
@@ -63,7 +62,6 @@ function readKeypoints(metadata: FieldReader, config: Config): Partial<Config> |
   return keypoints.length === 0 ? { task } : fieldsOf(config, task, { keypoints }, keypoints);
 }
 
-/** Reads the mask fields of an archive's head. Returns `null` if the head has no masks. */
 function readMaskFields(metadata: FieldReader, config: Config): Partial<Config> | null {
   const names = (config.outputs ?? []).map(({ name }) => name);
   const prototypes =

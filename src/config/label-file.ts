@@ -60,7 +60,6 @@ function plain(lines: readonly string[]): LabelFile {
   return { labels };
 }
 
-/** Returns names ordered by the ids before them. */
 function byId(rows: readonly (readonly [id: number, name: string])[]): LabelFile {
   const labels: string[] = [];
   for (const [id, name] of rows) {

@@ -26,42 +26,30 @@ export interface ParserTraits {
   readonly keypointRefinement?: "none";
 }
 
+/** Returns a parser whose defaults are the thresholds of confidence and IoU, and the limit of detections. */
+const parserOf = (
+  parser: string,
+  family: Family,
+  [confidenceThreshold, iouThreshold, maxDetections]: readonly [number, number, number],
+  more?: Omit<ParserTraits, "parser" | "defaults">,
+): ParserTraits => ({
+  parser,
+  defaults: { family, confidenceThreshold, iouThreshold, maxDetections },
+  ...more,
+});
+
 /** Parsers of one family each. */
 export const PARSERS: readonly ParserTraits[] = [
-  {
-    parser: "SCRFDParser",
-    defaults: { family: "scrfd", confidenceThreshold: 0.5, iouThreshold: 0.5, maxDetections: 100 },
-  },
-  {
-    parser: "YuNetParser",
-    defaults: { family: "yunet", confidenceThreshold: 0.8, iouThreshold: 0.3, maxDetections: 5000 },
-  },
-  {
-    parser: "MPPalmDetectionParser",
-    defaults: { family: "mediapipe-palm", confidenceThreshold: 0.5, iouThreshold: 0.5, maxDetections: 100 },
-  },
-  {
-    parser: "KeypointParser",
-    defaults: { family: "keypoints", confidenceThreshold: 0.5, iouThreshold: 0.5, maxDetections: 1 },
-  },
-  {
-    parser: "HRNetParser",
-    defaults: { family: "hrnet", confidenceThreshold: 0.5, iouThreshold: 0.5, maxDetections: 1 },
-    keypointRefinement: "none",
-  },
-  {
-    parser: "SuperAnimalParser",
-    defaults: { family: "superanimal", confidenceThreshold: 0.5, iouThreshold: 0.5, maxDetections: 1 },
-  },
-  {
-    parser: "PPTextDetectionParser",
-    defaults: { family: "dbnet", confidenceThreshold: 0.5, iouThreshold: 0.5, maxDetections: 100 },
-  },
-  {
-    parser: "ClassificationParser",
-    defaults: { family: "classifier", confidenceThreshold: 0, iouThreshold: 0.5, maxDetections: 1000 },
+  /* @__PURE__ */ parserOf("SCRFDParser", "scrfd", [0.5, 0.5, 100]),
+  /* @__PURE__ */ parserOf("YuNetParser", "yunet", [0.8, 0.3, 5000]),
+  /* @__PURE__ */ parserOf("MPPalmDetectionParser", "mediapipe-palm", [0.5, 0.5, 100]),
+  /* @__PURE__ */ parserOf("KeypointParser", "keypoints", [0.5, 0.5, 1]),
+  /* @__PURE__ */ parserOf("HRNetParser", "hrnet", [0.5, 0.5, 1], { keypointRefinement: "none" }),
+  /* @__PURE__ */ parserOf("SuperAnimalParser", "superanimal", [0.5, 0.5, 1]),
+  /* @__PURE__ */ parserOf("PPTextDetectionParser", "dbnet", [0.5, 0.5, 100]),
+  /* @__PURE__ */ parserOf("ClassificationParser", "classifier", [0, 0.5, 1000], {
     softmaxKey: "is_softmax",
-  },
+  }),
   {
     // The parser takes the best score column of each query. No column is the background. A third output holds masks.
     parser: "RFDETRParser",

@@ -172,7 +172,6 @@ function room(name: EngineName, n: number, max: number): Workspace {
   return { engine, max, at, isCounting: false };
 }
 
-/** Copies the columns without conversion. */
 function copyColumns(
   w: Workspace,
   boxes: ArrayLike<number>,
@@ -239,7 +238,6 @@ function allWell({ engine, at }: Workspace, n: number): boolean {
   return i === end;
 }
 
-/** True if the corners are finite and in order, and the score is a number. */
 function isWell(f32: Float32Array, box: number, score: number): boolean {
   const wide = f32[box + 2] - f32[box];
   const high = f32[box + 3] - f32[box + 1];

@@ -72,7 +72,6 @@ const orderOf = ({ dims, layout }: HeadTensor): string[] =>
 /** Largest count of cells whose values are read. */
 const MOST_CELLS = 256;
 
-/** True if the values of the first image are possible in this interpretation. */
 function isPossible(
   { name, scores, heads: [head] }: Interpretation,
   classes: number | null,

@@ -85,7 +85,6 @@ const WARM_UP: Rule<number> = [
   (x) => Number.isInteger(x) && (x as number) >= 0 && (x as number) <= 1000,
 ];
 
-/** Opens one network, and runs it on a blank image to warm up. */
 async function openDetector<Opened>(
   source: DetectorSource<Opened>,
   options: DetectorOptions,

@@ -85,40 +85,24 @@ export function onnxRuntime(ort: Ort, options: OrtOptions = {}): Runtime<Uint8Ar
   return {
     name: "onnxRuntime",
     open: async (model) =>
-      new OnnxSession(
+      sessionOf(
         ort,
         ArrayBuffer.isView(model) ? await ort.InferenceSession.create(model as Uint8Array, all) : model,
       ),
   };
 }
 
-class OnnxSession implements Session {
-  readonly feedsConstants = true;
-  readonly overlaps: boolean;
-  readonly inputs: Session["inputs"];
-  readonly #ort: Ort;
-  readonly #session: OrtSession;
-
-  constructor(ort: Ort, session: OrtSession) {
-    this.#ort = ort;
-    this.#session = session;
-    // onnxruntime-node 1.30 runs the network on the calling thread, so nothing overlaps.
-    this.overlaps = !isNode(ort);
-    const { inputNames, inputMetadata = [] } = session;
-    this.inputs = inputNames.map((name) => {
-      const known = inputMetadata.find((input) => input.name === name);
-      return { name, dims: known?.shape ?? null, type: known?.type ?? null };
-    });
-  }
-
-  createLane(input: InputSpec): Lane {
-    return new OnnxLane(this.#ort, this.#session, input);
-  }
-
-  async close(): Promise<void> {
-    await this.#session.release?.();
-  }
-}
+const sessionOf = (ort: Ort, session: OrtSession): Session => ({
+  feedsConstants: true,
+  // onnxruntime-node 1.30 runs the network on the calling thread, so nothing overlaps.
+  overlaps: !isNode(ort),
+  inputs: session.inputNames.map((name) => {
+    const known = session.inputMetadata?.find((input) => input.name === name);
+    return { name, dims: known?.shape ?? null, type: known?.type ?? null };
+  }),
+  createLane: (input) => new OnnxLane(ort, session, input),
+  close: async () => session.release?.(),
+});
 
 const isNode = (ort: Ort): boolean => ort.env.versions?.node !== undefined;
 

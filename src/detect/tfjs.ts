@@ -3,7 +3,6 @@ import { TensorError } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import type { SlotArray, TensorInput } from "../core/tensor.ts";
 import type { Outputs } from "../decode/inputs.ts";
-import type { OwnInput } from "../decode/prepare.ts";
 import { type InputSpec, type Lane, type Runtime, type Session, checkModule, ownInput } from "./session.ts";
 
 /** The members of a TensorFlow.js tensor that are used here. */
@@ -70,7 +69,7 @@ export function tfjs(tf: Tf, options: { readonly executeAsync?: boolean } = {}):
           dims: shape,
           type: dtype === "int32" ? "uint8" : dtype,
         })) ?? [{ name: "input", dims: null, type: null }],
-        createLane: (input) => new TfLane(tf, model, input, options.executeAsync ?? false),
+        createLane: (input) => laneOf(tf, model, input, options.executeAsync ?? false),
         close: () => model.dispose?.(),
       } satisfies Session;
     },
@@ -80,75 +79,56 @@ export function tfjs(tf: Tf, options: { readonly executeAsync?: boolean } = {}):
 /** TensorFlow.js' name of each element type that the input for the picture can have. */
 const TYPES: { readonly [type: string]: string } = { f32: "float32", u8: "int32" };
 
-class TfLane implements Lane {
-  readonly #tf: Tf;
-  readonly #model: TfModel;
-  readonly #spec: InputSpec;
-  readonly #input: OwnInput;
-  readonly #isAsync: boolean;
-  #tensors: TfTensor[] = [];
+function laneOf(tf: Tf, model: TfModel, { dims, type, ...spec }: InputSpec, isAsync: boolean): Lane {
+  if (!(type in TYPES))
+    throw new TensorError(`tfjs: got an input of ${type}, expected f32 or u8: it has no other`);
+  const input = ownInput({ dims, type, ...spec });
+  let tensors: TfTensor[] = [];
 
-  constructor(tf: Tf, model: TfModel, input: InputSpec, isAsync: boolean) {
-    if (!(input.type in TYPES))
-      throw new TensorError(`tfjs: got an input of ${input.type}, expected f32 or u8: it has no other`);
-    this.#tf = tf;
-    this.#model = model;
-    this.#spec = input;
-    this.#input = ownInput(input);
-    this.#isAsync = isAsync;
-  }
-
-  input(): SlotArray {
-    return this.#input.data;
-  }
-
-  async run(): Promise<Outputs> {
-    const { dims, type } = this.#spec;
-    const picture = this.#tf.tensor(this.#input.data as never, dims as never, TYPES[type] as never);
-    try {
-      const { executeAsync } = this.#model;
-      const found =
-        this.#isAsync && executeAsync
-          ? await executeAsync.call(this.#model, picture as never)
-          : this.#model.predict(picture as never);
-      return await this.#outputsOf(found);
-    } finally {
-      picture.dispose();
-    }
-  }
-
+  /** Returns a view of the memory of the backend "wasm", valid until the next tensor; a copy on others. */
+  const read = async (tensor: TfTensor): Promise<SlotArray> => {
+    const backend = tf.backend() as { typedArrayFromHeap?(tensor: TfTensor): SlotArray };
+    const view = tf.getBackend() === "wasm" ? backend.typedArrayFromHeap?.(tensor) : undefined;
+    return view ?? ((await tensor.data()) as SlotArray);
+  };
   /** Returns outputs by name, from a record or in the order of the model's list. */
-  async #outputsOf(result: unknown): Promise<Outputs> {
+  const outputsOf = async (result: unknown): Promise<Outputs> => {
     const list = isTensor(result) ? [result] : result;
     if (typeof list !== "object" || list === null)
       throw new TensorError(
         `tfjs: got ${show(result)} of the model, expected a tensor, a list or a record of tensors`,
       );
     const names = Array.isArray(list)
-      ? list.map((_, i) => this.#model.outputs?.[i]?.name ?? `output${i}`)
+      ? list.map((_, i) => model.outputs?.[i]?.name ?? `output${i}`)
       : Object.keys(list);
     const outputs: Record<string, TensorInput> = {};
-    this.#tensors = Object.values(list) as TfTensor[];
-    for (const [i, tensor] of this.#tensors.entries())
-      outputs[names[i]] = { data: await this.#read(tensor), dims: tensor.shape };
+    tensors = Object.values(list) as TfTensor[];
+    for (const [i, tensor] of tensors.entries())
+      outputs[names[i]] = { data: await read(tensor), dims: tensor.shape };
     return outputs;
-  }
-
-  /** Returns a view of the memory of the backend "wasm", valid until the next tensor; a copy on others. */
-  async #read(tensor: TfTensor): Promise<SlotArray> {
-    const backend = this.#tf.backend() as { typedArrayFromHeap?(tensor: TfTensor): SlotArray };
-    const view = this.#tf.getBackend() === "wasm" ? backend.typedArrayFromHeap?.(tensor) : undefined;
-    return view ?? ((await tensor.data()) as SlotArray);
-  }
-
-  release(): void {
-    for (const tensor of this.#tensors) tensor.dispose();
-    this.#tensors = [];
-  }
-
-  close(): void {
-    this.release();
-  }
+  };
+  const release = (): void => {
+    for (const tensor of tensors) tensor.dispose();
+    tensors = [];
+  };
+  return {
+    input: () => input.data,
+    run: async () => {
+      const picture = tf.tensor(input.data as never, dims as never, TYPES[type] as never);
+      try {
+        const { executeAsync } = model;
+        return await outputsOf(
+          isAsync && executeAsync
+            ? await executeAsync.call(model, picture as never)
+            : model.predict(picture as never),
+        );
+      } finally {
+        picture.dispose();
+      }
+    },
+    release,
+    close: release,
+  };
 }
 
 const isTensor = (value: unknown): value is TfTensor =>

@@ -1,7 +1,6 @@
 /** Adapter for TensorFlow Lite in the browser (@tensorflow/tfjs-tflite). */
 import { TensorError } from "../core/errors.ts";
 import type { SlotArray, TensorInput } from "../core/tensor.ts";
-import type { Outputs } from "../decode/inputs.ts";
 import { type Lane, type Runtime, type Session, checkModule } from "./session.ts";
 
 /** A tensor of the interpreter. `data` is a view of its memory. */
@@ -57,7 +56,7 @@ export function tflite(module: Tflite, options: object = {}): Runtime<Uint8Array
       const opened = ArrayBuffer.isView(model)
         ? await module.loadTFLiteModel(bufferOf(model as Uint8Array), options)
         : model;
-      return new TfliteSession(runnerOf(opened));
+      return sessionOf(runnerOf(opened));
     },
   };
 }
@@ -79,55 +78,33 @@ function runnerOf(model: object): TfliteRunner {
 
 const dimsOf = ({ shape }: TfliteTensor): number[] => shape.split(",").map(Number);
 
-/** A session has one lane: the interpreter has one set of outputs, which must be decoded before the next run. */
-class TfliteSession implements Session {
-  readonly overlaps = false;
-  readonly inputs: Session["inputs"];
-  readonly #runner: TfliteRunner;
+/** Frames do not overlap: the interpreter has one set of outputs, which must be decoded before the next run. */
+const sessionOf = (runner: TfliteRunner): Session => ({
+  overlaps: false,
+  inputs: runner.getInputs().map((tensor) => ({
+    name: tensor.name,
+    dims: dimsOf(tensor),
+    type: tensor.dataType,
+  })),
+  createLane: () => laneOf(runner),
+  close: () => runner.cleanUp?.(),
+});
 
-  constructor(runner: TfliteRunner) {
-    this.#runner = runner;
-    this.inputs = runner
-      .getInputs()
-      .map((tensor) => ({ name: tensor.name, dims: dimsOf(tensor), type: tensor.dataType }));
-  }
-
-  createLane(): Lane {
-    return new TfliteLane(this.#runner);
-  }
-
-  close(): void {
-    this.#runner.cleanUp?.();
-  }
-}
-
-class TfliteLane implements Lane {
-  readonly #runner: TfliteRunner;
-  readonly #outputs: Record<string, TensorInput> = {};
-
-  constructor(runner: TfliteRunner) {
-    this.#runner = runner;
-  }
-
-  input(): SlotArray {
-    return this.#runner.getInputs()[0].data() as SlotArray;
-  }
-
-  async run(): Promise<Outputs> {
-    if (!this.#runner.infer())
-      throw new TensorError(
-        "tflite: the interpreter failed to run the network. Its own message is on the console.",
-      );
-    for (const tensor of this.#runner.getOutputs())
-      this.#outputs[tensor.name] = { data: tensor.data() as SlotArray, dims: dimsOf(tensor) };
-    return this.#outputs;
-  }
-
-  release(): void {
-    // Nothing to free: the outputs stay in the interpreter.
-  }
-
-  close(): void {
+function laneOf(runner: TfliteRunner): Lane {
+  const outputs: Record<string, TensorInput> = {};
+  return {
+    input: () => runner.getInputs()[0].data() as SlotArray,
+    run: async () => {
+      if (!runner.infer())
+        throw new TensorError(
+          "tflite: the interpreter failed to run the network. Its own message is on the console.",
+        );
+      for (const tensor of runner.getOutputs())
+        outputs[tensor.name] = { data: tensor.data() as SlotArray, dims: dimsOf(tensor) };
+      return outputs;
+    },
     // Nothing to free: input and outputs belong to the interpreter.
-  }
+    release: () => undefined,
+    close: () => undefined,
+  };
 }

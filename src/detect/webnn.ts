@@ -1,9 +1,8 @@
 /** Adapter for WebNN: graphs that a page built with `MLGraphBuilder`. */
 import { TensorError } from "../core/errors.ts";
-import { ELEMENTS, type SlotArray, TYPES, elementType } from "../core/tensor.ts";
+import { ELEMENTS, TYPES, elementType } from "../core/tensor.ts";
 import type { Outputs, Slot } from "../decode/inputs.ts";
-import type { OwnInput } from "../decode/prepare.ts";
-import { type InputSpec, type Lane, type Runtime, type Slots, checkModule, ownInput } from "./session.ts";
+import { type InputSpec, type Lane, type Runtime, checkModule, ownInput } from "./session.ts";
 
 /** The members of an `MLTensor` that are used here. */
 export interface MlTensor {
@@ -51,7 +50,7 @@ export function webnn(context: MlContext): Runtime<WebNnGraph> {
         dims: shape,
         type: dataType,
       })),
-      createLane: (input) => new WebNnLane(context, { graph, inputs, outputs }, input),
+      createLane: (input) => laneOf(context, { graph, inputs, outputs }, input),
       // Nothing to free: the page made the graph and its tensors, and destroys them.
       close: () => undefined,
     }),
@@ -71,47 +70,27 @@ function arraysFor(outputs: WebNnGraph["outputs"]): Record<string, Slot> {
   );
 }
 
-class WebNnLane implements Lane {
-  readonly #context: MlContext;
-  readonly #model: WebNnGraph;
-  readonly #name: string;
-  readonly #input: OwnInput;
+function laneOf(context: MlContext, { graph, inputs, outputs }: WebNnGraph, spec: InputSpec): Lane {
+  const input = ownInput(spec);
   /** Memory for outputs that arrive while the decoder is busy. */
-  #outputs: Record<string, Slot> | null = null;
-
-  constructor(context: MlContext, model: WebNnGraph, input: InputSpec) {
-    this.#context = context;
-    this.#model = model;
-    this.#name = input.name;
-    this.#input = ownInput(input);
-    for (const { name, data } of input.constants ?? [])
-      context.writeTensor(model.inputs[name] as never, data as never);
-  }
-
-  input(): SlotArray {
-    return this.#input.data;
-  }
-
-  /** Two lanes can share the tensors of the graph: a context runs its commands in order. */
-  async run(slots: Slots | null): Promise<Outputs | null> {
-    const { graph, inputs, outputs } = this.#model;
-    this.#context.writeTensor(inputs[this.#name] as never, this.#input.data as never);
-    this.#context.dispatch(graph as never, inputs as never, outputs as never);
-    const isFilled = slots !== null && Object.keys(slots).length > 0;
-    const into = isFilled ? slots : (this.#outputs ??= arraysFor(outputs));
-    await Promise.all(
-      Object.keys(into).map((name) =>
-        this.#context.readTensor(outputs[name] as never, into[name].data as never),
-      ),
-    );
-    return isFilled ? null : (into as Outputs);
-  }
-
-  release(): void {
+  let own: Record<string, Slot> | null = null;
+  for (const { name, data } of spec.constants ?? [])
+    context.writeTensor(inputs[name] as never, data as never);
+  return {
+    input: () => input.data,
+    // Two lanes can share the tensors of the graph: a context runs its commands in order.
+    run: async (slots) => {
+      context.writeTensor(inputs[spec.name] as never, input.data as never);
+      context.dispatch(graph as never, inputs as never, outputs as never);
+      const isFilled = slots !== null && Object.keys(slots).length > 0;
+      const into = isFilled ? slots : (own ??= arraysFor(outputs));
+      await Promise.all(
+        Object.keys(into).map((name) => context.readTensor(outputs[name] as never, into[name].data as never)),
+      );
+      return isFilled ? null : (into as Outputs);
+    },
     // Nothing to free: the tensors belong to the page.
-  }
-
-  close(): void {
-    // Nothing to free: the tensors belong to the page.
-  }
+    release: () => undefined,
+    close: () => undefined,
+  };
 }

@@ -77,6 +77,32 @@ const countEarlier = <M extends TensorMatch>(parts: readonly M[]): M[] =>
     return { ...part, view: { ...part.view, earlier: earlier ?? new Set(tensors).size } };
   });
 
+/** Fields of a head without boxes or scores of its own. */
+export const PLAIN = {
+  cells: 0,
+  kind: "grid",
+  classBase: 0,
+  scoreFn: "none",
+  softmax: null,
+  objectness: null,
+  objectnessFn: "none",
+  rule: "class",
+  classId: null,
+  marker: null,
+  count: null,
+  boxChannels: [0, 1, 2, 3],
+  bins: 0,
+  gridWidth: 1,
+  xyFn: "none",
+  xyScale: 1,
+  xyBias: 0,
+  whFn: "none",
+  size: ONES,
+  unit: ONES,
+  priors: null,
+  variances: [1, 1, 1, 1],
+} as const satisfies Partial<HeadDraft>;
+
 /** Returns the head of a match. `own` overrides the defaults of a grid. */
 function buildHead(
   query: HeadQuery,
@@ -98,31 +124,18 @@ function buildHead(
       anchor: match.anchor,
       rows: match.rows,
     },
+    ...PLAIN,
     cells: view.cells,
-    kind: "grid",
     score: match.score,
     classes: query.classes ?? 1,
-    classBase: 0,
     scoreFn,
-    softmax: null,
     objectness,
     objectnessFn: objectness ? scoreFn : "none",
     rule: enters === "power" ? enters : product ? "product" : "class",
-    classId: null,
-    marker: null,
-    count: null,
     box,
     boxChannels: [0, side, 2 * side, 3 * side],
-    bins: 0,
     gridWidth: view.w || 1,
-    xyFn: "none",
-    xyScale: 1,
-    xyBias: 0,
-    whFn: "none",
-    size: ONES,
     unit: unitOf(query, match),
-    priors: null,
-    variances: [1, 1, 1, 1],
     ...own,
   };
 }

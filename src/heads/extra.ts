@@ -237,7 +237,6 @@ function joinTensorPerMap(
   return null;
 }
 
-/** Returns the layouts that have as many cells as a head. */
 const viewsWithCells = (views: readonly TensorView[], { cells, gridWidth }: HeadDraft): TensorView[] =>
   views.filter((view) => view.cells === cells && (view.w === 0 || view.w === gridWidth));
 

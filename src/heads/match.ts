@@ -49,7 +49,6 @@ export function matchOne(specs: Specs, views: Views, channels: ChannelPlan): Ten
 /** Returns the indices of the tensors that a match uses. */
 export const usesOf = ({ tensors }: TensorMatch): number[] => tensors.map(({ index }) => index);
 
-/** Returns the storage orders of a match as one word, to compare with other matches. */
 const layoutsOf = ({ tensors }: TensorMatch): string => tensors.map(({ layout }) => layout).join();
 
 /** True if the tensor may have the role: `roles` does not give the role to another tensor. */

@@ -166,7 +166,6 @@ function setStage(m: Matching, tracks: Tracks, stage: number): void {
   for (let r = 0; r < m.tracks.length; r++) if (m.detectionAt(r) < 0) tracks.stage[m.tracks.at(r)] = stage;
 }
 
-/** Writes centre x, centre y, width / height and height of a box. */
 function measureHeight(boxes: Float64Array, box: number, to: Float64Array): void {
   const width = boxes[box + 2] - boxes[box];
   const height = boxes[box + 3] - boxes[box + 1];

@@ -264,5 +264,4 @@ export class OcSort implements Method {
   }
 }
 
-/** Returns the middle of the coordinates at `i` and `i + 2`. */
 const centre = (boxes: Float64Array, i: number): number => (boxes[i] + boxes[i + 2]) / 2;

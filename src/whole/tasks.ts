@@ -1,4 +1,3 @@
-/** Every task. */
 import type { DecoderTask } from "../decode/tasks.ts";
 import { masks } from "../tasks/masks/task.ts";
 import { oriented } from "../tasks/oriented/task.ts";

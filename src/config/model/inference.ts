@@ -6,7 +6,6 @@ import type { Roles } from "../types.ts";
 import { refuseFile } from "./bytes.ts";
 import type { Model } from "./types.ts";
 
-/** Largest accepted class count. */
 const MAX_CLASSES = 100_000;
 
 /** Facts about a network from such metadata. */

@@ -94,7 +94,6 @@ const OTHERS: readonly (readonly [beginning: readonly number[], what: string])[]
   [letters("<"), "XML; for a model of OpenVINO, pass the ONNX file that it was made from"],
 ];
 
-/** Returns the model of an ONNX or TFLite file. */
 function modelOf(file: NetworkFile): Model {
   const libre = readLibreyolo(file.metadata);
   const metadata = libre ? null : withTaskOfMasks(readUltralytics(file.metadata), file);

@@ -109,7 +109,6 @@ const slashed = (path: string): string => path.split(sep).join("/");
 /** True for a path with `*`, `?`, `[...]` or `{...}`, which a shell leaves if nothing matches or it is quoted. */
 const isPattern = (word: string): boolean => /[*?[{]/.test(word);
 
-/** Returns the folder before the first part that contains a pattern. */
 function baseOf(pattern: string): string {
   const parts = slashed(pattern).split("/");
   const fixed = parts.slice(0, Math.min(parts.findIndex(isPattern), parts.length - 1));

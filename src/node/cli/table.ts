@@ -1,4 +1,3 @@
-/** Prints tables. */
 import type { DetectionFields } from "../../decode/detections.ts";
 import { toPixels } from "../../decode/pixels.ts";
 

@@ -3,7 +3,6 @@ import { showJson } from "../../core/json.ts";
 import { LARGEST as LARGEST_FILE } from "../files/tensor.ts";
 import { UsageError, type Values } from "./options.ts";
 
-/** Largest whole number that an option accepts. */
 const LARGEST = 999_999_999;
 
 /** Largest file size in MiB without --max-file: frames have some MiB, networks some hundred. */

@@ -66,7 +66,6 @@ export function parseNpy(bytes: Uint8Array, name: string, where = name): NamedTe
   return { name, data: isFortran ? toRowMajor(values, dims) : values, dims, type };
 }
 
-/** Returns the text of the header, and the bytes that follow it. */
 function splitFile(bytes: Uint8Array, where: string): { header: string; data: Uint8Array } {
   checkBytes(bytes, where);
   if (!isNpy(bytes)) throw refusal(where, "a file that begins otherwise", "\\x93NUMPY, as a .npy file");

@@ -85,7 +85,6 @@ function readMaps(
   });
 }
 
-/** Count of values of a face's five points. */
 const POINTS = 10;
 
 /** Reads SCRFD's maps. Distances and points are measured from the upper left corner of the cell. */

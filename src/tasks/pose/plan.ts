@@ -1,4 +1,3 @@
-/** The part of a plan for keypoints. Plain data. */
 import type { Edges } from "../../core/keypoints.ts";
 import type { Rules } from "../../core/rules.ts";
 import type { Column } from "../../heads/channels.ts";

@@ -126,7 +126,6 @@ function fillRow(
     );
 }
 
-/** Returns the count of channels from one point to the next. */
 const stepOf = ({ values, slots }: PointTask): number => (slots ? POINT_CHANNELS : values);
 
 /**

@@ -1,4 +1,3 @@
-/** Suppression of a decoder's detections. */
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import {

@@ -43,7 +43,6 @@ export function keepByMatrix(
   };
 }
 
-/** Returns the ranks of each class, best first. */
 function ranksByClass({ order, classIds }: Candidates): number[][] {
   const classes = new Map<number, number[]>();
   for (const [rank, row] of order.entries()) {

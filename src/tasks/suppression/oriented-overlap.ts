@@ -135,7 +135,6 @@ export class ProbIou implements Overlaps {
   }
 }
 
-/** Returns the overlap of two Gaussians from both parts of their distance. */
 function overlapAt(centreTerm: number, shapeRatio: number): number {
   // Calculate e^-distance. The distance is centreTerm + ln(shapeRatio) / 2, and at least LITTLE.
   const alike = exp(-centreTerm) / Math.sqrt(shapeRatio);

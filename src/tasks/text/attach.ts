@@ -124,7 +124,6 @@ class TextMaker {
   }
 }
 
-/** Returns an angle in [0, pi/2), the range that oriented boxes have. */
 function regular(angle: number): number {
   const quarter = Math.PI / 2;
   const rest = angle % quarter;

@@ -1,4 +1,3 @@
-/** The part of a plan for text. Plain data. */
 import type { TaskPlan } from "../../heads/head.ts";
 import type { TextSettings } from "./boxes.ts";
 

@@ -7,7 +7,6 @@ import { mayPlay } from "../../heads/match.ts";
 import type { HeadQuery } from "../../heads/query.ts";
 import type { TextPlan } from "./plan.ts";
 
-/** A map of one channel. */
 interface TextMap {
   readonly index: number;
   readonly batch: number;

@@ -8,6 +8,7 @@ import {
 } from "../../../core/pose-families.ts";
 import { type TensorSpec, list, shape, volume } from "../../../core/tensor.ts";
 import type { HeadDraft, HeadTensor, Interpretation, Specs } from "../../../heads/head.ts";
+import { PLAIN, columnOf } from "../../../heads/build.ts";
 import { stemOf } from "../../../heads/count.ts";
 import type { HeadQuery } from "../../../heads/query.ts";
 import type { CropPlan, HeatmapPlan, LandmarkPlan, SimccPlan, VectorPlan } from "./plan.ts";
@@ -15,7 +16,6 @@ import type { CropPlan, HeatmapPlan, LandmarkPlan, SimccPlan, VectorPlan } from 
 type Shared = "name" | "names" | "edges" | "next" | "notInFiles" | "mostRows" | "crops";
 type Own<P> = P extends CropPlan ? Omit<P, Shared> : never;
 
-/** Result of a reader: the plan without the shared facts, and the batch size. */
 interface CropReading {
   readonly plan: Own<CropPlan>;
   readonly batch: number;
@@ -96,7 +96,6 @@ function readNetwork(question: Question, network: CropNetwork): CropReading {
   return network.kind === "vector" ? readVector(question) : readLandmarks(question, network);
 }
 
-/** Throws if the option `keypoints` states another count than the network has. */
 function checkCount({ query: { task }, specs, refuseFor }: Question, count: number): void {
   const expectedCount = task?.keypoints?.[0] ?? count;
   if (expectedCount !== count)
@@ -105,36 +104,9 @@ function checkCount({ query: { task }, specs, refuseFor }: Question, count: numb
 
 /** Returns a head without cells: the network outputs no boxes to scan. */
 function emptyHead(tensor: number, classes: number): HeadDraft {
-  const column = { tensor, offset: 0, channel: 1, cell: 1 };
-  return {
-    about: "no boxes",
-    origin: { tensors: [], anchor: null, rows: null },
-    cells: 0,
-    kind: "corners",
-    score: column,
-    classes,
-    classBase: 0,
-    scoreFn: "none",
-    softmax: null,
-    objectness: null,
-    objectnessFn: "none",
-    rule: "class",
-    classId: null,
-    marker: null,
-    count: null,
-    box: column,
-    boxChannels: [0, 1, 2, 3],
-    bins: 0,
-    gridWidth: 1,
-    xyFn: "none",
-    xyScale: 1,
-    xyBias: 0,
-    whFn: "none",
-    size: [1, 1],
-    unit: [1, 1],
-    priors: null,
-    variances: [1, 1, 1, 1],
-  };
+  const column = columnOf(tensor);
+  const origin = { tensors: [], anchor: null, rows: null };
+  return { ...PLAIN, about: "no boxes", origin, kind: "corners", score: column, classes, box: column };
 }
 
 /**
@@ -424,7 +396,6 @@ function presenceAndSide(
   );
 }
 
-/** True for heat maps [B,h,w,K] with the proportions of the input. */
 const isHeatOf = ({ dims }: TensorSpec, rows: number, [width, height]: readonly [number, number]): boolean =>
   dims.length === 4 && dims[3] === rows && dims[1] > 1 && dims[2] * height === dims[1] * width;
 
