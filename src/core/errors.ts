@@ -91,10 +91,10 @@ export class TensorError extends Error {
 
   constructor(
     message: string,
-    { options = [], cause }: { readonly options?: readonly Hint[]; readonly cause?: unknown } = {},
+    { options = [], cause }: { readonly options?: readonly OptionHint[]; readonly cause?: unknown } = {},
   ) {
     super(message, cause === undefined ? undefined : { cause });
-    this.options = options.map((hint) => (typeof hint === "string" ? { option: hint } : hint));
+    this.options = options;
   }
 }
 
@@ -120,7 +120,11 @@ export function refuse(
   throw error;
 }
 
+/** Returns hints as errors carry them. */
+export const asOptions = (hints: readonly Hint[]): OptionHint[] =>
+  hints.map((hint) => (typeof hint === "string" ? { option: hint } : hint));
+
 /** Throws a TensorError that names the options which would resolve it. */
 export function refuseFor(hints: readonly Hint[], where: string, got: string, expected: string): never {
-  throw new TensorError((where && `${where}: `) + mismatch(got, expected), { options: hints });
+  throw new TensorError((where && `${where}: `) + mismatch(got, expected), { options: asOptions(hints) });
 }

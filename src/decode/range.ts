@@ -22,7 +22,7 @@ export function rangeErrorOf(plan: Plan, spec: TensorSpec, about: string, got: n
       `${zero}${hint}a transposed tensor, or a wrong scale, gives such numbers too`,
     {
       options: [
-        ...(zero === "" ? [] : ["quantisation" as const]),
+        ...(zero === "" ? [] : [{ option: "quantisation" } as const]),
         ...(mayBeLogits ? [{ option: "scores", value } as const] : []),
       ],
     },

@@ -77,10 +77,15 @@ const countEarlier = <M extends TensorMatch>(parts: readonly M[]): M[] =>
     return { ...part, view: { ...part.view, earlier: earlier ?? new Set(tensors).size } };
   });
 
-/** Fields of a head without boxes or scores of its own. */
+/** Returns the column for a tensor that holds only one value per row. */
+export const columnOf = (tensor: number): Column => ({ tensor, offset: 0, channel: 1, cell: 1 });
+
+/** A head without cells. A reader states what its network has. */
 export const PLAIN = {
   cells: 0,
   kind: "grid",
+  score: columnOf(0),
+  classes: 1,
   classBase: 0,
   scoreFn: "none",
   softmax: null,
@@ -90,6 +95,7 @@ export const PLAIN = {
   classId: null,
   marker: null,
   count: null,
+  box: columnOf(0),
   boxChannels: [0, 1, 2, 3],
   bins: 0,
   gridWidth: 1,
@@ -101,7 +107,7 @@ export const PLAIN = {
   unit: ONES,
   priors: null,
   variances: [1, 1, 1, 1],
-} as const satisfies Partial<HeadDraft>;
+} as const satisfies Omit<HeadDraft, "about" | "origin">;
 
 /** Returns the head of a match. `own` overrides the defaults of a grid. */
 function buildHead(
@@ -185,9 +191,6 @@ export const decodedBoxes =
 /** Returns the fields of a head whose scores are a softmax over `count` logits from element `offset` on. */
 export const softmax = (logits: boolean | undefined, offset: number, count: number): Partial<HeadDraft> =>
   logits ? { scoreFn: "softmax", softmax: { offset, count } } : {};
-
-/** Returns the column for a tensor that holds only one value per row. */
-export const columnOf = (tensor: number): Column => ({ tensor, offset: 0, channel: 1, cell: 1 });
 
 /** Returns the tensors without the dims of tensor `at`, so that no reader uses that tensor. */
 export const without = (specs: Specs, at: number): Specs => blankExcept(specs, (_, i) => i !== at);

@@ -1,6 +1,6 @@
 /** Throws errors about tensors that fit no interpretation, or several. */
 import { areCoco, COCO_CLASSES, COCO_LAST } from "../core/coco.ts";
-import { type Hint, refuseFor, TensorError } from "../core/errors.ts";
+import { asOptions, type Hint, refuseFor, TensorError } from "../core/errors.ts";
 import { representativeOf, suggestedFamilies, TRAITS } from "../core/families.ts";
 import type { FamilyReason } from "../core/family-names.ts";
 import type { Family } from "../core/family.ts";
@@ -21,7 +21,7 @@ export function refuseSeveral(interpretations: readonly Interpretation[], specs:
   const { words, hints } = settlingOptions(interpretations, specs);
   throw new TensorError(
     `got ${list(specs)}, which can be read in ${interpretations.length} ways:\n${lines.join("")}${words}`,
-    { options: hints },
+    { options: asOptions(hints) },
   );
 }
 

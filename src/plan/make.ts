@@ -61,7 +61,7 @@ export function interpretConfig(
 ): Interpreted {
   if (!config.decodes)
     throw new TensorError(config.note ?? "the config names no family: there is nothing to decode", {
-      options: ["family"],
+      options: [{ option: "family" }],
     });
   if (specs.length === 0) refuse("", "no tensors", "the outputs of the network");
   checkNames(specs);

@@ -124,7 +124,7 @@ function settledSpecs(config: Config): TensorSpec[] {
   if (outputs === null || outputs.length === 0)
     throw new TensorError(
       "outputs: got none, expected name, shape and type of every output. The config does not give them.",
-      { options: ["outputs"] },
+      { options: [{ option: "outputs" }] },
     );
   const open = outputs.find((o) => o.dims === null);
   if (open !== undefined)

@@ -1,19 +1,21 @@
 /** Adds masks that the network finished. Each mask is made on request, from the tensors in memory. */
 import { P_SCALE_X } from "../../core/abi.ts";
 import { type Detections, extend } from "../../decode/detections.ts";
-import type { Frame } from "../../decode/frame.ts";
 import type { AfterImageOfTask, TaskWork } from "../../decode/tasks.ts";
 import { readChannels } from "../../memory/extra.ts";
 import type { Placement } from "./axis.ts";
 import { type RowMaskFacts, type RowScene, maskFunctionsOf } from "./row-scene.ts";
 import type { RowMaskPlan } from "./rows-of-masks.ts";
+import { placementOf } from "./scene.ts";
 
 /** Attaches the task of a plan whose rows have finished masks. */
 export function attachRowMasks(work: TaskWork): AfterImageOfTask {
   const { memory, detections, plan } = work;
   const task = plan.task as RowMaskPlan;
   const scenes = detections.map((found, image) => new LiveMaps(work, task, found, image));
-  return (image, block, frame) => scenes[image].begin(frame, memory.f32, (block >> 2) + P_SCALE_X);
+  return (image, block, frame) => {
+    scenes[image].placement = placementOf(frame, memory.f32, (block >> 2) + P_SCALE_X);
+  };
 }
 
 /** The maps of one image in the decoder's memory, valid until the next frame. */
@@ -37,15 +39,6 @@ class LiveMaps implements RowScene {
     this.facts = { place: rowMasks, cells, inputSize: work.plan.inputSize };
     this.#map = new Float32Array(cells[0] * cells[1]);
     extend(detections, {}, maskFunctionsOf(this));
-  }
-
-  /** Stores the placement of a new frame. Word `at` holds the scale, then the shift. */
-  begin(frame: Frame | undefined, f32: Float32Array, at: number): void {
-    this.placement = {
-      scale: [f32[at], f32[at + 1]],
-      shift: [f32[at + 2], f32[at + 3]],
-      frame: frame ? (Object.isFrozen(frame) ? frame : { ...frame }) : null,
-    };
   }
 
   mapOf({ sources }: Detections, row: number): Float32Array {

@@ -2,7 +2,6 @@
 import { P_SCALE_X } from "../../core/abi.ts";
 import { ELEMENTS, volume } from "../../core/tensor.ts";
 import { type Detections, extend } from "../../decode/detections.ts";
-import type { Frame } from "../../decode/frame.ts";
 import type { AfterImageOfTask, TaskMemory, TaskWork } from "../../decode/tasks.ts";
 import { masksEngineIn } from "../../engine/masks-engine.ts";
 import type { Head } from "../../heads/head.ts";
@@ -10,11 +9,8 @@ import { firstSource, headIndexOf, readChannels } from "../../memory/extra.ts";
 import type { Placement } from "./axis.ts";
 import { type MaskFunctions, paintLabels } from "./labels.ts";
 import type { SegmentPlan } from "./plan.ts";
-import { type Scene, maskIn } from "./scene.ts";
+import { type Scene, maskIn, placementOf } from "./scene.ts";
 import { type MaskSource, type MaskMemory, type Prototypes, hasRoom, prototypeBytes } from "./source.ts";
-
-/** A placement that each frame overwrites. */
-type OwnPlacement = { -readonly [K in keyof Placement]: Placement[K] };
 
 /** Facts that `attachMasks` needs. Plan files contain the same facts. */
 export interface MaskTask {
@@ -39,16 +35,14 @@ export function attachPlan(work: TaskWork): AfterImageOfTask {
 export function attachMasks(work: TaskMemory, task: MaskTask): AfterImageOfTask {
   const { memory, detections } = work;
   const scenes = detections.map((found, image) => new LiveScene(work, task, found, image));
-  return (image, block, frame) => {
-    const at = (block >> 2) + P_SCALE_X;
-    scenes[image].begin(frame, memory.f32, at);
-  };
+  return (image, block, frame) =>
+    scenes[image].begin(placementOf(frame, memory.f32, (block >> 2) + P_SCALE_X));
 }
 
 /** One image of the batch. The prototypes and coefficients stay in the decoder's memory until the next frame. */
 class LiveScene implements Scene {
   readonly inputSize: readonly [number, number] | null;
-  readonly placement: OwnPlacement = { frame: null, scale: [1, 1], shift: [0, 0] };
+  placement: Placement = { frame: null, scale: [1, 1], shift: [0, 0] };
   readonly #work: TaskMemory;
   readonly #task: MaskTask;
   readonly #index: number;
@@ -76,22 +70,16 @@ class LiveScene implements Scene {
       free: layout.order,
       freeEnd: layout.workEnd,
     };
-    const taskFunctions: MaskFunctions = {
-      copy: (from, to) => extend(to, {}, this.#copyScene(from).taskFunctions),
-      mask: (from, row, options) => maskIn(this, from, row, options),
-      labelMap: (from, options) => paintLabels(this, from, options),
-    };
-    extend(detections, {}, taskFunctions);
+    extend(
+      detections,
+      {},
+      functionsOf(this, (from) => this.#copyScene(from)),
+    );
   }
 
-  /** Stores the placement of a new frame. Word `at` holds the scale, then the shift. */
-  begin(frame: Frame | undefined, f32: Float32Array, at: number): void {
+  begin(placement: Placement): void {
     this.#prototypeCopy = null;
-    const { placement } = this;
-    placement.scale = [f32[at], f32[at + 1]];
-    placement.shift = [f32[at + 2], f32[at + 3]];
-    // Copy the frame unless it is frozen: the caller may change the frame after decode().
-    placement.frame = frame ? (Object.isFrozen(frame) ? frame : { ...frame }) : null;
+    this.placement = placement;
   }
 
   get source(): MaskSource {
@@ -130,8 +118,8 @@ class LiveScene implements Scene {
     return new Uint8Array(this.#place.engine.buffer, at, prototypeBytes(this.#task.prototypes));
   }
 
-  /** Returns the scene of a copy of the detections. All copies from this frame share the prototypes. */
-  #copyScene(detections: Detections): CopiedScene {
+  /** Returns the functions of a copy of the detections. All copies from this frame share the prototypes. */
+  #copyScene(detections: Detections): MaskFunctions {
     const { source, placement, inputSize } = this;
     const { isMapOfRow } = this.#task;
     const shared = isMapOfRow
@@ -143,7 +131,7 @@ class LiveScene implements Scene {
       const at = this.#place.at + detections.sources[row] * prototypeBytes(source.prototypes);
       return { coefficients, source: { ...source, place: { bytes: this.#bytes(at).slice() } } };
     });
-    return new CopiedScene({ inputSize, placement: { ...placement }, source: shared }, rows);
+    return copiedFunctions({ inputSize, placement, source: shared }, rows);
   }
 
   coefficientsOf({ sources }: Detections, row: number): Float32Array {
@@ -165,43 +153,29 @@ interface CopiedRow {
   readonly coefficients: Float32Array;
 }
 
-/** Prototypes, coefficients and placement of copied detections. Later frames do not change them. */
-class CopiedScene implements Scene {
-  readonly inputSize: Scene["inputSize"];
-  readonly placement: Placement;
-  readonly source: MaskSource;
-  readonly taskFunctions: MaskFunctions;
-  readonly #rows: readonly CopiedRow[];
-
-  constructor(
-    { inputSize, placement, source }: Pick<Scene, "inputSize" | "placement" | "source">,
-    rows: readonly CopiedRow[],
-  ) {
-    this.inputSize = inputSize;
-    this.placement = placement;
-    this.source = source;
-    this.#rows = rows;
-    this.taskFunctions = {
-      copy: (_, to) => extend(to, {}, this.taskFunctions),
-      select: (picked, to) =>
-        extend(
-          to,
-          {},
-          new CopiedScene(
-            this,
-            picked.map((row) => this.#rows[row]),
-          ).taskFunctions,
-        ),
-      mask: (from, row, options) => maskIn(this, from, row, options),
-      labelMap: (from, options) => paintLabels(this, from, options),
-    };
-  }
-
-  sourceOf(_: Detections, row: number): MaskSource {
-    return this.#rows[row].source;
-  }
-
-  coefficientsOf(_: Detections, row: number): Float32Array {
-    return this.#rows[row].coefficients;
-  }
+/** Returns the functions of copied detections: they own all data, so that later frames do not change them. */
+function copiedFunctions(
+  facts: Pick<Scene, "inputSize" | "placement" | "source">,
+  rows: readonly CopiedRow[],
+): MaskFunctions {
+  const scene: Scene = {
+    ...facts,
+    sourceOf: (_, row) => rows[row].source,
+    coefficientsOf: (_, row) => rows[row].coefficients,
+  };
+  const functions: MaskFunctions = {
+    ...functionsOf(scene, () => functions),
+    select: (picked, to) => {
+      const few = picked.map((row) => rows[row]);
+      return extend(to, {}, copiedFunctions(facts, few));
+    },
+  };
+  return functions;
 }
+
+/** Returns the functions of detections whose masks a scene makes. `copied` returns those of a copy. */
+const functionsOf = (scene: Scene, copied: (detections: Detections) => MaskFunctions): MaskFunctions => ({
+  copy: (from, to) => extend(to, {}, copied(from)),
+  mask: (from, row, options) => maskIn(scene, from, row, options),
+  labelMap: (from, options) => paintLabels(scene, from, options),
+});

@@ -28,52 +28,40 @@ export interface RowScene {
   mapOf(detections: Detections, row: number): Float32Array;
   /** Called if a value of a mask is NaN. */
   readonly reportNaN: () => void;
+  /** Returns a scene with the maps of some rows. Absent for maps that the next frame overwrites. */
+  pick?(rows: readonly number[]): RowScene;
 }
 
 /** Returns the mask functions of detections with a map per row. */
 export function maskFunctionsOf(scene: RowScene): MaskFunctions {
   return {
     copy: (detections, to) => extend(to, {}, maskFunctionsOf(copyOf(scene, detections))),
-    ...(scene instanceof RowMaps && {
-      select: (rows, to) => extend(to, {}, maskFunctionsOf(scene.pick(rows))),
+    ...(scene.pick && {
+      select: (rows, to) => extend(to, {}, maskFunctionsOf((scene as Required<RowScene>).pick(rows))),
     }),
     mask: (detections, i, options) => maskOfRow(scene, detections, i, options),
     labelMap: (detections, options) => labelMapOf(scene, detections, options),
   };
 }
 
-/** Returns a copy of the maps of the first `length` rows. Later frames do not change the copy. */
+/** Returns a copy of the maps. Later frames do not change the copy. */
 const copyOf = (scene: RowScene, detections: Detections): RowScene =>
-  new RowMaps(
+  withMaps(
     scene,
     Array.from({ length: detections.length }, (_, row) => scene.mapOf(detections, row).slice()),
   );
 
-/** Maps with their own memory. */
-class RowMaps implements RowScene {
-  readonly facts: RowMaskFacts;
-  readonly placement: Placement;
-  readonly reportNaN: () => void;
-  readonly #maps: readonly Float32Array[];
-
-  constructor({ facts, placement, reportNaN }: RowScene, maps: readonly Float32Array[]) {
-    this.facts = facts;
-    this.placement = { ...placement };
-    this.reportNaN = reportNaN;
-    this.#maps = maps;
-  }
-
-  mapOf(_: Detections, row: number): Float32Array {
-    return this.#maps[row];
-  }
-
-  pick(rows: readonly number[]): RowMaps {
-    return new RowMaps(
-      this,
-      rows.map((row) => this.#maps[row]),
-    );
-  }
-}
+/** Returns a scene whose maps have their own memory. */
+const withMaps = ({ facts, placement, reportNaN }: RowScene, maps: readonly Float32Array[]): RowScene => ({
+  facts,
+  placement,
+  reportNaN,
+  mapOf: (_, row) => maps[row],
+  pick(rows) {
+    const few = rows.map((row) => maps[row]);
+    return withMaps(this, few);
+  },
+});
 
 const sizesOf = ({ facts: { cells, inputSize }, placement: { frame } }: RowScene): KnownSizes => ({
   prototype: cells,

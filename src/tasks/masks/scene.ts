@@ -3,6 +3,7 @@ import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import { type QuarterTurns, turnBoxes, turnPicture, turnedSize, turnsBack } from "../../core/turn.ts";
 import type { Detections } from "../../decode/detections.ts";
+import type { Frame } from "../../decode/frame.ts";
 import type { Mask, MaskOptions } from "../../decode/mask.ts";
 import type { Placement } from "./axis.ts";
 import { type MaskInput, openSpace, makeMask } from "./make.ts";
@@ -20,6 +21,14 @@ export interface Scene {
   /** Returns the coefficients of a row. The next call may overwrite them. */
   coefficientsOf(detections: Detections, row: number): Float32Array;
 }
+
+/** Returns the placement of a frame. Word `at` holds the scale, then the shift. */
+export const placementOf = (frame: Frame | undefined, f32: Float32Array, at: number): Placement => ({
+  scale: [f32[at], f32[at + 1]],
+  shift: [f32[at + 2], f32[at + 3]],
+  // Copy the frame unless it is frozen: the caller may change the frame after decode().
+  frame: frame ? (Object.isFrozen(frame) ? frame : { ...frame }) : null,
+});
 
 /** Returns width and height for each value of the option `size`. */
 export function sizesOf({

@@ -106,7 +106,7 @@ function checkCount({ query: { task }, specs, refuseFor }: Question, count: numb
 function emptyHead(tensor: number, classes: number): HeadDraft {
   const column = columnOf(tensor);
   const origin = { tensors: [], anchor: null, rows: null };
-  return { ...PLAIN, about: "no boxes", origin, kind: "corners", score: column, classes, box: column };
+  return { about: "no boxes", origin, ...PLAIN, kind: "corners", score: column, classes, box: column };
 }
 
 /**
