@@ -82,9 +82,6 @@ export function dequantiseChannels(data: TensorData, { dims, channels }: TensorS
   }
 }
 
-/** Returns the bits of a number, as an f32, as a signed integer. */
-export const floatBits = (x: number): number => new Int32Array(new Float32Array([x]).buffer)[0];
-
 /** Returns the elements of a tensor as numbers. For tensors that are read once, before any decode: prior boxes. */
 export function numbersOf(s: TensorSpec, data: TensorData): ArrayLike<number> {
   if (s.channels) {

@@ -8,7 +8,7 @@ import { listStart, withGaps } from "../plan/classes.ts";
 import type { GatherHead, Plan } from "../plan/plan.ts";
 import { cellsOf } from "../shapes/grids.ts";
 import type { Fn, Head, Kind } from "../heads/head.ts";
-import { ELEMENTS, type SlotArray, type TensorSpec, volume } from "../core/tensor.ts";
+import { ELEMENTS, type TensorSpec, volume } from "../core/tensor.ts";
 import { type Column, beside } from "../heads/channels.ts";
 
 /** Transform of normalised boxes from input to image: x_image = x_input * scale + shift, as in the plan block. */
@@ -293,9 +293,3 @@ export function writeAffine({ f32 }: Memory, block: number, affine: Affine): voi
   f32[p + A.P_SHIFT_X] = affine[2];
   f32[p + A.P_SHIFT_Y] = affine[3];
 }
-
-/** Returns the slots as arrays of their element types. */
-export const slotsOf = ({ memory, plan, layout }: MemoryImage): SlotArray[] =>
-  plan.tensors.map(
-    ({ type, dims }, i) => new ELEMENTS[type].array(memory.buffer, layout.slots[i], volume(dims)),
-  );

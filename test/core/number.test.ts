@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { FN_SIGMOID, TYPE_F16 } from "../../src/core/abi.ts";
 import { memoryOf } from "../../src/core/memory.ts";
-import { dequantise, floatBits, halfToFloat, numbersOf, rangeOf, sigmoid } from "../../src/core/number.ts";
+import { dequantise, halfToFloat, numbersOf, rangeOf, sigmoid } from "../../src/core/number.ts";
 import { specOf } from "../../src/core/tensor.ts";
 import { activate } from "../../src/engine/ts/box.ts";
 import { scratch32 } from "../../src/engine/ts/registers.ts";
@@ -44,12 +44,6 @@ test("integers are rounded to f32 at each step", () => {
   expect(dequantise(200, 0.5, 100)).toBe(50);
   expect(dequantise(-3, 0.1, -128)).toBe(Math.fround(125 * Math.fround(0.1)));
   expect(dequantise(16777217, 1, 0)).toBe(16777216);
-});
-
-test("bits of floats", () => {
-  expect(floatBits(1)).toBe(0x3f800000);
-  expect(floatBits(-0)).toBe(-0x80000000);
-  expect(floatBits(0.1)).toBe(0x3dcccccd);
 });
 
 test("the range of a type, and the numbers of a tensor", () => {

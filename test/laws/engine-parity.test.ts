@@ -7,10 +7,9 @@ import * as A from "../../src/core/abi.ts";
 import { RULE_SETS } from "../../src/core/rules.ts";
 import { createDecoderSync } from "../../src/whole/decoder.ts";
 import { canGather, gatherRows } from "../../src/memory/gather.ts";
-import { slotsOf } from "../../src/memory/write.ts";
 import { isThorough } from "../support/effort.ts";
 import { engines } from "../support/engines.ts";
-import { expectSameImage, imageOf, runInStep } from "../support/memory-image.ts";
+import { expectSameImage, imageOf, runInStep, slotsOf } from "../support/memory-image.ts";
 import { type Case, cases, partsOf } from "../support/parity-cases.ts";
 import { kinds, mulberry32, pick } from "../support/seeded-networks.ts";
 

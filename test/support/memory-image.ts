@@ -7,7 +7,6 @@ import { makeEngine, provideTs } from "../../src/engine/choose.ts";
 import { tsEngine } from "../../src/engine/ts/index.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import {
-  slotsOf,
   writeAffine,
   writePlan,
   writeThresholds,
@@ -20,7 +19,7 @@ import type { DecoderOptions } from "../../src/config/types.ts";
 import { explain } from "../../src/plan/explain.ts";
 import { interpretConfig, planOf as makePlan } from "../../src/plan/make.ts";
 import type { Plan } from "../../src/plan/plan.ts";
-import { specOf, type TensorSpecInput } from "../../src/core/tensor.ts";
+import { ELEMENTS, type SlotArray, specOf, type TensorSpecInput, volume } from "../../src/core/tensor.ts";
 import type { Raw } from "./seeded-networks.ts";
 import { ALL_TASKS } from "../../src/whole/tasks.ts";
 
@@ -29,6 +28,12 @@ provideTs(tsEngine);
 export interface MemoryImage extends InMemory {
   readonly engine: Engine;
 }
+
+/** Returns the slots as arrays of their element types. */
+export const slotsOf = ({ memory, plan, layout }: InMemory): SlotArray[] =>
+  plan.tensors.map(
+    ({ type, dims }, i) => new ELEMENTS[type].array(memory.buffer, layout.slots[i], volume(dims)),
+  );
 
 export function planOf(
   config: unknown,
