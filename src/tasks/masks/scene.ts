@@ -11,7 +11,7 @@ import { PixelMask } from "./mask.ts";
 import { type KnownSizes, type Wanted, readMaskOptions } from "./rules.ts";
 import type { MaskSource } from "./source.ts";
 
-/** The data that make the masks of one image: a decoder's memory (`LiveScene`), or a copy (`CopiedScene`). */
+/** The data that make the masks of one image: in a decoder's memory (`LiveScene`), or copied. */
 export interface Scene {
   readonly source: MaskSource;
   readonly inputSize: readonly [number, number] | null;
