@@ -2,9 +2,10 @@
  * Reads and writes files of the state folder. Neither another program nor a power failure leaves a half-written file.
  */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { codeOf } from "boxwright-service/errors";
 
-/** Replaces a file atomically, and flushes it to the disk. Only the user of this process can read it. */
+/** Replaces a file atomically, and flushes file and name to the disk. Only the user of this process can read it. */
 export function replaceFile(path: string, text: string): void {
   const next = `${path}.new`;
   const file = openSync(next, "w", 0o600);
@@ -15,6 +16,17 @@ export function replaceFile(path: string, text: string): void {
     closeSync(file);
   }
   renameSync(next, path);
+  syncFolder(dirname(path));
+}
+
+/** Flushes the names in a folder to the disk: after a power failure, a new or renamed file could be missing. */
+export function syncFolder(path: string): void {
+  const folder = openSync(path, "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
 }
 
 /** Returns the content of a file, or null if there is none. */

@@ -1,6 +1,7 @@
 /** Counts the starts of an agent. Sequences grow from start to start. After 2^20 starts the count starts again. */
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { replaceFile } from "./files.ts";
 
 /**
  * Number of sequences reserved for each start. A camera with more frames would reuse sequences of the next start. Hosts
@@ -20,7 +21,7 @@ export function reserveSequences(state: string): number {
     // Ignore the missing file: this is the first start.
   }
   starts = (starts + 1) % MOST_STARTS;
-  writeFileSync(`${path}.new`, String(starts));
-  renameSync(`${path}.new`, path);
+  // Flush the count: after a power failure, the next start would use sequences and heartbeats of this one again.
+  replaceFile(path, String(starts));
   return starts * SEQUENCES_PER_START;
 }

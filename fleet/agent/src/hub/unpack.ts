@@ -5,7 +5,8 @@ import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Release } from "boxwright-service/release";
-import { mainOf, syncFolder } from "../launcher/launch-state.ts";
+import { syncFolder } from "../core/files.ts";
+import { mainOf } from "../launcher/launch-state.ts";
 
 /** Prefix in the names of incomplete folders. */
 const UNFINISHED = ".new-";

@@ -2,7 +2,7 @@
  * The launcher's state: the kept version, and the version on trial. The file is replaced atomically and flushed, so
  * that a power failure leaves either the old or the new content.
  */
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { readIfThere, replaceFile } from "../core/files.ts";
 
@@ -62,15 +62,4 @@ export function readState(versions: string): LaunchState {
 export function writeState(versions: string, state: LaunchState): void {
   mkdirSync(versions, { recursive: true, mode: 0o700 });
   replaceFile(stateFile(versions), `${JSON.stringify(state, null, 2)}\n`);
-  syncFolder(versions);
-}
-
-/** Flushes the names in a folder to the disk, since a rename is durable only after this. */
-export function syncFolder(folder: string): void {
-  const handle = openSync(folder, "r");
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
 }

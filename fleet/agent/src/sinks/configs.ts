@@ -1,6 +1,7 @@
 /** Stores the configs of spooled packets, so that packets and configs both survive a restart. */
-import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import { replaceFile } from "../core/files.ts";
 import type { ConfigRecord } from "../network/plan.ts";
 
 /** Largest number of stored configs. */
@@ -18,9 +19,8 @@ export class ConfigStore {
   /** Stores a config. Call this before the first packet with this config is spooled. */
   store({ hash, json }: ConfigRecord): void {
     if (this.#stored.has(hash)) return;
-    const path = this.#path(hash);
-    writeFileSync(`${path}.new`, json);
-    renameSync(`${path}.new`, path);
+    // Flush the config: its packets are refused if a power failure loses it.
+    replaceFile(this.#path(hash), json);
     this.#stored.add(hash);
     this.#forgetOld();
   }

@@ -1,15 +1,5 @@
 /** File operations of the spool. Tests replace these with a full or broken disk. */
-import {
-  closeSync,
-  constants,
-  fdatasyncSync,
-  fsyncSync,
-  ftruncateSync,
-  openSync,
-  readSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
+import { constants, fdatasyncSync, ftruncateSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 
 export interface Disk {
   /** Opens a file for reading and writing. Creates the file if it is missing. */
@@ -45,14 +35,4 @@ export function readAt(file: number, position: number, length: number): Buffer {
     count += more;
   }
   return bytes.subarray(0, count);
-}
-
-/** Flushes the list of files in a folder, since a new file could be missing after a power failure. */
-export function syncFolder(path: string): void {
-  const folder = openSync(path, "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
 }
