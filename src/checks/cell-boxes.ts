@@ -3,7 +3,7 @@ import { READINGS } from "../core/readings.ts";
 import { move } from "../heads/channels.ts";
 import { gridsOfRows } from "../shapes/grids.ts";
 import type { MemoryImage } from "../memory/write.ts";
-import { type PlanInMemory, valueIn } from "../decode/values.ts";
+import { valueIn } from "../decode/values.ts";
 
 const MOST_CELLS = 100;
 /** Smallest count of cells for a conclusion. */
@@ -76,22 +76,4 @@ export function noteOfCellBoxes(image: MemoryImage): string | null {
     ? null
     : `the boxes of ${head.about} lie around their cells if they are ${words}, and not as they are read: are boxFormat ` +
         "and inputSize, [width, height], those of the network?";
-}
-
-/** Smallest count of queries for a conclusion. With fewer, every box may be large and near the upper left corner. */
-const FEWEST_QUERIES = 25;
-
-/** Returns a note if the boxes of queries seem corners: in all, the second pair of numbers is larger. */
-export function noteOfQueryBoxes(work: PlanInMemory): string | null {
-  const { plan } = work;
-  const [{ about, box, boxChannels, cells, kind }] = plan.heads;
-  if (READINGS[plan.reading].cells !== "list" || kind !== "centre" || cells < FEWEST_QUERIES) return null;
-  for (let cell = 0; cell < cells; cell++) {
-    const [x, y, right, bottom] = boxChannels.map((at) => valueIn(work, 0, move(box, at), cell));
-    if (!(right > x && bottom > y)) return null;
-  }
-  return (
-    `all ${cells} boxes of ${about} have their size beyond their centre, as two corners are, and are read as centre ` +
-    'and size: say boxFormat: "xyxy" if they are corners'
-  );
 }

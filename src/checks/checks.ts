@@ -4,7 +4,7 @@ import { READINGS } from "../core/readings.ts";
 import type { Checks } from "../decode/checks.ts";
 import type { PlanInMemory } from "../decode/values.ts";
 import { checkBoxes, checkOverlaps, InvertedBoxes } from "./boxes.ts";
-import { noteOfCellBoxes, noteOfQueryBoxes } from "./cell-boxes.ts";
+import { noteOfCellBoxes } from "./cell-boxes.ts";
 import type { CheckRow } from "./check.ts";
 import { checkBackground, checkClassIds, checkLabels, noteOfConfidence } from "./classes.ts";
 import { FRAME_CHECKS, NOT_FINITE } from "./frame-checks.ts";
@@ -40,7 +40,6 @@ const PLAN_CHECKS: readonly CheckRow<PlanInMemory>[] = [
   ["float-bytes", "first tensors", ({ work }) => noteOfFloatBytes(work)],
   ["sigmoid-angles", "first tensors", ({ work }) => noteOfSigmoidAngles(work)],
   ["cell-boxes", "first tensors", ({ work }) => noteOfCellBoxes(work)],
-  ["query-boxes", "first tensors", ({ work }) => noteOfQueryBoxes(work)],
   ["list-boxes", "first tensors", ({ work }) => noteOfListBoxes(work)],
   ["storage-order", "first tensors", ({ work }) => noteOfStorageOrder(work), { unless: ["cell-boxes"] }],
   [

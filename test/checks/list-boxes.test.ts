@@ -7,10 +7,11 @@ import { join } from "node:path";
 type Row = readonly [x: number, y: number, right: number, bottom: number, score: number];
 
 const told = {
-  twice: /all \d+ rows of .* left upper quarter of a \d+x\d+ input: is that its width and height\?/,
-  half: /\d+ of \d+ rows of .* stand outside of a \d+x\d+ input: is that its width and height\?/,
-  sizes: /\d+ of \d+ rows of .* say boxFormat: "cxcywh"/,
-  corners: /all \d+ rows of .* say boxFormat: "xyxy"/,
+  twice: /^all \d+ boxes of .* left upper quarter of the \d+x\d+ input: is that its width and height\?/,
+  half: /\d+ of \d+ boxes of .* centred outside of the \d+x\d+ input: is that its width and height\?/,
+  sizes: /\d+ of \d+ boxes of .* x_max < x_min .* say boxFormat: "cxcywh"/,
+  corners: /^all \d+ boxes of .* beyond their centre: say boxFormat: "xyxy"/,
+  centres: /\d+ of \d+ boxes of .* over an edge: say boxFormat: "cxcywh"/,
 };
 
 function notesOf(config: object, data: Float32Array, rows: number): string {
@@ -54,6 +55,22 @@ describe("an end-to-end list of 120 rows", () => {
     expect(notesOf(size, centres, 120)).toMatch(told.sizes);
     expect(notesOf({ ...size, boxFormat: "cxcywh" }, centres, 120)).toBe("");
   });
+  test("tells centre and size that are read as corner and size, and only those", () => {
+    const shifted = (part: number): Float32Array =>
+      listOf(120, (i) => {
+        const [x, y, x2, y2, score] = spread(320, 192)(i);
+        return [x + part * (x2 - x), y + part * (y2 - y), x2 - x, y2 - y, score];
+      }).map((value, i) => (i % 6 < 2 ? value * 1.1 : value));
+    const xywh = { ...size, boxFormat: "xywh" };
+    expect(notesOf(xywh, shifted(0.5), 120)).toMatch(told.centres);
+    expect(
+      notesOf(
+        xywh,
+        shifted(0).map((value, i) => (i % 6 < 2 ? value * 0.9 : value)),
+        120,
+      ),
+    ).toBe("");
+  });
   test("of which few rows are filled shows nothing", () => {
     const few = listOf(120, (i) => (i < 60 ? spread(320, 192)(i) : [0, 0, 0, 0, 0]));
     expect(notesOf({ inputSize: [640, 384] }, few, 120)).toBe("");
@@ -62,6 +79,19 @@ describe("an end-to-end list of 120 rows", () => {
     const one = listOf(120, (i) => (i === 5 ? [300, 20, 420, 60, 0.001] : spread(320, 192)(i)));
     expect(notesOf({ inputSize: [640, 384] }, one, 120)).toBe("");
   });
+});
+
+test("300 queries of centres and sizes that are read as corner and size are told", () => {
+  const notes: string[] = [];
+  const dets = new Float32Array(1200);
+  for (let i = 0; i < 300; i++) dets.set([((i * 37) % 300) / 320, ((i * 61) % 300) / 320, 0.4, 0.3], 4 * i);
+  const labels = { data: new Float32Array(600).fill(-4), dims: [1, 300, 2] };
+  const network = { family: "rfdetr", classes: 2, inputSize: [64, 64], boxFormat: "xywh" } as const;
+  createDecoderSync(network, { onNote: (note) => notes.push(note) }).decode({
+    dets: { data: dets, dims: [1, 300, 4] },
+    labels,
+  });
+  expect(notes.join("\n")).toMatch(told.centres);
 });
 
 describeShared("a recorded YOLO26", (data) => {
@@ -73,5 +103,18 @@ describeShared("a recorded YOLO26", (data) => {
     expect(notes({ inputSize: [1280, 1280] })).toMatch(told.twice);
     expect(notes({ inputSize: [320, 320] })).toMatch(told.half);
     expect(notes({ inputSize: [640, 640], boxFormat: "cxcywh" })).toMatch(told.corners);
+    const rows = Float32Array.from(Object.values(tensors)[0].data);
+    // The same rows as corner and size, and as centre and size.
+    const written = (part: number): string => {
+      const all = rows.slice();
+      for (let i = 0; i < all.length; i += 6)
+        for (let k = i; k < i + 2; k++) {
+          all[k + 2] -= all[k];
+          all[k] += part * all[k + 2];
+        }
+      return notesOf({ inputSize: [640, 640], boxFormat: "xywh" }, all, 300);
+    };
+    expect(written(0)).toBe("");
+    expect(written(0.5)).toMatch(told.centres);
   });
 });
