@@ -1,4 +1,7 @@
-/** Suggests the name that a misspelt name probably means. */
+/**
+ * Suggests the name that a misspelt name probably means. boxwright has a stricter finder of its own, with names of other
+ * projects. The package does not export it.
+ */
 
 /** Returns the edit distance: how many letters must be added, removed, changed or swapped with their neighbour. */
 function distance(a: string, b: string): number {

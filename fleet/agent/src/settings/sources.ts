@@ -74,8 +74,6 @@ export const source = (path: Path) => oneKind(sourceKinds(path));
 
 export type SourceSettings = TypeOf<ReturnType<typeof source>>;
 type OfKind<K extends SourceSettings["kind"]> = Extract<SourceSettings, { readonly kind: K }>;
-export type FolderSettings = OfKind<"folder">;
-export type ImageSettings = OfKind<"image">;
 export type VideoSettings = OfKind<"video">;
 export type RtspSettings = OfKind<"rtsp">;
 export type V4l2Settings = OfKind<"v4l2">;
