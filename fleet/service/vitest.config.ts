@@ -1,4 +1,7 @@
 import { defineConfig } from "vitest/config";
-import { alias, test } from "./vitest.js";
+import { alias, projects, test } from "./vitest.js";
 
-export default defineConfig({ resolve: { alias }, test: { ...test, globalSetup: ["test/support/setup.ts"] } });
+export default defineConfig({
+  resolve: { alias },
+  test: { ...test, globalSetup: ["test/support/setup.ts"], projects: projects({ alias }, []) },
+});

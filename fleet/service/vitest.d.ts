@@ -1,4 +1,9 @@
+import type { TestProjectInlineConfiguration } from "vitest/config";
 import type { InlineConfig } from "vitest/node";
 
 export const alias: { find: RegExp; replacement: string }[];
 export const test: InlineConfig;
+export function projects(
+  resolve: TestProjectInlineConfiguration["resolve"],
+  alone: readonly string[],
+): TestProjectInlineConfiguration[];

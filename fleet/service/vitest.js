@@ -24,3 +24,12 @@ export const test = {
   // repeated either: it may still be at work.
   retry: process.env.CI ? { count: 1, condition: /^waited \d+ s for / } : 0,
 };
+
+/**
+ * Returns the two projects of a part. Test files share two processes: a process of its own costs each more than a CPU
+ * second, since it reads all sources anew. Only files that replace a module for themselves have one.
+ */
+export const projects = (resolve, alone) => {
+  const shared = { resolve, test: { ...test, name: "shared", isolate: false, exclude: alone } };
+  return alone.length === 0 ? [shared] : [shared, { resolve, test: { ...test, name: "alone", include: alone } }];
+};

@@ -1,13 +1,11 @@
 /** The pages in a real Chromium: keys, sessions, other origins, forms as people use them. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { chromium, type BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { untilPasses } from "boxwright-service/testing/wait";
 import { addDevices } from "../../src/nouns/device.ts";
 import { fromMenu, useChromium } from "../support/browser.ts";
 import { LIST, password, startHub, type TestHub } from "../support/hub.ts";
-import { chromiumFlags } from "boxwright-service/testing/chromium";
 
 describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
   const browsing = useChromium();
@@ -153,13 +151,7 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
   });
 
   it("works without JavaScript, but for copying", async () => {
-    const { context } = browsing;
-    const bare = await context.browser()?.newContext({ javaScriptEnabled: false });
-    const own: BrowserContext =
-      bare ??
-      (await chromium
-        .launch({ executablePath: inject("chromium")!, args: chromiumFlags })
-        .then((browser) => browser.newContext({ javaScriptEnabled: false })));
+    const own = await browsing.context.browser()!.newContext({ javaScriptEnabled: false });
     const plain = await own.newPage();
     await signIn(plain);
     await plain.getByLabel("Name of the new device").fill("By hand");
@@ -176,7 +168,7 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
     await plain.getByText("Removed By hand.").waitFor();
     await fromMenu(plain, "Sign out");
     await plain.waitForURL("**/sign-in**");
-    await own.browser()?.close();
+    await own.close();
   });
 
   it("gives nothing to a page of another origin (6)", async () => {

@@ -1,9 +1,9 @@
-/** A Chromium for the tests of one file, with a profile for each test. An error of script or policy fails the test. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { chromium, type BrowserContext, type Page } from "playwright-core";
-import { afterEach, beforeEach, expect, inject } from "vitest";
+/**
+ * A Chromium for the tests of one file, with a context for each test: cookies and storage of its own. An error of
+ * script or policy fails the test.
+ */
+import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject } from "vitest";
 import { chromiumFlags } from "boxwright-service/testing/chromium";
 import type { TestHub } from "./hub.ts";
 import { password } from "./person.ts";
@@ -18,20 +18,18 @@ export interface Browsing {
 }
 
 export function useChromium(): Browsing {
-  let profile: string;
+  let browser: Browser;
   let context: BrowserContext;
   let page: Page;
   const problems: string[] = [];
 
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: inject("chromium")!, headless: true, args: chromiumFlags });
+  });
+  afterAll(() => browser.close());
   beforeEach(async () => {
-    profile = mkdtempSync(join(tmpdir(), "hub-chromium-"));
-    context = await chromium.launchPersistentContext(profile, {
-      executablePath: inject("chromium")!,
-      headless: true,
-      args: chromiumFlags,
-      permissions: ["clipboard-read", "clipboard-write"],
-    });
-    page = context.pages()[0] ?? (await context.newPage());
+    context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
+    page = await context.newPage();
     problems.length = 0;
     page.setDefaultTimeout(100_000);
     page.on("pageerror", (error) => problems.push(String(error)));
@@ -42,7 +40,6 @@ export function useChromium(): Browsing {
   });
   afterEach(async () => {
     await context.close();
-    rmSync(profile, { recursive: true, force: true });
     expect(problems).toEqual([]);
   });
 
