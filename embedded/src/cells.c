@@ -83,8 +83,8 @@ static void append(bxw_cell *rows, open_list *open, uint32_t row) {
 }
 
 /*
- * Merges a part into the first cube of its class that it touches. The cube is `grown` of its row. Removes cubes out
- * of reach. Returns the row of the cube, or NO_ROW.
+ * Merges a part into the first cube of its class that it touches. `grown` of a row is its cube. Removes cubes that no
+ * later part can touch. Returns the row of the cube, or NO_ROW.
  */
 static uint32_t take_up_first(bxw_cell *rows, open_list *open, const bxw_area *part, int32_t class_id) {
     uint32_t before = NO_ROW, row = open->first;

@@ -21,7 +21,7 @@ export const FRAME_CHECKS: readonly CheckRow[] = [
   ["unit", "first boxes", ({ work, block }) => checkUnitOfBlock(work, block), { applies: isOfPlanFile }],
   [
     "one-pixel",
-    // Run once for a plan: later calls do not read a frozen frame.
+    // Run once for each plan, so that later calls need not read a frozen frame.
     "first boxes",
     ({ isOfPrepared, frame }) => (!isOfPrepared && frame ? noteOfOnePixel(frame) : null),
     { applies: ({ inPhoto }) => !inPhoto },

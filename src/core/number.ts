@@ -17,7 +17,7 @@ export const POWERS_OF_TWO = /* @__PURE__ */ (() => {
   return powers;
 })();
 
-/** Replaces the first number of an array by e^x. An array, since V8 may allocate an object for a double. */
+/** Replaces the first number of an array by e^x. An array avoids the object that V8 may allocate for a double. */
 export function expInPlace(values: Float64Array): void {
   let x = values[0];
   // Leave NaN unchanged: the table below has no index for it.

@@ -68,7 +68,7 @@ export function detectFrames(
   calls: OneCall,
   detect: Detect,
 ): AsyncGenerator<Detections, void, undefined> {
-  // If the caller's loop closes the detector, end the stream by `return`: the stream waits at a yield then.
+  // Calling `return` ends the stream when the caller's loop closes the detector: the stream then waits at a yield.
   const end = (): void => void stream.return();
   const stream = detectUntil(end, frames, options, calls, detect);
   return stream;

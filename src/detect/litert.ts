@@ -54,7 +54,7 @@ interface LiteRtWasm {
 
 /**
  * Runs networks by LiteRT.js. Call its `loadLiteRt(path)` first. On the accelerator "wasm" the picture is written into
- * the runtime's memory, and the decoder copies what it reads of the outputs there. Other accelerators copy both ways.
+ * the runtime's memory, and the decoder copies only the needed parts of outputs. Other accelerators copy both fully.
  * @param litert the module: `import * as litert from "@litertjs/core"`
  * @param options options of `loadAndCompile`. Default: `{ accelerator: "wasm" }`
  * @example

@@ -225,7 +225,7 @@ export class OcSort implements Method {
     for (let i = row * FILTER; i < (row + 1) * FILTER; i++) tracks.frozen[i] = tracks.filter[i];
   }
 
-  /** Repeats the gap: moves the filter from its state before the gap along a straight line to this detection. */
+  /** Replays the gap: restores the filter's state before the gap, and moves it in a straight line to this detection. */
   private replay(row: number, frame: TrackerFrame): void {
     const { tracks, filter, measured, virtual } = this;
     const at = row * FILTER;

@@ -123,7 +123,7 @@ function swapBytes(data: Uint8Array, size: number): Uint8Array {
   return out;
 }
 
-/** Converts column-major elements to row-major order: goes through the output, moves the input by strides. */
+/** Converts column-major elements to row-major order. Writes the output in sequence, and reads the input by strides. */
 function toRowMajor<T extends FileTensorData>(values: T, dims: readonly number[]): T {
   const out = values.slice() as T;
   const strides: number[] = [];

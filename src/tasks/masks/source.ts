@@ -50,7 +50,7 @@ export interface MaskMemory {
 export interface MaskSource {
   readonly engine: EngineName | "auto";
   readonly prototypes: Prototypes;
-  /** True for the map of logits of one row, which the box does not cut unless the caller names a rule. */
+  /** True: the source is one row's own map of logits. The box cuts such a map only if the caller names a rule. */
   readonly isMapOfRow?: boolean;
   /** Location of the prototypes: a decoder's memory, or bytes that `writeValues` copies into the space when needed. */
   readonly place: MaskMemory | { readonly bytes: Uint8Array };

@@ -135,7 +135,7 @@ export function checkUnit(work: TaskMemory, plan: PointTask, detections: Detecti
 const SIGMOID_OF_0 = 0.5;
 const SIGMOID_OF_1 = 0.731059;
 
-/** Adds a note for points that are not finite, or confidences sigmoided twice. Throws for no probabilities. */
+/** Adds a note for NaN or infinite points, or if a sigmoid was applied twice. Throws for confidences outside 0..1. */
 export function noteStrangePoints(work: TaskMemory, plan: PointTask, detections: Detections): void {
   const keypoints = detections.keypoints as Float32Array;
   const end = detections.length * plan.count * WIDTH;

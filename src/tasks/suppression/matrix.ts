@@ -144,7 +144,7 @@ class MatrixFactors {
   /** Decay of each rank, calculated from its largest IoU with a better box. */
   readonly #decays: Float64Array;
   readonly #kernel: MatrixKernel;
-  /** True if every pair may lower the factor. */
+  /** True: skip no pair, because the limit for skipping is inexact with this sigma. */
   readonly #isEach: boolean;
   #factor = 1;
 
