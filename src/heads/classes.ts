@@ -8,7 +8,7 @@ import { mayPlay } from "./match.ts";
 /** Prior box that covers the whole picture. */
 const WHOLE = /* @__PURE__ */ Float32Array.of(0.5, 0.5, 1, 1);
 
-/** Reads [N,C] and [N,C,1,1] as one cell with a score per class. Offsets are multiplied by 0: the box is the picture. */
+/** Reads [N,C] and [N,C,1,1] as one cell with a score per class. The box is the picture: offset factors are 0. */
 export function classScores(query: HeadQuery, specs: Specs): Interpretation[] {
   return specs.flatMap(({ name, dims }, index) => {
     if (dims.length === 0 || !mayPlay(query, "scores", name)) return [];
