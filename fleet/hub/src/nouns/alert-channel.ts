@@ -173,7 +173,7 @@ export async function deleteChannel(db: Database, { now, actor, teamId }: Change
     ]);
     if (rules.length > 0)
       throw new UserError(
-        `got a channel that ${rules.length} rules name, expected none: ${rules[0]!.name}`,
+        `got a channel of ${rules.length === 1 ? "1 rule" : `${rules.length} rules`}, expected none: ${rules[0]!.name}`,
         409,
         `The rule ${rules[0]!.name} tells this channel alone. Delete the rule first.`,
       );

@@ -3,6 +3,7 @@ import { csrfOf } from "../auth/cookie.ts";
 import { UserError } from "../core/errors.ts";
 import { MAX_PASSWORD, MIN_PASSWORD } from "../nouns/text.ts";
 import { changePassword, findUser } from "../nouns/user.ts";
+import { countText } from "./ago.tsx";
 import { show, type Answer } from "./answer.tsx";
 import { frameOf, type Guards, type SignedIn } from "./guards.tsx";
 import { Breakable, Csrf, Message } from "./layout.tsx";
@@ -19,7 +20,7 @@ async function postAccount(site: Site, visit: SignedIn): Promise<Answer> {
   const { session, form } = visit;
   const wait = takeKnownSignIn(site, `session of ${session.user.id}`);
   if (wait > 0) {
-    const problem = `Too many tries. Try again in ${wait} seconds.`;
+    const problem = `Too many tries. Try again in ${countText(wait, "second")}.`;
     return { ...accountPage(visit, problem, 429), headers: { "retry-after": String(wait) } };
   }
   const user = await findUser(db, session.user.email);

@@ -3,6 +3,7 @@ import { UserError } from "../core/errors.ts";
 import { readLink, type Link } from "../nouns/link.ts";
 import { MAX_PASSWORD, MIN_PASSWORD } from "../nouns/text.ts";
 import { findUser, useLink } from "../nouns/user.ts";
+import { countText } from "./ago.tsx";
 import { redirect, show, type Answer } from "./answer.tsx";
 import { readForm } from "./form.ts";
 import type { Guards, Visit } from "./guards.tsx";
@@ -32,7 +33,8 @@ async function openLink(site: Site, { exchange, param, token: sessionToken }: Vi
     headers,
   });
   const wait = takeKnownSignIn(site, `link of ${link.email}`);
-  if (wait > 0) return again(`Too many tries. Try again in ${wait} seconds.`, 429, { "retry-after": String(wait) });
+  if (wait > 0)
+    return again(`Too many tries. Try again in ${countText(wait, "second")}.`, 429, { "retry-after": String(wait) });
   const given = (await readForm(exchange))("password");
   let hash: string | undefined;
   if (link.purpose === "invite" && existing !== undefined) {

@@ -128,7 +128,7 @@ onEmptyDatabases("messages about alerts", (db, storage) => {
     await expect(site.channel({})).rejects.toThrow("expected one of them");
     const { channel } = await site.channel({ email: "a@example.org" });
     const { id } = await site.rule({ kind: "version_failed", channelId: channel.id });
-    await expect(deleteChannel(db(), site.change(), channel.id)).rejects.toThrow("1 rules name");
+    await expect(deleteChannel(db(), site.change(), channel.id)).rejects.toThrow("a channel of 1 rule,");
     expect(id).not.toBe("");
     // Another team has no such channel.
     const other = await watchedTeam(storage());

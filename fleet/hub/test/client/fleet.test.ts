@@ -62,7 +62,7 @@ describe("the client's methods", () => {
     expect([alertChannel.address, secret]).toEqual(["http://127.0.0.1:9", expect.stringMatching(/^whsec_/)]);
     expect((await client.updateAlertChannel(alertChannel.id, "day")).name).toBe("day");
     const rule = await client.createAlertRule({ kind: "VERSION_FAILED", alertChannelId: alertChannel.id });
-    await expect(client.deleteAlertChannel(alertChannel.id)).rejects.toThrow("1 rules name");
+    await expect(client.deleteAlertChannel(alertChannel.id)).rejects.toThrow("a channel of 1 rule,");
     expect(await client.updateAlertRule(rule.id, { deviceTag: "north" })).toMatchObject({
       ...{ name: rule.name, deviceTag: "north", alertChannelId: alertChannel.id },
     });

@@ -44,7 +44,7 @@ onDatabases("alerts by GraphQL", (kind) => {
     expect(alertRules).toEqual([{ id: rule.alertRule.id }]);
     expect(alertChannels).toMatchObject([{ id, waiting: 1, dropped: 0 }]);
     expect(await change(`deleteAlertChannel(alertChannelId: "${id}") { ${FAILURE} }`)).toMatchObject({
-      ...{ status: "FAILED", failedMessage: expect.stringContaining("1 rules name") },
+      ...{ status: "FAILED", failedMessage: expect.stringContaining("a channel of 1 rule,") },
     });
     await change(`deleteAlertRule(alertRuleId: "${rule.alertRule.id}") { ${FAILURE} }`);
     await change(`deleteAlertChannel(alertChannelId: "${id}") { ${FAILURE} }`);
