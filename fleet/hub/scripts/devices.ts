@@ -75,13 +75,19 @@ export async function giveVersion(db: Database, { teamId, groupId, appId }: Flee
 export interface Beats {
   sent: number;
   wrong: number;
+  /** Number of wrong answers by status or error code. */
+  readonly reasons: Map<string, number>;
 }
 
 /** Sends heartbeats, spread evenly, until `over`. */
 export async function sendBeats(port: number, credentials: readonly string[], over: () => boolean): Promise<Beats> {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 200 });
   const processes = credentials.map(() => randomBytes(8).toString("hex"));
-  const counts: Beats = { sent: 0, wrong: 0 };
+  const counts: Beats = { sent: 0, wrong: 0, reasons: new Map() };
+  const fail = (reason: string): void => {
+    counts.wrong++;
+    counts.reasons.set(reason, (counts.reasons.get(reason) ?? 0) + 1);
+  };
   const perSecond = credentials.length / HEARTBEAT_SECONDS;
   const start = performance.now();
   const first = Math.floor(Date.now() / 1000);
@@ -106,10 +112,10 @@ export async function sendBeats(port: number, credentials: readonly string[], ov
     };
     const request = http.request({ agent, port, host: AT, method: "POST", path: "/device/heartbeat", headers });
     request.on("response", (response) => {
-      if (response.statusCode !== 200) counts.wrong++;
+      if (response.statusCode !== 200) fail(String(response.statusCode));
       response.resume();
     });
-    request.on("error", () => void (over() || counts.wrong++));
+    request.on("error", (error: NodeJS.ErrnoException) => void (over() || fail(error.code ?? error.message)));
     request.end(body);
   };
   while (!over()) {

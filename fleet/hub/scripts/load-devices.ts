@@ -9,13 +9,10 @@
  * `-- --seconds N` sets the total length of the phases with heartbeats, 120 by default. The report takes about twice as
  * long for each database. `-- --sqlite` and `-- --postgres` report on one. It needs `ulimit -n` above 10,000.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import os, { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { findPostgres, PostgresServer } from "boxwright-service/testing/postgres";
-import { HubProcess, makeKey, run, useLinkAt } from "../test/support/process.ts";
+import { HubProcess } from "../test/support/process.ts";
 import { DEVICES, enrolAll, giveVersion, open, sendBeats, Waiting, type Fleet } from "./devices.ts";
+import { metricOf, onDatabases, prepare, type Env } from "./hubs.ts";
 import { steady, type Steady } from "./steady.ts";
 import { table } from "./table.ts";
 
@@ -25,31 +22,11 @@ const PACE = 80;
 const PHASES = 4;
 /** Milliseconds within which a new version must reach all devices. */
 const PATIENCE_MS = 60_000;
+const MEMORY = "process_resident_memory_bytes";
 const at = process.argv.indexOf("--seconds");
 const seconds = at < 0 ? 120 : Number(process.argv[at + 1]);
 const PHASE_SECONDS = seconds / PHASES;
 const QUIET_SECONDS = Math.min(10, PHASE_SECONDS);
-
-type Env = Readonly<Record<string, string>>;
-
-/** Makes a team with 25 devices, and returns its API key. */
-async function prepare(env: Env): Promise<string> {
-  const first = await run(["init", "--email", "load@example.org", "--team", "Load"], env);
-  const { team, link } = first.json as { team: { id: string }; link: string };
-  const names = Array.from({ length: 25 }, (_, i) => `Device number ${i}`).join("\n");
-  const devices = await run(["devices", "import", "--team", team.id, "-"], env, { input: names });
-  if (devices.code !== 0) throw new Error(devices.stderr);
-  const hub = await HubProcess.start(env);
-  const key = await makeKey(await useLinkAt(hub.url, link), team.id);
-  await hub.stop();
-  return key;
-}
-
-/** Returns the resident bytes of the hub, as its metrics state them. */
-async function memoryOf(port: number): Promise<number> {
-  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-  return Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1]);
-}
 
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? NaN;
 
@@ -112,9 +89,9 @@ async function waits(hub: HubProcess, key: string, fleet: Fleet, env: Env, repor
   const { credentials } = fleet;
   const ask = (forSeconds: number): Promise<Steady> => steady(hub.port, key, PACE, forSeconds);
   const quiet = [await ask(QUIET_SECONDS)];
-  const before = await memoryOf(hub.port);
+  const before = await metricOf(hub.port, MEMORY);
   const waiting = await Waiting.start(hub.port, credentials);
-  const bytes = ((await memoryOf(hub.port)) - before) / DEVICES;
+  const bytes = ((await metricOf(hub.port, MEMORY)) - before) / DEVICES;
   report.add("waiting", [await ask(PHASE_SECONDS)], quiet);
   const both = await beside(hub, credentials, () => ask(PHASE_SECONDS), report);
   report.add("waiting, heartbeats", [both.result], quiet);
@@ -135,38 +112,20 @@ async function waits(hub: HubProcess, key: string, fleet: Fleet, env: Env, repor
   report.wrong += waiting.wrong + (waiting.informed === DEVICES ? 0 : 1);
 }
 
-async function reportOn(database: string, env: Env): Promise<Report> {
+const reports: Report[] = [];
+await onDatabases(async (database, env) => {
   const report = new Report(database);
-  const base = { ...env, HUB_LOG_LEVEL: "warn", HUB_MAX_DEVICES: "20000", HUB_FILES: join(folder, "files") };
-  const key = await prepare(base);
-  const db = await open(base);
+  reports.push(report);
+  const key = await prepare(env);
+  const db = await open(env);
   const fleet = await enrolAll(db);
   await db.close();
   const limits = { HUB_ADDRESS_CONNECTIONS: "20000", HUB_CONNECTIONS: "30000" };
-  const hub = await HubProcess.start({ ...base, ...limits });
+  const hub = await HubProcess.start({ ...env, ...limits });
   await beats(hub, key, fleet, report);
-  await waits(hub, key, fleet, base, report);
+  await waits(hub, key, fleet, env, report);
   await hub.stop();
-  return report;
-}
-
-const folder = mkdtempSync(join(tmpdir(), "hub-devices-"));
-const reports: Report[] = [];
-const wanted = (name: string, other: string): boolean => process.argv.includes(name) || !process.argv.includes(other);
-console.log(
-  `${os.cpus().length} cores shared with the generator, load ${os.loadavg()[0]!.toFixed(1)}, ${process.version}`,
-);
-if (wanted("--sqlite", "--postgres"))
-  reports.push(await reportOn("SQLite", { HUB_DATABASE_FILE: join(folder, "hub.db") }));
-if (wanted("--postgres", "--sqlite")) {
-  if (findPostgres() === undefined) console.log("PostgreSQL is not installed: its half is left out");
-  else {
-    const server = await PostgresServer.create();
-    reports.push(await reportOn("PostgreSQL", { DATABASE_URL: await server.newDatabase() }));
-    await server.remove();
-  }
-}
-rmSync(folder, { recursive: true, force: true });
+});
 table(reports.flatMap(({ rows }, i) => (i === 0 ? rows : rows.slice(1))));
 for (const { notes } of reports) for (const note of notes) console.log(note);
 const wrong = reports.reduce((sum, report) => sum + report.wrong, 0);
