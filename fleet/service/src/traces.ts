@@ -25,7 +25,7 @@ export type SpanKind = keyof typeof KINDS;
 /** Largest number of spans that wait for the collector. More are dropped: tracing never holds up a frame. */
 export const MOST_WAITING = 4096;
 /** Number of spans that are sent before the pause is over. */
-const BATCH = 512;
+export const BATCH = 512;
 const PAUSE_MS = 5000;
 const PATIENCE_MS = 3000;
 /** Digits of the trace id that choose the traced frames: the last 52 bits, which a double holds exactly. */
