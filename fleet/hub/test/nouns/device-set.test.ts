@@ -149,28 +149,29 @@ onDatabases("a roll-out to a tag", (kind) => {
   });
 
   // SQLite runs one transaction at a time.
-  it.skipIf(kind === "sqlite")("tells hubs of a set that is given a version at the same moment", async () => {
-    const { give, db, teamId, change, devices } = await prepare(2, 1);
-    const before = (await readChanges(db)).get(teamId) ?? 0;
-    let attempts = 0;
-    const meanwhile: Pick<Database, "write"> = {
-      write: (work, options) =>
-        db.write(async (tx) => {
-          attempts++;
-          const all: Queries["all"] = async (sql, params) => {
-            const rows = await tx.all<never>(sql, params);
-            // Give the version after the transaction has seen that the tag has none.
-            if (attempts === 1 && sql.includes("FROM assignments")) await give(1);
-            return rows;
-          };
-          return work({ all });
-        }, options),
-    };
-    await setDeviceTags(meanwhile as Database, change(), devices[1]!, ["north"]);
-    // The hubs may have read the team after the assignment, so that the tag must count by itself.
-    expect(attempts).toBe(2);
-    expect((await readChanges(db)).get(teamId)! - before).toBe(2);
-  });
+  if (kind !== "sqlite")
+    it("tells hubs of a set that is given a version at the same moment", async () => {
+      const { give, db, teamId, change, devices } = await prepare(2, 1);
+      const before = (await readChanges(db)).get(teamId) ?? 0;
+      let attempts = 0;
+      const meanwhile: Pick<Database, "write"> = {
+        write: (work, options) =>
+          db.write(async (tx) => {
+            attempts++;
+            const all: Queries["all"] = async (sql, params) => {
+              const rows = await tx.all<never>(sql, params);
+              // Give the version after the transaction has seen that the tag has none.
+              if (attempts === 1 && sql.includes("FROM assignments")) await give(1);
+              return rows;
+            };
+            return work({ all });
+          }, options),
+      };
+      await setDeviceTags(meanwhile as Database, change(), devices[1]!, ["north"]);
+      // The hubs may have read the team after the assignment, so that the tag must count by itself.
+      expect(attempts).toBe(2);
+      expect((await readChanges(db)).get(teamId)! - before).toBe(2);
+    });
 
   it("needs a tag that a device has, or that is given a version already", async () => {
     const { give, tag } = await prepare(1, 1);
