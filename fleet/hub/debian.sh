@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what ci.sh needs of Debian and this machine lacks: a database server, a browser, and what the tests call.
+# Installs what ci.sh needs of Debian and this machine lacks: a database server, a browser, Prometheus' checker of
+# rules, and what the tests call.
 set -eu
 missing=()
 [ -n "$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ] || missing+=(postgresql)
@@ -9,6 +10,7 @@ command -v curl >/dev/null || missing+=(curl)
 command -v ps >/dev/null || missing+=(procps)
 [ -x /usr/sbin/nginx ] || missing+=(nginx-light)
 command -v systemd-analyze >/dev/null || missing+=(systemd)
+command -v promtool >/dev/null || missing+=(prometheus)
 [ ${#missing[@]} -eq 0 ] && exit 0
 as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
 as_root apt-get update -qq
