@@ -2,7 +2,7 @@
  * The engine in TypeScript, for runtimes without WebAssembly. Its files and functions are twins of those in
  * `assembly/`. Both are tuned for speed; `spec/` is the plain specification.
  *
- * Only here: tsEngine, which passes the memory to the functions. A kernel imports its memory.
+ * Only here: tsEngine. It passes the memory to the functions, while a kernel imports its memory.
  */
 import { compare, within } from "./checks.ts";
 import { nms } from "./nms.ts";

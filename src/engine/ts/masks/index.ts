@@ -1,7 +1,7 @@
 /**
  * The engine in TypeScript for masks. Its files and functions are twins of those in `assembly/masks/`.
  *
- * Only here: tsMasksEngine, which passes the memory to the functions. A kernel imports its memory.
+ * Only here: tsMasksEngine. It passes the memory to the functions, while a kernel imports its memory.
  */
 import type { MasksEngine } from "../../masks.ts";
 import { cut } from "./cut.ts";
