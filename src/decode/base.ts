@@ -16,7 +16,7 @@ export interface Workspace extends Ready {
   readonly inputs: Inputs;
 }
 
-/** Function that makes detections from a packet's records. `sources` holds the source index of each record. */
+/** Function that makes detections from a packet's records. `sources` holds the cell index of each record. */
 export type ColumnsOf = (rows: readonly DetectionFields[], sources: readonly number[]) => Detections;
 
 /** The part of a packet that `receive` uses. `D`: type of the decoder that the packet accepts. */
@@ -24,11 +24,11 @@ interface Received<D> {
   detectionsBy(decoder: D, columnsOf: ColumnsOf): Detections;
 }
 
-/** Arguments of the constructor, for decoders of configs and of plan files. */
+/** Options of the constructor, for decoders made from configs and from plan files. */
 interface BaseOptions extends Pick<CheckedDecoder, "labels" | "classes"> {
   readonly onNote: ((note: string) => void) | undefined;
   readonly fresh: boolean | undefined;
-  /** The checks for wrong input. Null: none. */
+  /** The checks for wrong input. Null if there are none. */
   readonly checks: Checks | null;
 }
 
@@ -78,7 +78,7 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
     return packet.detectionsBy(decoder, (rows, sources) => this.detectionsOfRecords(rows, sources));
   }
 
-  /** Runs the steps of a frame. `resultOf` comes first, and throws if the batch does not suit the method. */
+  /** Runs the steps of a frame. `resultOf` runs before the scan, and throws if the caller cannot return this batch. */
   #run<R>(outputs: Outputs | TensorInput | undefined, given: Frames, resultOf: (work: Ready) => R): R {
     // Treat null like undefined, because plain JavaScript may pass either.
     const frames = given ?? undefined;
@@ -104,7 +104,7 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
   #afterImage(image: number, block: number, frame?: Frame): void {
     const work = this.workspace as W;
     if (isOutOfRange(work, block)) throw this.rangeError(work);
-    // Gathered rows have a separate plan block.
+    // Gathered rows have a separate plan block. For them, the argument `isWhole` is false.
     this.checks?.afterImage(image, block, frame, block === work.blocks[image]);
     this.finish(work, image, block, frame);
     this.checks?.afterResult(work.detections[image]);
@@ -161,7 +161,7 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
 
 const allImages = (work: Ready): readonly Detections[] => work.detections;
 
-/** Binds methods to their decoder, so that `const { decode } = decoder` works. They are not enumerable. */
+/** Binds methods to their decoder, so that `const { decode } = decoder` works. Does not make them enumerable. */
 export function bindMethods<D extends object>(decoder: D, names: readonly (keyof D & string)[]): void {
   for (const name of names)
     Object.defineProperty(decoder, name, {

@@ -102,7 +102,10 @@ const LOWEST_LOGIT = -103.9;
 /** `LOWEST_LOGIT` as the kernel's sortable key of an f16. */
 const LOWEST_HALF = -22143;
 
-/** Sets a raw threshold to the lowest element above 0 once activated. The zero point follows the scale. */
+/**
+ * Sets a raw threshold to the lowest element whose activated value is above 0. `scale`: word address of the scale. Zero
+ * point, activation and raw threshold follow in the next words.
+ */
 function acceptRawAboveZero({ i32, f32 }: Memory, type: number, scale: number): void {
   const isPlain = i32[scale + 2] === A.FN_NONE;
   const zeroPoint = f32[scale + 1];

@@ -11,7 +11,7 @@ import type { Ready } from "./loop.ts";
 import type { Notes } from "./notes.ts";
 import type { ImageInput } from "./prepare.ts";
 
-/** The parts of a frame's state that checks may read. A decoder of a plan file has neither plan nor layout. */
+/** The state of a frame that checks may read. If a plan file made the decoder, `plan` and `layout` are undefined. */
 export type Checked = Ready & Partial<MemoryImage>;
 
 /** The parts of a decoder that checks may read. */
@@ -31,7 +31,7 @@ export interface Checks {
 
 /** Checks the frames of one decoder. Adds notes. Throws a TensorError for input that is certainly wrong. */
 export interface FrameChecks {
-  /** True if the next frame must be copied whole, since gathered rows lack scores below the threshold. */
+  /** True if the next frame must be copied whole, to check scores below the threshold, which gathered rows lack. */
   readonly wantsWhole: boolean;
   /**
    * Resets the checks for a new plan.
@@ -45,7 +45,7 @@ export interface FrameChecks {
   afterImage(image: number, block: number, frame: Frame | undefined, isWhole: boolean): void;
   /** Checks the result of an image, after tasks have added their part. */
   afterResult(detections: Detections): void;
-  /** Counts empty frames. Returns true if the caller must call `afterEmpty` for this one. */
+  /** Counts empty frames. Returns true if the caller must call `afterEmpty` for this frame. */
   wantsBest(candidates: number): boolean;
   /** Checks the best score of an empty frame. `threshold`: the lowest score threshold. */
   afterEmpty(best: Best | null, threshold: number): void;

@@ -10,7 +10,7 @@ import { type DecoderTask, checkTaskList } from "./tasks.ts";
 
 /** Options of `createDecoder` of `boxwright/core`. */
 export interface CoreOptions<T extends DecoderTask = DecoderTask> extends DecoderOptions {
-  /** Abilities besides boxes: any of `pose`, `masks`, `oriented`, `peaks`, `text`, `suppression`, `prepare`. */
+  /** Tasks that the decoder does besides plain boxes: any of `pose`, `masks`, `oriented`, `peaks`, `text`, `suppression`, `prepare`. */
   readonly tasks?: readonly T[];
   /** Checks for wrong input: pass the value `checks`. Without checks, only probabilities outside 0..1 are refused. */
   readonly checks?: Checks;
@@ -19,9 +19,9 @@ export interface CoreOptions<T extends DecoderTask = DecoderTask> extends Decode
 }
 
 /**
- * Makes a decoder from a config, as `createDecoder` of `boxwright` does, but only with the values that are passed. A
- * config that needs another task is refused.
- * @throws ConfigError if a task is missing, with the line to write; and as `createDecoder` of `boxwright`
+ * Makes a decoder from a config, as `createDecoder` of `boxwright` does, but only with the tasks, checks and
+ * explanations in `options`.
+ * @throws ConfigError if a needed task is missing, with the code line to write; and as `createDecoder` of `boxwright`
  * @example
  * import { createDecoder, pose } from "boxwright/core";
  *
@@ -38,7 +38,10 @@ export async function createDecoder(config: unknown, options: CoreOptions = {}):
   return makeDecoder(config, ownOptions, () => parts);
 }
 
-/** Separates the options of the decoder from its parts. `readConfig` refuses options that are not an object. */
+/**
+ * Separates the decoder's own options from tasks, checks and explanations. Returns options that are not an object
+ * unchanged: `readConfig` refuses them.
+ */
 export function splitOptions(options: CoreOptions | null): [DecoderOptions, Parts] {
   const isObject = typeof options === "object" && options !== null && !Array.isArray(options);
   const { tasks = [], checks, explain, ...own } = isObject ? options : ({} as CoreOptions);

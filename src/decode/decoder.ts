@@ -40,8 +40,8 @@ export interface Decoder {
   readonly slots: { readonly [name: string]: Slot };
   /**
    * The best score of the last frame, with its class and cell. If the frame has detections, it is the first detection's
-   * score. If not, it is the best score above 0, even if its box lies outside the image. If objectness only gates the
-   * class score, cells with any objectness count.
+   * score. If the frame has none, it is the best score above 0, even if its box lies outside the image. If objectness
+   * only gates the class score, every cell with an objectness above 0 counts.
    *
    * `null` before the first frame, after a packet of detections, and if every score is 0 or NaN. Also `null` if nothing
    * passed and the decoder copied only rows whose objectness passes. To get a score then, decode the same outputs with
@@ -89,7 +89,7 @@ export interface Decoder {
   receive(packet: Receivable): Detections;
   /**
    * Changes thresholds between frames without building a new plan.
-   * @throws RangeError for an unknown name or value; then nothing has changed
+   * @throws RangeError for an unknown name or a wrong value. No threshold changes then
    */
   update(thresholds: Update): void;
   /** Describes the plan as text and as data: how each tensor is read, and why. */
@@ -98,7 +98,7 @@ export interface Decoder {
 
 /** A packet that `receive` accepts. */
 export interface Receivable {
-  /** Returns the detections. If the packet is raw, `decoder` decodes them. `columnsOf` makes columns from records. */
+  /** Returns the detections. `decoder` decodes a raw packet. For other packets, `columnsOf` converts the records. */
   detectionsBy(
     decoder: Decoder,
     columnsOf: (rows: readonly DetectionFields[], sources: readonly number[]) => Detections,

@@ -15,7 +15,7 @@ export interface Keypoint {
   readonly name?: string;
   /** Depth in the unit of x, smaller in front. Only for networks that output a depth. */
   readonly z?: number;
-  /** Probability that the point lies inside the picture. `confidence` in addition says if the point is visible. */
+  /** Probability that the point lies inside the picture. `confidence` is then the probability that it is visible. */
   readonly presence?: number;
   /** The point in metres, relative to the middle of the hand, or to the middle of the body's hips. */
   readonly world?: { readonly x: number; readonly y: number; readonly z: number };
@@ -29,7 +29,7 @@ export interface Point {
 
 /**
  * The fields of a detection. Coordinates are 0..1 across the image of the frame, or across the network's input if there
- * is no frame. Records in the config's own format have the same names.
+ * is no frame. The detection records of a packet have fields with the same names.
  */
 export interface DetectionFields {
   readonly class_id: number;
@@ -82,7 +82,7 @@ export interface TaskColumns {
   readonly corners?: Float32Array;
 }
 
-/** Columns for keypoints with the same count of numbers in every row, unlike `keypointNames` and `edges`. */
+/** Columns of the pose task that have values for each row, unlike `keypointNames` and `edges`. */
 export const POINT_COLUMNS = [
   "keypoints",
   "depths",
@@ -200,8 +200,8 @@ const refuseMethod = (name: string): never =>
 const isIndex = (key: string | symbol): boolean => typeof key === "string" && /^-?\d+$/.test(key);
 
 /**
- * Base class of `Detections`. Its prototype is a proxy that refuses an index: `detections[0]` would else be undefined.
- * Members of `Detections` are found before the proxy.
+ * Base class of `Detections`. Its prototype is a proxy that refuses an index: otherwise `detections[0]` would be
+ * undefined without an error. JavaScript finds the members of `Detections` before it asks the proxy.
  */
 const Unindexed = /* @__PURE__ */ (() => {
   function Unindexed(): void {}
@@ -218,7 +218,7 @@ const Unindexed = /* @__PURE__ */ (() => {
           : Reflect.set(target, key, value, self),
     },
   );
-  // Define the columns that most networks lack. Every frame reads them, and a call of the proxy would allocate.
+  // Define the columns that most networks lack as undefined. Every frame reads them, and the proxy would allocate.
   const columns = [...POINT_COLUMNS, "keypointNames", "edges", "angles", "corners"].map(
     (name) => [name, { value: undefined, writable: true }] as const,
   );
@@ -284,8 +284,8 @@ export class Detections extends Unindexed implements Iterable<Detection>, TaskCo
   declare readonly corners?: Float32Array;
 
   /**
-   * For decoders: `length` is 0 until the rows are written. To pass your own detections to drawing, exporters and
-   * trackers, use a list of records instead.
+   * For decoders only. `length` is 0 until the decoder writes rows. To pass your own detections to drawing, exporters
+   * and trackers, use a list of records instead.
    */
   constructor(
     boxes: Float32Array,
@@ -297,7 +297,7 @@ export class Detections extends Unindexed implements Iterable<Detection>, TaskCo
     super();
     Object.defineProperty(this, COUNT, { value: 0, writable: true });
     Object.defineProperty(this, "length", LENGTH);
-    // Define this for boxes alone: otherwise, each row would ask the proxy.
+    // Define `taskFunctions` for detections without a task too: otherwise, each row would ask the proxy.
     Object.defineProperty(this, "taskFunctions", { value: undefined, configurable: true });
     this.boxes = boxes;
     this.scores = scores;
@@ -409,7 +409,7 @@ export function setFrameSize(detections: Detections, size: FrameSize): void {
 /** Returns the frame of these detections, or the size of the network's input. Undefined if neither is known. */
 export const frameSizeOf = (detections: Detections): FrameSize => FRAME_SIZES.get(detections);
 
-/** Returns the frame of detections as text if width and height are its own, but exchanged; else null. */
+/** Returns the frame of detections as text if `width` is the frame's height and `height` its width; else null. */
 export function frameIfExchanged(detections: unknown, width: number, height: number): string | null {
   const size = FRAME_SIZES.get(detections as Detections);
   if (size === undefined || !("width" in size) || size.width === size.height) return null;

@@ -38,7 +38,7 @@ const ROTATED_WIDTH = 6;
 /** Returns the name of the tensor with the row counts of the images. */
 export const countsOf = (name: string): string => `rows of ${name}`;
 
-/** Returns the specs of converted rows and their counts. `extra`: columns after an upright box, 1 for an angle. */
+/** Returns the specs of converted rows and their counts. `extra`: count of extra columns, such as 1 for an angle. */
 export const unpackedSpecs = (name: string, extra = 0): readonly TensorSpec[] => {
   const width = rowOrder("end-to-end").width + extra;
   const plain = { scale: 1, zeroPoint: 0, order: null } as const;
@@ -50,7 +50,7 @@ export const unpackedSpecs = (name: string, extra = 0): readonly TensorSpec[] =>
 
 const PARTNER_NAME = /num|count|valid|class|label/i;
 
-/** Returns the tensors that belong to the rows. If several fit, their names decide. */
+/** Returns the other tensors that may hold counts or class ids of the rows. If there are several, names decide. */
 function partnersOf<T extends { readonly spec: Pick<TensorSpec, "name"> }>(
   given: readonly T[],
   at: number,
@@ -130,7 +130,7 @@ export class FinishedRows {
     const widths = this.#orders.map((name) => rowOrder(name).width);
     if (this.#mayBeRotated(ROTATED_WIDTH)) widths.push(ROTATED_WIDTH);
     const fitting = specs.flatMap(({ name, dims, type }, i) => {
-      // If the family also has other exports, rows [1,N,7] may be raw, one per cell.
+      // Accept [1,N,7] only if the family has no other exports: in other exports, such rows may be raw cells.
       const hasRank = dims.length === 2 || (this.#hasOnlyFinishedRows && dims.length > 2 && dims.length < 5);
       const isOne = dims.length < 4 || dims[1] === 1;
       const isNamed = [roles?.boxes ?? name].flat().includes(name);
@@ -213,7 +213,7 @@ export class FinishedRows {
     const fitting = tried.filter((_, i) => found[i] === null);
     const isTold = fitting.length === 1 || count === 0 || !hasDetections(tried, values, count);
     if (fitting.length === 0) {
-      // Since this family also has other exports, the rows may be raw cells.
+      // Return null if the rows may be raw cells, as in other exports of this family.
       if (
         !this.#hasOnlyFinishedRows &&
         this.#order === null &&
@@ -240,7 +240,7 @@ export class FinishedRows {
     return (this.reading = labels ? "end-to-end" : fitting[0]);
   }
 
-  /** Returns the rows of each image, if a tensor counts them. */
+  /** Returns the range of rows of each image, from a tensor of row counts. */
   #counted(
     spec: TensorSpec,
     counts: ArrayLike<number>,
@@ -259,7 +259,7 @@ export class FinishedRows {
     });
     if (first > all)
       refuse(shape(spec), `counts of ${first} rows in all`, `at most ${all}, as ${shape(rows)} has`);
-    // Some exports write one empty row if there is no detection.
+    // Allow rows after the counted ones if they are empty: some exports write one if there is no detection.
     for (let i = first; i < all; i++)
       if (values[i * width + score] > 0 && values[i * width + (classId as number)] >= 0)
         refuse(

@@ -1,4 +1,4 @@
-/** Converts boxes from the input to the image, which fills a rectangle of it: a scale and a shift per axis. */
+/** Converts boxes from the network's input to the image, by a scale and a shift per axis. */
 import * as A from "../core/abi.ts";
 import { type Crop, checkCrop, mapOfCrop } from "../core/crop.ts";
 import { refuse, refuseFor } from "../core/errors.ts";
@@ -28,7 +28,10 @@ export interface Frame {
    * placed it. Left and top are negative for "crop". Default: the rectangle that follows from `resize` (`placeOf`).
    */
   readonly placed?: readonly [number, number, number, number];
-  /** The part of the image that was prepared. Needs `resize: "stretch"`. Rotated only for points of one object. */
+  /**
+   * The part of the image that became the input. Requires `resize: "stretch"`. Only networks that output the points of
+   * one object accept a crop with an angle.
+   */
   readonly crop?: Crop;
   /**
    * Quarter turns clockwise that turned the image upright before its resize. Default 0. Width, height and all results
@@ -47,7 +50,7 @@ const isPlace = (placed: readonly unknown[]): boolean =>
   placed.every(Number.isFinite) &&
   placed.slice(2).every(isSize);
 
-/** True for a side in pixels. A side below 1 must be a fraction. */
+/** True for a side in pixels. A side below 1 must be a fraction of the image. */
 const isSize = (x: unknown): boolean => typeof x === "number" && x >= 1 && x < Infinity;
 
 /** True if `placed` is a rectangle that the frame's `resize` can produce. */
@@ -141,7 +144,7 @@ export function checkFrame(frame: Frame, input: readonly [number, number] | null
     );
 }
 
-/** Returns the frame of the upright image, with the size after the turn. `rotation` stays. */
+/** Returns the frame with the size of the upright image. Keeps `rotation`. */
 export function uprightOf(frame: Frame): Frame {
   const { width, height, rotation = 0 } = frame;
   if (rotation === 0) return frame;
@@ -151,8 +154,8 @@ export function uprightOf(frame: Frame): Frame {
 
 /**
  * Returns the transform that undoes the resize of a checked, upright frame: x_image = x_input * scale + shift, both
- * normalised. Scale is input / placed size, shift is -left / placed width. For boxes in pixels of the photo, only the
- * division by the input size is undone.
+ * normalised. Scale is input / placed size, shift is -left / placed width. With `inPhoto`, boxes are in pixels of the
+ * photo: then undoes only their division by the input size.
  */
 export function affineOf(
   frame: Frame,
@@ -172,7 +175,7 @@ export function affineOf(
   return [input[0] / width, input[1] / height, -left / width, -top / height];
 }
 
-/** Converts a coordinate of the input to the image, 0..1, and clamps it if the rule says so. `plan`: word address. */
+/** Converts a coordinate of the input to the image, both 0..1. Clamps by the rule. `plan`: word address of a block. */
 export function placeInFrame(
   x: number,
   axis: number,

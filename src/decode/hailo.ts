@@ -105,7 +105,7 @@ export function byScore(spec: TensorSpec, data: Uint8Array): Rows {
 
 type Add = (a: number, b: number, c: number, d: number, score: number, id: number) => void;
 
-/** Collects the rows of each image that `read` returns. Throws a TensorError for a score outside 0..1. */
+/** Collects the rows that `read` adds for each image. Throws a TensorError for a score outside 0..1. */
 function collect(spec: TensorSpec, batch: number, read: (image: number, add: Add) => void): Rows {
   const values: number[] = [];
   const images: (readonly [number, number])[] = [];

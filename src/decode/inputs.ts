@@ -22,7 +22,7 @@ export type Outputs = readonly TensorInput[] | { readonly [name: string]: Tensor
 
 /** The slot of a tensor in the decoder's memory. */
 export interface Slot {
-  /** Array for the tensor. After writing here, `decode()` without arguments copies nothing. f16 as bits. */
+  /** Memory for the tensor. If you write the tensor here, `decode()` without arguments copies nothing. f16 as bits. */
   readonly data: SlotArray;
   readonly dims: readonly number[];
   readonly type: ElementType;
@@ -44,7 +44,7 @@ export interface Inputs {
   readonly ownNames: readonly (string | null)[] | null;
   /** Facts about each tensor that are known without its data. */
   readonly known: readonly KnownSpec[];
-  /** The `type` that the last tensor stated. Undefined before the first. */
+  /** For each tensor, the last stated `type` that was found to fit. Undefined before the first check. */
   readonly types: (string | null | undefined)[];
   /** Tensors of the current frame. Null between frames. The list is reused, so that a frame allocates nothing. */
   readonly given: (TensorInput | null)[];
@@ -85,7 +85,7 @@ export function asOutputs(outputs: Outputs | TensorInput): Outputs {
 /**
  * Finds the caller's tensor for each tensor of the plan, and stores it in `inputs.given`. Records are matched by name.
  * Arrays are matched by name if they contain the names of all planned tensors, else by index. Allocates nothing.
- * @returns false if a tensor is not there
+ * @returns false if a tensor is missing
  */
 export function matchTensors(inputs: Inputs, outputs: Outputs): boolean {
   const { tensors, given, places, ownNames } = inputs;
@@ -163,8 +163,8 @@ function fits({ tensors, slots, known, types }: Inputs, i: number, t: TensorInpu
     !isSame(t.zeroPoint ?? known[i].zeroPoint ?? 0, spec.zeroPoint)
   )
     return false;
-  // Another array class or spelling of the type may mean another element type. Resolve the type once, which takes
-  // longer.
+  // A new array class or a new spelling of the type may mean another element type. Resolve the type only then, because
+  // that takes longer.
   if (isPerChannel || t.data.constructor !== slots[i].constructor || t.type !== types[i]) {
     if (specOf(spec.name, t, isPerChannel ? known[i] : { type: known[i].type }).type !== spec.type)
       return false;
@@ -178,14 +178,15 @@ const isSame = (x: KnownSpec["scale"], expected: number | null): boolean =>
   x === expected ||
   (typeof x === "number" && x !== 0 && expected !== null && Math.fround(x) === Math.fround(expected));
 
-/** Throws if an element of tensor `i` does not fit its slot: a fraction, out of range, or no number. */
+/** Throws if an element of tensor `i` does not fit its slot: a fraction, a number out of range, or not a number. */
 export function checkElements({ tensors, slots }: Inputs, i: number, data: TensorInput["data"]): void {
   const isList = Array.isArray(data);
   if (!isList && (!(slots[i] instanceof Int32Array) || data instanceof Int32Array)) return;
   const { name, type } = tensors[i];
   const isWhole = !isFloat(tensors[i]);
   const { low, high } = ELEMENTS[type];
-  // Largest element. For i32, `high` is one below it (see ELEMENTS). All other values of `high` are odd.
+  // Largest allowed integer. `| 1` adds 1 to the `high` of i32, which is 1 too small (see ELEMENTS). The `high` of all
+  // other integer types is odd.
   const last = high | 1;
   for (let k = 0; k < data.length; k++) {
     const x: unknown = data[k];

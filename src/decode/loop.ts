@@ -16,8 +16,8 @@ export interface Ready {
   /** Size of the network input in pixels; null if it is not known. */
   readonly inputSize: readonly [number, number] | null;
   /**
-   * Crops that a frame may have. "turned": any, because the task converts points from the crop. "none": none, because
-   * the task reads pixels of the image. Default "upright".
+   * Crops that a frame may have. "turned": any crop, because the task maps points from a rotated crop to the image.
+   * "upright" (default): crops without an angle. "none": no crop, because masks and oriented boxes are not mapped back.
    */
   readonly crops?: "turned" | "upright" | "none";
   /** True if boxes are in pixels of the photo, not of the input. */
@@ -29,7 +29,7 @@ export interface Ready {
 /** Frames of one call: one frame for all images of a batch, one for each image, or none. */
 export type Frames = Frame | readonly Frame[] | undefined;
 
-/** Called after each image, with the frame and the detections upright. They are turned back afterwards. */
+/** Called after each image. `frame` is the upright one. The loop turns the detections back after this call. */
 export type AfterImage = (image: number, block: number, frame?: Frame) => void;
 
 /** Decodes the images of one call, one after the other. Allocates nothing. */
@@ -136,13 +136,13 @@ function checkTask({ crops = "upright" }: Ready, frame: Frame | undefined): void
 const frameOf = (frames: Frames, image: number): Frame | undefined =>
   Array.isArray(frames) ? (frames as readonly Frame[])[image] : (frames as Frame | undefined);
 
-/** Throws if the frame passed to `decode` is a list. */
+/** Returns the frame passed to `decode`. Throws if it is a list. */
 export function oneFrame(frame: Frame | undefined): Frame | undefined {
   if (Array.isArray(frame)) checkFrame(frame as unknown as Frame, undefined);
   return frame;
 }
 
-/** Throws if memory holds several images: `decode` returns one result. */
+/** Returns the only result. Throws if memory holds several images. */
 export function oneImage(ready: Ready): Detections {
   if (ready.detections.length !== 1)
     throw new TensorError(

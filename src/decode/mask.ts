@@ -28,7 +28,7 @@ export interface MaskOptions {
    * and "torchvision" for Mask R-CNN. Masks of RF-DETR are cropped by the box only if a rule is stated.
    */
   readonly rule?: MaskRule;
-  /** A pixel is set if its probability is larger. Default 0.5. */
+  /** A pixel is set if its probability is larger than this value. Default 0.5. */
   readonly threshold?: number;
 }
 
@@ -60,8 +60,8 @@ export interface Mask {
   readonly area: number;
   /** Returns the mask of the whole picture as run lengths, in COCO's format. */
   toRle(): MaskRle;
-  /** Returns the outlines of the connected parts along the edges of pixels. A shared corner does not connect. */
+  /** Returns the outlines of the parts along the edges of pixels. Pixels that share only a corner are not connected. */
   toPolygons(): MaskPolygon[];
-  /** Returns the pixels as bits, the first pixel highest, as `numpy.packbits` of `data`. */
+  /** Returns `data` packed as bits, as by `numpy.packbits`: the first of 8 pixels is the highest bit of a byte. */
   toBits(): Uint8Array;
 }

@@ -32,7 +32,7 @@ export class MissingOne {
         else if (!(x <= 0 && x >= -ROUNDING)) above++;
       }
     if (above > 0 && !this.#isMissing) this.#isWhole = true;
-    // Leave other values unchanged: the check of the list handles them.
+    // Leave all other scores unchanged: `checkListRange` refuses wrong ones.
     if (above > 0 || this.#isWhole || (below === 0 && !this.#isMissing)) return null;
     const isFirst = !this.#isMissing;
     this.#isMissing = true;

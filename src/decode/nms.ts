@@ -37,7 +37,7 @@ export interface NmsOptions {
   readonly boxFormat?: SuppressBoxFormat;
   /** ">": suppress if the IoU is above the threshold (default). ">=": also suppress at equality. */
   readonly iouGate?: ">" | ">=";
-  /** Added to widths and heights for areas, in the unit of the boxes. Default 0. */
+  /** Number added to widths and heights to compute areas, in the unit of the boxes. Default 0. */
   readonly pixelOffset?: number;
   readonly engine?: EngineName | "auto";
 }
@@ -142,8 +142,8 @@ export function nms(
     (classIds === null ? A.FLAG_NMS_ALL : A.FLAG_NMS_CLASS) | (iouGate === ">=" ? A.FLAG_SUPPRESS_EQUAL : 0);
   f32[p + A.P_OFFSET_X] = f32[p + A.P_OFFSET_Y] = offset;
   if (format === "xyxy" && threshold === -Infinity) {
-    // Copy boxes unchanged, since most are finite with corners in order. Check later only those that suppression
-    // compared.
+    // Copy boxes unchanged, since most are finite with corners in order. Afterwards, check only the boxes that
+    // suppression compared.
     copyColumns(workspace, boxes, scores, classIds);
     const kept = suppressed(workspace, n);
     if (allWell(workspace, n)) return kept;
@@ -222,7 +222,7 @@ function copyAsCorners(
 /**
  * True if every box that suppression compared is finite, with corners in order. Boxes that were not compared cannot
  * change the result, since a NaN does not disturb the order of the other scores. If suppression compared more than half
- * of the boxes, all are checked in memory order, which is faster.
+ * of the boxes, checks all boxes in memory order, which is faster.
  */
 function allWell({ engine, at }: Workspace, n: number): boolean {
   const { f32, i32 } = engine.memory;

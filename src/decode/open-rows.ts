@@ -1,7 +1,7 @@
 /**
  * Reserves room for networks whose finished list has another row count in each frame and spans several tensors. At the
  * first change of the row count, a new plan gets spare rows and a count of the used rows. Another plan is made only if
- * a frame has more rows than that.
+ * a frame has more rows than the plan has room for.
  */
 import type { Config } from "../config/types.ts";
 import { READINGS } from "../core/readings.ts";
@@ -48,7 +48,7 @@ export class OpenRows {
     this.#rows = found;
   }
 
-  /** Returns the outputs padded to the room, with a count of the rows. Returns null for other tensors. */
+  /** Returns the outputs padded to the room, with a count of the rows. Returns null unless they fit `#rows`. */
   pad(given: Named): { readonly [name: string]: TensorInput } | null {
     const rows = this.#rows;
     if (rows === null) return null;
@@ -96,7 +96,7 @@ export class OpenRows {
   }
 }
 
-/** Returns the only dimension that differs between both dims and is `cells` long; -1 if there is none. */
+/** Returns the index of the only dimension that differs, if it is `cells` long in `known`. Returns -1 otherwise. */
 function axisOf(known: readonly number[], dims: readonly number[], cells: number): number {
   if (known.length !== dims.length) return -1;
   const differing = known.flatMap((n, i) => (n === dims[i] ? [] : [i]));

@@ -7,13 +7,13 @@ import type { DecoderTask } from "./tasks.ts";
 
 export interface Parts {
   readonly tasks: readonly DecoderTask[];
-  /** The checks for wrong input. Null: none. */
+  /** The checks for wrong input. Null if the caller passed none. */
   readonly checks: Checks | null;
   /** Function that explains why tensors do not fit. Null: errors do not say why. */
   readonly explain: Explain | null;
 }
 
-/** Throws a ConfigError unless the caller passed the value with this name. A value must have the member `has`. */
+/** Throws a ConfigError if `part` is given, but lacks the method `has` of the value `name` of `boxwright/core`. */
 export function checkPart(name: "checks" | "explain", part: unknown, has: string): void {
   if (part === undefined || typeof (part as { readonly [key: string]: unknown } | null)?.[has] === "function")
     return;

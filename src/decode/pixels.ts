@@ -6,7 +6,7 @@ import { type Detection, type DetectionFields, type Keypoint, type Point, Row } 
 const distanceOf = (a: Point, b: Point): number =>
   Math.sqrt((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y));
 
-/** Returns the centre and sides of an oriented box. The width lies along the angle: first corners differ. */
+/** Returns the centre and sides of an oriented box. The width is the side along the angle, either a to b or a to d. */
 function sidesOf([a, b, c, d]: readonly Point[], angle = NaN): Partial<Detection> {
   const along = (p: Point): number => Math.abs((p.x - a.x) * Math.cos(angle) + (p.y - a.y) * Math.sin(angle));
   const [first, last] = [distanceOf(a, b), distanceOf(a, d)];
@@ -27,9 +27,9 @@ const textOf = (value: unknown): string =>
     : String(value);
 
 /**
- * Converts a detection to pixels of an image of the given size: x times the width, y times the height. Neither rounds
- * nor clamps. For an oriented box, `width` and `height` are those of its own sides, and `x_min` to `y_max` are the
- * upright box around it.
+ * Converts a detection to pixels of an image of the given size: x times the width, y times the height. Does not round
+ * or clamp. For an oriented box, `width` and `height` are the lengths of its own sides. `x_min` to `y_max` are the
+ * upright box around the oriented box.
  * @throws RangeError if the size is not positive or `d` is in pixels already, TypeError if `d` is not a detection
  * @example
  * import { toPixels } from "boxwright";

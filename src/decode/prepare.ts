@@ -17,7 +17,7 @@ export interface ImageInput {
   readonly width: number;
   /** Height in pixels. */
   readonly height: number;
-  /** Default: the format with that many `channels`, else "rgba". Alpha is ignored. "raw" (sharp) counts as absent. */
+  /** Default: the format that `channels` names, else "rgba". Alpha is ignored. "raw" (of sharp) counts as absent. */
   readonly format?: ImageFormat | "raw";
   /** Bytes per pixel: 1 is gray, 3 rgb, 4 rgba. Any `format` except "raw" overrides it. */
   readonly channels?: number;
@@ -53,7 +53,7 @@ export interface PrepareOptions {
 export interface OwnInput {
   /** The tensor's array. It is replaced when the tensor moves. */
   data: PreparedData;
-  /** Workspace that wrote the tensor's padding, so that a stream is padded once. `null`: none. */
+  /** Workspace that wrote the tensor's padding, so that a stream is padded once. `null`: no padding is written yet. */
   padding: object | null;
 }
 

@@ -9,7 +9,7 @@ import { slackOf } from "../memory/thresholds.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type PlanInMemory, everyValue, valueIn } from "./values.ts";
 
-/** Returns the error about a probability outside 0..1 of `spec`, with options that would explain the value. */
+/** Returns the error about a probability outside 0..1 in the tensor `spec`, with options that may correct it. */
 export function rangeErrorOf(plan: Plan, spec: TensorSpec, about: string, got: number | null): TensorError {
   const { finished, competing } = READINGS[plan.reading];
   const mayBeLogits = !finished;

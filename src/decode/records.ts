@@ -4,7 +4,7 @@ import { neededTask } from "../core/tasks.ts";
 import { isInPixels } from "../core/unit.ts";
 import { type DetectionFields, Detections, type TaskColumns, setLength } from "./detections.ts";
 
-/** The part of a task that is needed for the task's columns in records. */
+/** Facts about a task that are needed to read the task's columns from records. */
 export interface KnownTask {
   readonly name: string;
   readonly edges?: TaskColumns["edges"] | null;
@@ -24,7 +24,7 @@ export interface RowReader {
   ) => void;
 }
 
-/** Throws a RangeError for records in pixels. Networks may give some boxes with exchanged corners. */
+/** Throws a RangeError for boxes in pixels, for confidences above 1, and if most boxes have exchanged corners. */
 function checkRecords(rows: readonly DetectionFields[]): void {
   let swapped = 0;
   for (const d of rows) {
@@ -36,7 +36,7 @@ function checkRecords(rows: readonly DetectionFields[]): void {
 }
 
 /**
- * Makes detections from records. Labels come from the records. `sources` may be shorter than the list. Every task adds
+ * Makes detections from records. Labels come from the records. `sources` may be shorter than `rows`. Every task adds
  * its columns.
  * @throws RangeError for records that are not detections in 0..1; ConfigError if no task of `tasks` reads their columns
  */

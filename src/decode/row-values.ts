@@ -1,4 +1,4 @@
-/** Finished rows as numbers: finds the column order that fits the values, and the image to which each row belongs. */
+/** Reads finished rows as numbers: finds the column order that fits the values, and the image of each row. */
 import { refuse } from "../core/errors.ts";
 import { type RowOrder, type RowOrderName, rowOrder, SLACK } from "../core/row-orders.ts";
 import { shape, type TensorSpec } from "../core/tensor.ts";
@@ -32,7 +32,7 @@ export function whyNotOrder(
     if (of < 0 || id === -1) continue;
     if (isFraction(id) || id < 0) return `class ${id} in row ${i}`;
     if (classes !== null && id >= classes && s > 0) return `class ${id} of ${classes} in row ${i}`;
-    // Accept -1, which super-gradients uses as padding. `#regroup` drops such rows.
+    // Accept -1, the padding of super-gradients. `#regroup` of finished.ts drops such rows.
     if (s > 1 + SLACK || (s < -SLACK && s !== -1)) return `score ${s} in row ${i}`;
     if (s > 0) {
       seen++;
@@ -65,7 +65,7 @@ export const hasDetections = (
     return false;
   });
 
-/** Returns a range of `count` rows for each image. */
+/** Returns the ranges of the rows if each image has `count` rows. */
 export const equalRanges = (images: number, count: number): Rows["images"] =>
   Array.from({ length: images }, (_, i) => [i * count, count] as const);
 

@@ -61,7 +61,7 @@ export function checkRoom({
 function rowsOfClone(c: ClonedDetections): DetectionFields[] {
   const { boxes, scores, classIds, labels, keypoints, keypointNames, depths, angles, corners } = c;
   checkRoom(c);
-  // Divide by the column length: columns have more rows than `length`.
+  // Divide by the row count of the columns, which may exceed `length`.
   const points = keypoints ? keypoints.length / (3 * scores.length) : 0;
   return Array.from({ length: c.length }, (_, row) => ({
     class_id: classIds[row],

@@ -1,6 +1,6 @@
 /**
- * Chooses between the interpretations of tensors whose shapes allow several, such as a list with as many rows as a box
- * has numbers. Earlier frames decide first, then the values, then the order of the other tensors.
+ * Chooses one interpretation if the shapes of the tensors allow several. For example, boxes [4,4] may be stored box by
+ * box or column by column. Earlier frames decide, else the values, else the storage order of the other tensors.
  */
 import { READINGS, type ReadingName } from "../core/readings.ts";
 import { SLACK } from "../core/row-orders.ts";
@@ -25,8 +25,8 @@ export const earlierOf = ({ reading, heads }: Plan): Earlier => ({
 });
 
 /**
- * Returns `interpreted` with the right interpretation only, if the frame proves which one it is. Adds a note if rows
- * were chosen without evidence.
+ * Returns `interpreted` reduced to the right interpretation, or unchanged if nothing shows which one is right. `note`
+ * says if storage row by row was assumed without evidence.
  * @param numbersAt returns the numbers of a tensor of `interpreted.outputs`
  */
 export function settleByFrame(
@@ -47,7 +47,7 @@ export function settleByFrame(
   const possible = all.filter((one) => isPossible(one, classes, numbersAt));
   if (possible.length === 1) return { settled: settled(possible), note: null };
   const left = possible.length > 0 ? possible : all;
-  // Give up on raw cells, which exist in both storage orders. Lists are always stored row by row.
+  // Give up on raw cells: networks store them in either order. Only lists of found objects are assumed to be in rows.
   if (!left.every(({ name }) => READINGS[name].cells === undefined))
     return { settled: interpreted, note: null };
   const inOneOrder = left.filter(({ tensors }) => new Set(tensors.flat().flatMap(orderOf)).size === 1);
@@ -65,11 +65,11 @@ export function settleByFrame(
 const isAsBefore = ({ name, tensors }: Interpretation, earlier: Earlier): boolean =>
   name === earlier.reading && tensors.flat().every((t) => t.layout === earlier.layouts[t.name]);
 
-/** Returns the storage order of a tensor. Empty if the dims fit both rows and planes. */
+/** Returns a list with the storage order of a tensor. The list is empty for dims that fit both, such as [1,N]. */
 const orderOf = ({ dims, layout }: HeadTensor): string[] =>
   dims.filter((n) => n !== 1).length > 1 || (dims.length > 1 && dims[dims.length - 1] === 1) ? [layout] : [];
 
-/** Largest count of cells whose values are read. */
+/** Largest count of cells that `isPossible` reads. */
 const MOST_CELLS = 256;
 
 function isPossible(

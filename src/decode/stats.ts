@@ -15,7 +15,7 @@ export interface Stats {
   readonly dropped: { readonly capped: number; readonly notFinite: number; readonly empty: number };
   /** Byte length of the decoder's memory. */
   readonly bytes: number;
-  /** Count of plans that were made. With a second plan, shapes have changed and the slots are new. */
+  /** Count of plans that were made. Each plan after the first means that shapes have changed and the slots are new. */
   readonly plans: number;
 }
 

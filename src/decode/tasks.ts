@@ -4,15 +4,14 @@
  * named method, `prepare` makes input tensors. `createDecoder` of `boxwright` has all tasks, `createDecoder` of
  * `boxwright/core` those in its option `tasks`.
  *
- * The config is read alike whatever was passed (config/task.ts), so that it has one hash: `Config.task` holds the
- * fields of a task as plain data. Declare them in `TaskFields` (config/types.ts). A decoder calls the members of a task
- * in this order:
+ * The passed tasks do not change how a config is read (config/task.ts), so that a config has one hash. `Config.task`
+ * holds the fields of a task as plain data. Declare new fields in `TaskFields` (config/types.ts). A decoder calls the
+ * members of a task in this order:
  *
  * 1. `read` (plan/task.ts) returns the interpretations.
- *    - If extra channels may follow those of the boxes in one tensor, call `readFused` (heads/extra.ts). The boxes are
- *      then read as without a task, and each head has the column of its extra channels.
- *    - If they may have tensors of their own, call `readBeside`, and `preferFused` or `fullest` for the results of
- *      both (same file).
+ *    - If the task reads extra channels, call `readAdded` (heads/extra.ts). The extra channels may follow the channels
+ *      of the boxes in one tensor, or have tensors of their own. The boxes are then read as without a task, and `extra`
+ *      of each head is the column of its extra channels.
  *    - Put what a frame needs into `interpretation.task`, as plain data. Its `tensors` lists the tensors that no head
  *      reads, such as prototypes; add them to `uses` too. `plan.task.tensors` then has their indices among
  *      `plan.tensors`, and the layout gives them slots.
@@ -24,11 +23,10 @@
  *    rows, in the coordinates of the frame (P_SCALE_X to P_SHIFT_Y of the plan block). The slots still hold the whole
  *    tensors, since a plan with a task gathers no rows. The function may change the detections and their count
  *    (`setLength`). `headIndexOf`, `firstSource` and `readChannels` (memory/extra.ts) read the extra channels of a row.
- * 4. `readRows`, if the results have columns: the records of a packet. It gives the detections that were made of them
- *    the task's columns.
+ * 4. `readRows`, if the task has columns, adds them to detections that were made from the records of a packet.
  *
- * Plan files have values of their own (planfile/tasks.ts), without the readers of configs and shapes. A task that is
- * not passed adds no code. A task adds no work to frames of other networks.
+ * Plan files have separate task values (planfile/tasks.ts), without the code that reads configs and shapes. A task that
+ * is not passed adds no code to a bundle. A task adds no work to frames of other networks.
  */
 import { ConfigError, mismatch } from "../core/errors.ts";
 import { TRAITS } from "../core/families.ts";
@@ -46,7 +44,7 @@ import type { RowReader } from "./records.ts";
 import type { Frame } from "./frame.ts";
 import type { PrepareTask } from "./prepare.ts";
 
-/** The memory of a plan and its detections. Decoders of plan files have no more, so their tasks need no more. */
+/** The memory of a plan and its detections: everything that a decoder of a plan file can pass to a task. */
 export interface TaskMemory {
   readonly engine: Engine;
   readonly memory: Memory;
@@ -70,7 +68,7 @@ export interface TaskWork extends TaskMemory {
 /**
  * Completes the detections of one image after the kernel.
  * @param image index of the image in the batch
- * @param block byte address of its plan block
+ * @param block byte address of the image's plan block
  * @param frame the frame that `decode` was given for the image, if any
  */
 export type AfterImageOfTask = (image: number, block: number, frame?: Frame) => void;
@@ -102,7 +100,7 @@ export const rowReaders = (tasks: readonly DecoderTask[]): readonly RowReader[] 
 /**
  * Throws a ConfigError unless `tasks` is a list of tasks. Plain JavaScript may pass anything, such as tasks of plan
  * files to a decoder of configs.
- * @param methods a task has one of these methods
+ * @param methods names of methods: each task must have at least one of them
  */
 export function checkTaskList(
   tasks: unknown,
@@ -130,7 +128,7 @@ const VALUE_NAMES: readonly string[] = [
   "prepare",
 ];
 
-/** Returns the names of the tasks that a config needs, without the task of preparation. */
+/** Returns the names of the tasks that a config needs, except "prepare". */
 export function namesOfTasks({
   task,
   family,

@@ -1,4 +1,4 @@
-/** The decoder of `createDecoder`. The first frame, or shapes given before, make a plan; every frame runs it. */
+/** The decoder of `createDecoder`. Makes a plan from the first frame, or from shapes stated in advance. */
 import type { EngineName } from "../core/engine-name.ts";
 import { ConfigError, mismatch, refuse, TensorError } from "../core/errors.ts";
 import { numbersOf } from "../core/number.ts";
@@ -64,9 +64,9 @@ export async function makeDecoder(
 }
 
 /**
- * Makes a decoder from these parts synchronously.
- * @param fetched returns the parts that `makeDecoder` fetches. Called only when one is needed, so that Node loads no
- * file without need
+ * Makes a decoder synchronously.
+ * @param fetched returns the modules that `makeDecoder` loads on demand. Called only when one is needed, so that Node
+ * loads no other file
  */
 export function makeDecoderSync(
   config: unknown,
@@ -133,10 +133,11 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   readonly #missingOne: MissingOne | null;
   readonly #openRows = new OpenRows();
   #earlier: Earlier | null = null;
-  /** True if the outputs were converted: the slots then do not hold the caller's tensors. */
+  /** True if the last outputs were converted to another form: the slots then do not hold the caller's tensors. */
   #isBrought = false;
   /**
-   * True after the probabilities of the first tensors were checked. For lists, after those of the first list with rows.
+   * True after the probabilities of the first whole tensors were checked. `#hasCheckedList`: after those of the first
+   * list that has rows.
    */
   #hasCheckedRange = false;
   #hasCheckedList = false;
@@ -163,7 +164,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     // Wait for the first frame if the row count varies per frame.
     const specs = known && this.#finished?.reads(known) ? null : known;
     const interpreted = specs && interpretConfig(config, specs, parts.tasks);
-    // Wait for the first frame if an output holds the prior boxes.
+    // Wait for the first frame if the plan needs the values of an output, such as prior boxes.
     if (interpreted?.awaits === null) {
       this.#build(interpreted);
       this.#isFixed = true;
@@ -194,7 +195,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   prepare(image: ImageInput, options?: PrepareOptions): Prepared {
     const engine = this.engine === "ts" ? "ts" : "auto";
     const rule = this.prepareRule as PrepareRule;
-    // Copy the options only if they lack an engine. A detector states one, so that its frames allocate nothing.
+    // Copy the options only if they lack an engine. A detector states an engine, so that its frames allocate nothing.
     const withEngine: PrepareOptions = options?.engine === undefined ? { engine, ...options } : options;
     const prepared = this.#prepare.prepareImage(image, rule, withEngine);
     this.checks?.afterPrepare(image, prepared.frame, rule.size);
@@ -359,8 +360,8 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   }
 
   /**
-   * Returns how many images these outputs hold. Returns 1 if the shapes do not tell. `toPacket` calls this, so that a
-   * device finds a batch before the receiver refuses it.
+   * Returns how many images these outputs hold, or 1 if the shapes do not show the count. `toPacket` calls this
+   * function, so that a device finds a batch before the receiver refuses it.
    */
   imagesIn(outputs: Outputs): number {
     const list = Array.isArray(outputs) ? Array.from(outputs as readonly TensorInput[]) : null;
@@ -382,7 +383,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
       const images = this.#finished?.imagesIn(specs) ?? null;
       if (images !== null) return images;
       const { interpretations } = interpretConfig(this.config, specs, this.#parts.tasks);
-      // Without an interpretation, the tensors do not fit.
+      // Return 1 for tensors that do not fit the config: the receiver reports the error.
       return interpretations.length === 0
         ? 1
         : Math.max(1, Math.min(...interpretations.map(({ batch }) => batch)));
@@ -397,7 +398,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     return this.config.outputs?.find((o) => o.name === name) ?? {};
   }
 
-  /** Returns the names of tensors in a plain array: their own, the config's in order, or output0, output1 ... */
+  /** Returns names for the tensors of an array: their own, else the config's in order, else output0, output1 ... */
   #namesOf(tensors: readonly TensorInput[]): string[] {
     const known = this.config.outputs ?? [];
     const ownNames = tensors.map((t) => (t as TensorInput | null)?.name);
@@ -415,15 +416,15 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     const isList = Array.isArray(outputs);
     const tensors = (isList ? Array.from(outputs) : Object.values(outputs)) as readonly TensorInput[];
     const names = isList ? this.#namesOf(tensors) : Object.keys(outputs);
-    // Keep a scale that was stated in advance if the data come without one.
+    // Use the scale from the config for a tensor that states none.
     const specs = tensors.map((t, i) => ({
       ...specOf(names[i], t, this.#known(names[i])),
-      // The tensor of counts follows the converted rows.
+      // The second tensor holds the row counts of the converted rows.
       ...(this.#isBrought && i === 1 && { countsRows: true as const }),
     }));
     if (this.#isFixed && this.#work) checkShapes(specs, this.#work.plan.tensors);
-    // Use the current thresholds, which `update` may have set. Their count may be the only evidence for the class
-    // count.
+    // Use the current thresholds, which `update` may have set. If there is one per class, they may be the only evidence
+    // of the class count.
     const config = {
       ...this.config,
       confidenceThreshold: this.#thresholds.confidenceThreshold,

@@ -6,7 +6,7 @@ import type { Thresholds } from "../memory/write.ts";
 
 /** Thresholds for `Decoder.update`. */
 export interface Update {
-  /** Threshold in 0..1, or one threshold for each class. */
+  /** Score threshold in 0..1, or one threshold for each class. */
   readonly confidenceThreshold?: number | readonly number[];
   /** IoU threshold in 0..1. */
   readonly iouThreshold?: number;
@@ -18,7 +18,7 @@ export interface Update {
 export interface UpdateRules {
   /** Largest `maxDetections`. */
   readonly bound: number;
-  /** Returns the problem of a confidence threshold as [got, expected]. Returns null if there is none. */
+  /** Returns what is wrong with a confidence threshold, as text for an error. Returns null if it is right. */
   readonly confidenceProblem: (confidence: number | readonly number[]) => string | null;
 }
 
