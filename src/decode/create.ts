@@ -10,7 +10,7 @@ import { type DecoderTask, checkTaskList } from "./tasks.ts";
 
 /** Options of `createDecoder` of `boxwright/core`. */
 export interface CoreOptions<T extends DecoderTask = DecoderTask> extends DecoderOptions {
-  /** Tasks that the decoder does besides plain boxes: any of `pose`, `masks`, `oriented`, `peaks`, `text`, `suppression`, `prepare`. */
+  /** Tasks besides plain boxes: any of `pose`, `masks`, `oriented`, `peaks`, `text`, `suppression`, `prepare`. */
   readonly tasks?: readonly T[];
   /** Checks for wrong input: pass the value `checks`. Without checks, only probabilities outside 0..1 are refused. */
   readonly checks?: Checks;

@@ -31,7 +31,7 @@ interface Level {
   readonly points: Column;
 }
 
-/** Returns the maps of a level in one storage order, `null` if one is missing or several fit. */
+/** Returns the maps of a level in one storage order. Returns `null` if a map is missing, or if several fit. */
 function levelOf(specs: Specs, grid: Grid, counts: readonly number[], isLast: boolean): Level | null {
   const found = counts.map((count) =>
     specs.flatMap((spec, index): TensorView[] =>
@@ -45,7 +45,7 @@ function levelOf(specs: Specs, grid: Grid, counts: readonly number[], isLast: bo
   return { match: matchOfViews(boxes, [scores]), points: columnOf(points) };
 }
 
-/** Returns the interpretation of the maps, a head per anchor of a level; nothing if a level lacks a map. */
+/** Returns the interpretations of the maps, with a head for each anchor of a level. Empty if a level lacks a map. */
 function readMaps(
   query: HeadQuery,
   specs: Specs,

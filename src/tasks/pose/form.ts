@@ -4,7 +4,7 @@ import type { Interpretation, Specs } from "../../heads/head.ts";
 import type { HeadQuery } from "../../heads/query.ts";
 import type { PointReading } from "./plan.ts";
 
-/** An interpretation whose heads have points as `extra`. The rule of the points converts raw values to x and y. */
+/** An interpretation whose heads have points as `extra`. The field `rule` says how raw values become x and y. */
 export type Formed = PointReading & {
   readonly interpretation: Interpretation;
   readonly shape: PointShape;

@@ -102,7 +102,7 @@ function faceMaps(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
   // class.
   const whole = interpretations.filter(({ heads: [{ rule }] }) => rule !== "objectness");
   return whole.map(({ heads, ...reading }) => ({
-    // Correct the points: `interpret` read the channels after the objectness as classes.
+    // Correct score and points: `interpret` read the channels after the objectness as classes.
     interpretation: {
       ...reading,
       heads: heads.map((head) => ({
@@ -128,7 +128,10 @@ interface Level {
   readonly match: TensorMatch;
 }
 
-/** Returns each level's tensors: boxes, points, `scores` of one channel, `anchors` rows per cell; or `null`. */
+/**
+ * Returns the tensors of each level: boxes, points, and `scores` tensors of one channel, with `anchors` rows per cell.
+ * Returns `null` if a level lacks one of them.
+ */
 function levelsOf(
   query: HeadQuery,
   specs: Specs,
@@ -177,7 +180,7 @@ const anchorRows: Form = {
     `[1,2,h,w] + [1,8,h,w] + [1,${2 * volumeOf(shape)},h,w]`,
 };
 
-/** Reads SCRFD with `anchors` rows per cell, and `points` channels of points; `null` if it has none. */
+/** Reads SCRFD with `anchors` rows per cell. `points`: count of channels of points, `null` for boxes alone. */
 function anchorLevels(
   query: HeadQuery,
   specs: Specs,
@@ -221,7 +224,7 @@ function anchorLevels(
   ];
 }
 
-/** Reads YuNet: the networks from 2023 on, and those of 2022. */
+/** Reads YuNet: the networks since 2023, and the networks of 2022. */
 const yunet: Form = {
   read: (query, specs, shape) => [...pointRows(query, specs, shape), ...facePriors(query, specs, shape)],
   expected: (query, shape) => {
@@ -256,7 +259,7 @@ function pointRows(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] 
   return [{ interpretation, shape, rule: "grid", logits: false, root: true }];
 }
 
-/** YuNet's factors of 2022 on offsets, different for width and height: OpenCV's face_detect.cpp of 2022. */
+/** Factors on the offsets of YuNet of 2022. Those of width and height differ: OpenCV's face_detect.cpp of 2022. */
 const YUNET_VARIANCES = [0.1, 0.1, 0.1, 0.2] as const;
 
 /**
@@ -303,7 +306,7 @@ const onePose: Form = {
     const hasPose = ({ dims }: TensorSpec): boolean =>
       dims.slice(-2).join() === `${count},${values}` && volume(dims) === dims[0] * points;
     return readPoses(query, specs, shape, {
-      // A head needs a box and a score. Use the first keypoint for both, until points.ts replaces them (`fillOne`).
+      // A head needs a box and a score. Use the first keypoint for both. `fillOne` of points.ts replaces them later.
       channels: points,
       at: { box: 0, score: 2 },
       fields: { kind: "centre", boxChannels: [1, 0, 2, 2] },
@@ -328,7 +331,7 @@ const manyPoses: Form = {
   expected: (_, shape) => `[1,N,${volumeOf(shape) + 5}]`,
 };
 
-/** Reads rows of decoded poses in one tensor, with y before x. `specOf` makes rows the last dimensions. */
+/** Reads rows of decoded poses in one tensor, with y before x. `specOf` gives a tensor the dims [batch,N,channels]. */
 function readPoses(
   query: HeadQuery,
   specs: Specs,

@@ -5,7 +5,7 @@ import type { Head, TaskPlan } from "../../heads/head.ts";
 import type { Plan } from "../../plan/plan.ts";
 
 /**
- * Conversion of channels to x and y of the network's input.
+ * Conversion of the channels of a point to x and y of the network's input.
  * - `decoded`: the network decoded the points. The field `normalised` states the unit
  * - `grid`: x = (factor * raw + column + offset) cells, or, with `byAnchor`, raw * anchor width + column cells
  * - `prior`: x = centre of the prior + raw * variance * width of the prior
@@ -45,7 +45,7 @@ export const POINT_CHANNELS = 8;
 
 /** The facts about points that do not depend on the head. */
 export interface PointFacts extends PointReading {
-  /** Text for people: the task and how it is read. */
+  /** Text for messages: what the points are and how they are read. */
   readonly about: string;
   /** Count of the keypoints of an object. */
   readonly count: number;
@@ -87,7 +87,7 @@ export interface PointTask extends PointFacts {
   readonly heads: readonly PointHead[];
 }
 
-/** Returns the numbers for a head of a plan. */
+/** Returns the channels of a head's points and the numbers that convert them. */
 export function pointHeadOf({ inputSize }: Plan, pose: PosePlan, head: Head): PointHead {
   const { cells, gridWidth, priors, variances, unit, size } = head;
   const { rule, factor, offset, normalised, byAnchor } = pose;

@@ -11,27 +11,24 @@ const SLACK = 0.02;
 
 /** Smallest count of points for a conclusion, since fewer may all lie in the input's corner by chance. */
 const FEW = 4;
-/**
- * Coordinate in pixels up to which points count as lying in the corner. Points in 0..1 do if they are read as pixels.
- */
+/** Points up to this coordinate in pixels lie in the input's corner, as points in 0..1 do that are read as pixels. */
 const CORNER = 2;
-/** Coordinate in pixels that only a box outside the corner reaches. */
+/** A box that reaches beyond this coordinate in pixels lies outside the corner. */
 const BEYOND = 16;
-/** Coordinate above which most points read as 0..1 must really be pixels. */
+/** If most points that are read as 0..1 exceed this coordinate, they must be in pixels. */
 const AWAY = 2;
-/** Coordinate above which a single point read as 0..1 is in pixels, or wrong. */
+/** A single point that is read as 0..1 and exceeds this coordinate is in pixels, or wrong. */
 const FAR = 16;
 
-/** Smallest fraction of decoded points in or near their box. Hardly any raw point lies there. */
+/** Smallest fraction of decoded points in or near their box. Hardly any raw point lies in or near its box. */
 const IN_BOXES = 0.2;
 /** Largest distance of a raw point from its cell, in strides. */
 const MOST_STRIDES = 64;
 
 /**
- * Checks that points are decoded, and not raw offsets from their cell in strides. The shape of the tensor cannot show
- * this. Checks only frames with a negative coordinate, since some raw points are negative. `checkUnit` checks the other
- * frames.
- * @throws TensorError if few points lie in their box, or outside of it by at most its width and height
+ * Checks that points are decoded, and not raw offsets from their cell in strides. Both have the same shape. Checks only
+ * frames with a negative coordinate, since some raw points are negative. `checkUnit` checks the other frames.
+ * @throws TensorError if few points lie in their box, enlarged on each side by its own width or height
  */
 function checkInBoxes(
   { memory: { f32 }, plan: { inputSize } }: TaskMemory,
@@ -73,8 +70,8 @@ function checkInBoxes(
 }
 
 /**
- * Checks that decoded points have the unit 0..1 of the input, before they are clamped. Other code checks the unit of
- * boxes, which differs from that of points in some exports.
+ * Checks that decoded points have the config's unit, before they are clamped. Other code checks the unit of boxes,
+ * which differs from the unit of points in some exports.
  * @returns true if there were enough points for a conclusion
  * @throws TensorError if most points lie many images away, or all lie in the corner and a box does not
  */
@@ -120,7 +117,7 @@ export function checkUnit(work: TaskMemory, plan: PointTask, detections: Detecti
         ((detections.boxes[at] - f32[p + A.P_SHIFT_X]) / f32[p + A.P_SCALE_X]) * inputSize[axis],
       );
   }
-  // Ignore points at 0: they are missing. A comparison with NaN is false.
+  // If `furthest` is 0, all points are missing. Comparisons with NaN are false.
   if (furthest > 0 && furthest <= CORNER && reach > BEYOND)
     refuseFor(
       [{ option: "keypointCoordinates", value: "normalised" }],
@@ -131,7 +128,7 @@ export function checkUnit(work: TaskMemory, plan: PointTask, detections: Detecti
   return true;
 }
 
-/** Sigmoids of 0 and 1. If all confidences lie between them, a sigmoid was applied to probabilities. */
+/** Sigmoid of 0. If all confidences lie between the sigmoids of 0 and 1, a sigmoid was applied to probabilities. */
 const SIGMOID_OF_0 = 0.5;
 const SIGMOID_OF_1 = 0.731059;
 
@@ -151,7 +148,7 @@ export function noteStrangePoints(work: TaskMemory, plan: PointTask, detections:
     if (confidence < least) least = confidence;
     if (confidence > most) most = confidence;
   }
-  // State no count: another count would make a new note.
+  // Leave the count out of the note: a note with another count would be reported as a new note.
   if (lost > 0) work.note("keypoints are NaN or infinite, and are given as they are");
   if (plan.values === 3 && !plan.logits && (most > 1 + SLACK || least < -SLACK))
     refuseFor(

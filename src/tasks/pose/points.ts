@@ -66,7 +66,7 @@ function fillRows(work: TaskMemory, plan: PointTask, image: number, raw: Float64
   }
 }
 
-/** Argument and result of the exponential in `fillRow`: V8 may allocate an object for a number. */
+/** Argument and result of the exponential in `fillRow`. An array, since V8 may allocate an object for a number. */
 const power = new Float64Array(1);
 
 /** Writes the keypoints of a cell to `row` of the detections, 0..1 of the input. `raw` is scratch. */
@@ -115,7 +115,7 @@ function fillRow(
     }
     keypoints[to + 2] = confidence;
   }
-  // Avoid a closure here. It would be allocated for every frame with points.
+  // Avoid a closure in this function. V8 would allocate one for every row.
   if (detections.fusedScores)
     detections.fusedScores[row] = fuseScore(
       detections.scores[row],

@@ -183,7 +183,7 @@ function planOf(query: HeadQuery, formed: Formed, specs: Specs): PosePlan {
   };
 }
 
-/** Largest count of possible keypoint counts that an error lists. */
+/** Largest number of possible `keypoints` options that an error lists. */
 const MOST = 6;
 
 /** Largest keypoint count of published networks. */
@@ -244,7 +244,7 @@ function refuseAll(query: HeadQuery, specs: Specs, [count, values]: PointShape, 
   );
 }
 
-/** Returns the `keypoints` options with which the tensors fit, stated counts first; none for more than two. */
+/** Returns advice: the `keypoints` options with which the tensors fit, the nearest first. Empty for more than two. */
 function adviceOnKeypoints(query: HeadQuery, specs: Specs, [count, values]: PointShape): string {
   const dims = specs.flatMap((spec) => (spec.dims.length === 3 ? spec.dims.slice(1) : []));
   const added = addedCounts(query.traits, dims, 3 * MOST_POINTS, query.classes ?? 1);

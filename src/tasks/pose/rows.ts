@@ -17,7 +17,7 @@ export const KEYPOINT_WIDTH = 3;
 /** Count of values of a crop in the column `nextCrops`: cx, cy, width, height, angle. */
 export const CROP_WIDTH = 5;
 
-/** Adds keypoints to the objects for rows. */
+/** Adds keypoints to the objects for rows, and to copies of detections. */
 export const POSE_ROWS: TaskFunctions = {
   row(detections, row, d: { -readonly [K in keyof Detection]: Detection[K] }) {
     const { keypoints, keypointNames: names, depths, presences, world } = detections;

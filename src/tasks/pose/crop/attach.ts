@@ -56,7 +56,7 @@ interface CropPlace {
   readonly angle: number;
   /** Size of the image in pixels. Size of the input if there is no frame. */
   readonly image: readonly [number, number];
-  /** Width of the input as a fraction of the image's width. */
+  /** Width of the part of the image that the input shows, as a fraction of the image's width. */
   readonly width: number;
 }
 
@@ -82,7 +82,7 @@ function placeOf({ memory: { f32 }, plan }: TaskWork, block: number, frame: Fram
   };
 }
 
-/** Writes the only row: the box around the points, and the presence or the mean confidence as score. */
+/** Writes the only row: the box around the points, and as its score the presence, else the mean confidence. */
 function fillRow(
   work: TaskWork,
   plan: CropPlan,

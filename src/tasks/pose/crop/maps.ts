@@ -1,4 +1,4 @@
-/** Computes points from rows and maps of scores, in cells from 0. `spec/landmarks.ts` has the formulas. */
+/** Finds points in rows and maps of scores. Coordinates are indices of cells. `spec/landmarks.ts` has the formulas. */
 import { exp } from "../../../core/elementary.ts";
 import { log } from "../../../core/exp.ts";
 
@@ -11,7 +11,7 @@ export function indexOfMost(values: Float64Array, count: number): number {
       most = values[i];
       at = i;
     }
-  // Return the index of -Infinity if no value is larger: the row is masked.
+  // If no value is larger than -Infinity, return the first -Infinity: logits of a masked row are -Infinity.
   return at < 0 && values.indexOf(-Infinity) >= 0 ? values.indexOf(-Infinity) : at;
 }
 
@@ -23,7 +23,7 @@ export function refineByQuarter(map: Float64Array, width: number, height: number
   if (y > 1 && y < height - 1 && x > 0) point[1] += Math.sign(map[at + width] - map[at - width]) / 4;
 }
 
-/** Taps of the blur beside the middle one: 11 with a sigma of 2, as `cv2.GaussianBlur` has for 11 taps. */
+/** Taps of the blur on each side of the middle one: 11 in all. For 11 taps, `cv2.GaussianBlur` has a sigma of 2. */
 const REACH = 5;
 const TAPS = /* @__PURE__ */ (() => {
   const taps = Float64Array.from({ length: REACH + 1 }, (_, i) => exp(-(i * i) / 8));
@@ -45,7 +45,10 @@ export interface BlurScratch {
   readonly blurred: Float64Array;
 }
 
-/** Moves a point by a Newton step on the log of the blurred map, zeros around (mmpose, refine_keypoints_dark_udp). */
+/**
+ * Moves a point by a Newton step on the logarithm of the blurred map (mmpose, refine_keypoints_dark_udp). The blur
+ * reads zeros outside the map.
+ */
 export function refineByDarkUdp(
   map: Float64Array,
   width: number,

@@ -25,11 +25,11 @@ import { CROP_WIDTH } from "../rows.ts";
  * networks, the crop is a square, rotated by two points of the detection. The crop is upright if the detection lacks
  * these points.
  *
- * For an image with a `rotation`, the crop contains that rotation: pass the image to `prepare` without it.
+ * For an image with a `rotation`, the crop contains that rotation: pass the image to `prepare` without a `rotation`.
  * @param decoder the decoder of the network of points
  * @param detection a record, 0..1 across the image
  * @param image size of the image in pixels, and its `rotation` if it is not upright
- * @param scale factor on the box in place of the family's own
+ * @param scale factor by which the box grows, in place of the family's usual factor
  * @throws RangeError for a box without area or in pixels, for an image without positive size, for a `scale` that is not
  * positive, or for a decoder without an input size
  * @example
@@ -86,7 +86,7 @@ export function cropOf(
   return rotation === 0 ? crop : turnedBack(crop, size, rotation);
 }
 
-/** Converts a crop of the upright picture to the picture as delivered. */
+/** Converts a crop of the upright picture to a crop of the picture as the camera delivered it. */
 function turnedBack(crop: Crop, size: readonly [number, number], rotation: QuarterTurns): Crop {
   const centre = [crop.cx / size[0], crop.cy / size[1]];
   turnPoints(centre, 2, 2, turnsBack(rotation));
@@ -114,7 +114,7 @@ function checkImage(
  * Returns the crop for the next frame from the points of row `row` in this frame. Returns null if the family has no
  * tracking rule, or if the row does not exist.
  * @param detections result of a decoder for MediaPipe's landmarks
- * @throws RangeError if `found` is not the result of a decoder
+ * @throws RangeError if `detections` is not the result of a decoder
  * @example
  * import { createDecoderSync, nextCropOf } from "boxwright";
  *

@@ -31,7 +31,7 @@ export interface HeatmapPlan extends SharedPlan {
   readonly refinement: Exclude<Refinement, "heatmap">;
   /** Cells of a map. */
   readonly size: readonly [width: number, height: number];
-  /** Steps from point to point and from cell to cell, in elements. */
+  /** Step from a point to the next point, in elements. `cell`: step from a cell to the next cell. */
   readonly channel: number;
   readonly cell: number;
 }
@@ -44,7 +44,7 @@ export interface VectorPlan extends SharedPlan {
   readonly divisors: readonly [number, number, number];
 }
 
-/** Plan of MediaPipe's landmarks. `tensors`: points, presence, and those that the indices below name. */
+/** Plan of MediaPipe's landmarks. `tensors`: points, presence, then the tensors at `side`, `world` and `heat`. */
 export interface LandmarkPlan extends SharedPlan {
   readonly network: "landmarks";
   readonly rows: number;
@@ -52,7 +52,7 @@ export interface LandmarkPlan extends SharedPlan {
   readonly divisors: readonly [number, number, number];
   /** True if the presence is raw: the sigmoid is not yet applied. */
   readonly logits: boolean;
-  /** Positions in `tensors`; -1 if the network lacks the tensor. */
+  /** Position of the tensor of sides in `tensors`. `world`, `heat`: the same for their tensors. -1: no such tensor. */
   readonly side: number;
   readonly world: number;
   readonly heat: number;

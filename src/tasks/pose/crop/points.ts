@@ -40,7 +40,7 @@ export function computeOf(work: TaskWork, plan: CropPlan): Compute {
 
 const LOST = "scores of keypoints are NaN or infinite";
 
-/** Computes SimCC points: the largest score of each axis' row. Confidence: the smaller one (mmpose). */
+/** Computes SimCC points: on each axis, the bin with the largest score. Confidence: the smaller of both (mmpose). */
 function computeSimcc(work: TaskWork, { tensors, count, bins }: SimccPlan): Compute {
   const scores = bins.map((n) => new Float64Array(n));
   const most = [0, 0];
@@ -58,7 +58,7 @@ function computeSimcc(work: TaskWork, { tensors, count, bins }: SimccPlan): Comp
       }
       const least = Math.min(most[0], most[1]);
       xy[k * WIDTH + 2] = least;
-      // Place the point one bin before the first, as mmpose does.
+      // Place a point without a positive score one bin before the first bin, as mmpose does.
       if (!(least > 0)) for (let axis = 0; axis < 2; axis++) xy[k * WIDTH + axis] = -1 / bins[axis];
     }
     if (isLost) work.note(LOST);
@@ -71,7 +71,7 @@ const hasLost = (values: Float64Array): boolean => {
   return false;
 };
 
-/** Computes the points of heat maps. No score above 0 gives one cell before the first, as in mmpose. */
+/** Computes the points of heat maps. As in mmpose, a point without a score above 0 lies one cell before the first. */
 function computeHeatmaps(work: TaskWork, plan: HeatmapPlan): Compute {
   const { tensors, count, refinement, size, channel, cell } = plan;
   const [width, height] = size;
@@ -125,9 +125,9 @@ function computeVector(work: TaskWork, { tensors, count, values, divisors, about
   };
 }
 
-/** A coordinate in 0..1 above this value must be in another unit. */
+/** If a coordinate that is read as 0..1 exceeds this value, the points must be in another unit. */
 const FAR = 16;
-/** Points in pixels must really be 0..1 if all coordinates are below this value. */
+/** If no coordinate that is read as pixels exceeds this value, the points must be 0..1. */
 const NEAR = 2;
 
 /** Throws if the coordinates cannot be in the plan's unit. */
@@ -162,10 +162,10 @@ function checkUnit(
 
 /** Count of cells on each side of a point's cell that are used to refine the point. */
 const HEAT_REACH = 3;
-/** Smallest probability of a neighbouring cell with which a point is refined. */
+/** A point is refined only if one of these cells has at least this probability. */
 const HEAT_LEAST = 0.5;
 
-/** Computes MediaPipe's landmarks: TensorsToLandmarksCalculator, RefineLandmarksFromHeatmapCalculator. */
+/** Computes landmarks as MediaPipe's TensorsToLandmarksCalculator and RefineLandmarksFromHeatmapCalculator do. */
 function computeLandmarks(work: TaskWork, plan: LandmarkPlan): Compute {
   const { tensors, rows, values, divisors, logits, side, world, heat, about } = plan;
   const raw = new Float64Array(rows * values);
@@ -217,7 +217,7 @@ function probabilityOf(_work: TaskWork, value: number, what: string, about: stri
   return clampToUnit(value);
 }
 
-/** Throws if the points in metres are really points in pixels. Both tensors have the same shape in some networks. */
+/** Throws if the tensors of metres and of pixels are exchanged. In some networks, both have the same shape. */
 function checkMetres(
   _work: TaskWork,
   raw: Float64Array,

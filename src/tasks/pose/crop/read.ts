@@ -23,7 +23,7 @@ interface CropReading {
   readonly notes?: readonly string[];
 }
 
-/** Arguments of a reader, with functions that throw refusals. */
+/** Arguments of a reader, and functions that throw its errors. */
 interface Question {
   readonly query: HeadQuery;
   readonly specs: Specs;
@@ -178,7 +178,7 @@ function readSimcc(question: Question): CropReading {
   return { plan, batch };
 }
 
-/** Returns the facts about a tensor that the check of the storage order needs. */
+/** Returns the facts about a tensor that are needed to check its storage order. */
 const mapOf = ({ name, dims }: TensorSpec, layout: HeadTensor["layout"]): HeadTensor => ({
   name,
   dims,
@@ -189,7 +189,7 @@ const mapOf = ({ name, dims }: TensorSpec, layout: HeadTensor["layout"]): HeadTe
 const AXIS_X = /(^|[^a-z])x$|x_?(output|logits)?$/i;
 const AXIS_Y = /(^|[^a-z])y$|y_?(output|logits)?$/i;
 
-/** True if the input's side is a multiple of the map's side. */
+/** True if the input's side is a multiple of the map's side, `cells`. */
 const isMapOf = (cells: number, side: number): boolean => cells > 1 && Number.isInteger(side / cells);
 
 /** Reads heat maps: [B,K,h,w] or [B,h,w,K]. h and w are the sides of the input divided by the same whole number. */
@@ -240,7 +240,7 @@ function readHeatmaps(question: Question, usual: Refinement): CropReading {
   return { plan, batch };
 }
 
-/** Returns the count of images with `each` elements: a whole number, 1 or the first dimension; else 0. */
+/** Returns the batch size of a tensor with `each` elements per image; 0 unless it is 1 or the first dimension. */
 function batchOf({ dims }: TensorSpec, each: number): number {
   const batch = volume(dims) / each;
   return Number.isInteger(batch) && (batch === 1 || batch === dims[0]) ? batch : 0;
@@ -303,7 +303,7 @@ function checkRows({ refuseFor }: Question, spec: TensorSpec, rows: number, valu
     );
 }
 
-/** Reads MediaPipe's landmarks. Tensors of equal size have the export's order. Numbers in their names also show it. */
+/** Reads MediaPipe's landmarks. The order of the export, or numbers in names, tells tensors of equal size apart. */
 function readLandmarks(question: Question, facts: LandmarkFacts): CropReading {
   const { specs, query, refuseAll, refuseFor } = question;
   const { rows: allowed, values, points, depth = 1, presence, sides, world, heat } = facts;
@@ -367,7 +367,7 @@ function readLandmarks(question: Question, facts: LandmarkFacts): CropReading {
 const PRESENCE_NAME = /presen|flag|score|conf|prob|exist/i;
 const SIDE_NAME = /hand_?ed|side|left|right/i;
 
-/** Returns the tensors of presence and side, by name or by the points' numbering. Throws if others are left. */
+/** Returns the tensors of presence and side, by names or dims. Throws if more tensors than these fit. */
 function presenceAndSide(
   { specs, refuseFor }: Question,
   singles: readonly number[],
@@ -399,7 +399,7 @@ function presenceAndSide(
 const isHeatOf = ({ dims }: TensorSpec, rows: number, [width, height]: readonly [number, number]): boolean =>
   dims.length === 4 && dims[3] === rows && dims[1] > 1 && dims[2] * height === dims[1] * width;
 
-/** Returns the tensor indices by the number at the end of their names, if they differ in nothing else. */
+/** Returns the tensor indices, sorted by the number at the end of the names if the names differ in nothing else. */
 function inOrderOfExport(specs: Specs): number[] {
   const parts = specs.map(({ name }) => /^(.*?)[_:]?(\d*)$/.exec(name) as RegExpExecArray);
   const isSeries = new Set(parts.map(([, stem]) => stem)).size === 1;
