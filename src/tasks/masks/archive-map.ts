@@ -8,7 +8,7 @@ import { FieldReader, TEXT, isObject } from "../../config/fields.ts";
 import { inputSizeOf } from "../../config/nn-archive.ts";
 import type { ClassMapOptions } from "./semantic.ts";
 
-/** The statements of an NN Archive about a map. `mapOptions` returns them. */
+/** What an NN Archive states about a map. `mapOptions` returns this. */
 export interface ArchiveMap {
   /** The function that reads the output. */
   readonly reader: "classMap" | "valueMap";
@@ -75,7 +75,7 @@ export function mapOptions(archive: unknown): ArchiveMap {
 
 const PARSERS = /^(segmentation|mapoutput)parser$/i;
 
-/** Returns the options about classes. One channel gets the threshold 0: depthai's argmax adds a channel of zeros. */
+/** Returns the options about classes. The threshold 0 is for one channel: depthai's argmax adds a channel of zeros. */
 function classOptions(metadata: FieldReader): ClassMapOptions {
   const labels = metadata.labels("classes");
   const classes = metadata.take("n_classes", COUNT) ?? labels?.length;

@@ -1,4 +1,4 @@
-/** Adds masks that the network finished. Each mask is made on request, from the tensors in memory. */
+/** Adds masks for networks that output one map per row. Makes each mask on request, from the tensors in memory. */
 import { P_SCALE_X } from "../../core/abi.ts";
 import { type Detections, extend } from "../../decode/detections.ts";
 import type { AfterImageOfTask, TaskWork } from "../../decode/tasks.ts";
@@ -8,7 +8,7 @@ import { type RowMaskFacts, type RowScene, maskFunctionsOf } from "./row-scene.t
 import type { RowMaskPlan } from "./rows-of-masks.ts";
 import { placementOf } from "./scene.ts";
 
-/** Attaches the task of a plan whose rows have finished masks. */
+/** Attaches the task of a plan whose rows have one map each. */
 export function attachRowMasks(work: TaskWork): AfterImageOfTask {
   const { memory, detections, plan } = work;
   const task = plan.task as RowMaskPlan;

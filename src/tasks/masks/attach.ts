@@ -1,4 +1,4 @@
-/** Adds masks. A scene makes those of one image on request, from the decoder's memory or from a copy. */
+/** Adds masks. A scene makes the masks of one image on request, from the decoder's memory or from a copy. */
 import { P_SCALE_X } from "../../core/abi.ts";
 import { ELEMENTS, volume } from "../../core/tensor.ts";
 import { type Detections, extend } from "../../decode/detections.ts";
@@ -153,7 +153,7 @@ interface CopiedRow {
   readonly coefficients: Float32Array;
 }
 
-/** Returns the functions of copied detections: they own all data, so that later frames do not change them. */
+/** Returns the functions of copied detections. These functions own all data, so that later frames do not change it. */
 function copiedFunctions(
   facts: Pick<Scene, "inputSize" | "placement" | "source">,
   rows: readonly CopiedRow[],
@@ -173,7 +173,7 @@ function copiedFunctions(
   return functions;
 }
 
-/** Returns the functions of detections whose masks a scene makes. `copied` returns those of a copy. */
+/** Returns the functions of detections whose masks a scene makes. `copied` returns the functions of a copy. */
 const functionsOf = (scene: Scene, copied: (detections: Detections) => MaskFunctions): MaskFunctions => ({
   copy: (from, to) => extend(to, {}, copied(from)),
   mask: (from, row, options) => maskIn(scene, from, row, options),

@@ -36,7 +36,7 @@ export interface Placement {
   readonly shift: readonly [number, number];
 }
 
-/** Returns both axes over the image. Cuts a letterbox's padding at whole cells, as Ultralytics does. */
+/** Returns the x and y axis of the image. Cuts off a letterbox's padding at whole cells, as Ultralytics does. */
 export function imageAxes(
   size: readonly [number, number],
   cells: readonly [number, number],
@@ -106,7 +106,7 @@ export interface Span {
 /** A span of no pixels. */
 export const NO_SPAN: Span = { from: 0, to: 0 };
 
-/** 2^-21. A literal, since computing the power would take longer than the rest of `cropOf`. */
+/** 2^-21, for `cropOf`. A literal, since computing the power would take longer than the rest of `cropOf`. */
 const NEAR_WHOLE = 1 / 2097152;
 
 /**

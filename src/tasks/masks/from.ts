@@ -120,7 +120,7 @@ function checkNumbers(name: string, list: ArrayLike<number>): void {
       refuse(`${name}[${i}]`, show(list[i]), "a finite number", RangeError);
 }
 
-/** Throws for exchanged corners, or a box centre so far outside that it is in pixels: masks would be empty. */
+/** Throws for exchanged corners and for boxes in pixels, whose masks would be empty. */
 function checkBoxes(boxes: ArrayLike<number>): void {
   if (boxes.length % 4 !== 0) refuse("boxes", `${boxes.length} numbers`, "four for each box", RangeError);
   checkNumbers("boxes", boxes);

@@ -1,4 +1,4 @@
-/** Paints label maps. A label map is a picture whose pixels say to which detection they belong. */
+/** Paints label maps. A label map is a picture in which each pixel is the index of a detection. */
 import * as M from "../../core/masks-abi.ts";
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
@@ -67,7 +67,7 @@ export function paintLabels(scene: Scene, detections: Detections, options: Label
       },
       free,
     );
-  // Begin with the mask that wins shared pixels. Later masks then skip pixels that already have a label.
+  // Begin with the mask that gets shared pixels. Later masks then skip pixels that already have a label.
   const { length } = detections;
   for (let i = 0; i < length; i++) paint(overlap === "first" ? i : length - 1 - i);
   if (wanted === given) return { width, height, data: labels.slice() };
@@ -89,7 +89,7 @@ function checkPaint(detections: Detections, overlap: string): void {
     );
 }
 
-/** Paints masks that the network finished into one picture. `maskOf` makes the mask of one row. */
+/** Paints the masks of all rows into one picture. `maskOf` makes the mask of one row. */
 export function paintMasks(
   detections: Detections,
   [width, height]: readonly [number, number],

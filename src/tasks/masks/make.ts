@@ -60,7 +60,10 @@ export function openSpace(
   return { space, axes };
 }
 
-/** Makes a mask strip by strip. `handlerFor` gets its pixels first. `free`: pixels that count; `null`: all. */
+/**
+ * Makes a mask strip by strip. `handlerFor` gets the range of the mask's pixels, and returns the receiver of the
+ * strips. `free`: pixels that still need a label; `null`: all.
+ */
 export function makeMask(
   space: MaskSpace,
   axes: readonly [Axis, Axis],
@@ -88,7 +91,7 @@ export function makeMask(
   }
 }
 
-/** Returns the pixels that depend on a positive value of the window. No weight is negative, so others are at most 0. */
+/** Returns the pixels that depend on a positive value. All others are at most 0, since no weight is negative. */
 function setPartOf(
   { f32, at, columns, rows }: MaskSpace,
   [xAxis, yAxis]: readonly [Axis, Axis],
@@ -221,10 +224,10 @@ function resizeStrip(
 
 /**
  * True if no value of a window is NaN or infinite. Adds all values, which is faster than a test for each: the sum of
- * f32 values in doubles is finite exactly if all values are. Uses four sums, since each addition must wait for the last
- * one to the same sum.
+ * f32 values in doubles is finite exactly if all values are. Uses four sums, since an addition must wait for the
+ * previous addition to the same sum.
  * @param first index of the window's first value
- * @param row values from a row to the next
+ * @param row step from a row to the next, in values
  */
 function areFinite(values: Float32Array, first: number, row: number, { x, y }: CellWindow): boolean {
   const width = x.to - x.from;
@@ -286,7 +289,7 @@ function extentOfCells(
   return { x, y, window: { x: cellsOf(columns, x), y: cellsOf(rows, y) }, inside };
 }
 
-/** Returns the extent for a rule that crops pixels: those inside the box, and the cells they come from. */
+/** Returns the extent for a rule that crops pixels: the pixels inside the box, and the cells they are made from. */
 function extentOfPixels(
   { columns, rows }: MaskSpace,
   [xAxis, yAxis]: readonly [Axis, Axis],

@@ -1,4 +1,4 @@
-/** Finds the pixels of a label map that a mask can still change. Other pixels are not made. */
+/** Finds the pixels of a label map that a mask can still change. Other pixels of the mask are not computed. */
 import type { Axis, Span } from "./axis.ts";
 import { pixelsThatRead } from "./axis.ts";
 import type { MaskSpace } from "./space.ts";
@@ -21,7 +21,7 @@ export class FreePixels {
     this.to = new Int32Array(height).fill(width);
   }
 
-  /** Shrinks the ranges of some rows past the pixels that have received a label. */
+  /** Shrinks the ranges of the rows from `first` to `end` (excluded): removes pixels with a label at both ends. */
   update(first: number, end: number): void {
     const { from, to, labels, width } = this;
     for (let y = first; y < end; y++) {
@@ -39,7 +39,7 @@ export class SetPixels {
   private readonly window: CellWindow;
   /** Range of the positive cells in each row of the window. Empty if there are none. */
   private readonly cells: readonly Span[];
-  /** Range of pixels for consecutive rows of the picture that are made from the same two rows of cells. */
+  /** Last result of `spanAt`: `span` is the range for rows of the picture that read the cell rows `near` and `far`. */
   private near = -1;
   private far = -1;
   private span: Span = { from: 0, to: 0 };

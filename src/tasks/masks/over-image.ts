@@ -61,7 +61,7 @@ export function placeOverImage(
   };
 }
 
-/** Returns the position of the image on one axis of the map, in cells, without cells of padding alone. */
+/** Returns the position of the image on one axis of the map, in cells. Excludes cells that show only padding. */
 function axisOf(pixels: number, cells: number, scale: number, shift: number): Axis {
   const start = (-shift / scale) * cells;
   const length = cells / scale;

@@ -1,8 +1,9 @@
 /**
  * Pastes a small mask of fixed size, usually 28 x 28, into its box. Two published rules:
  *
- * - `torchvision`: `paste_masks_in_image` of `torchvision/models/detection/roi_heads.py`. The mask gets a margin of one
- *   zero. The box grows in proportion, and its corners are truncated to whole pixels. The mask is resized to that box.
+ * - `torchvision`: `paste_masks_in_image` of `torchvision/models/detection/roi_heads.py`. The mask gets a margin of
+ *   zeros, one cell wide. The box grows in proportion, and its corners are truncated to whole pixels. The mask is
+ *   resized to the grown box.
  * - `detectron2`: `_do_paste_mask` of `detectron2/layers/mask_ops.py`. Samples the mask at the centre of each pixel.
  */
 import { NO_SPAN, type Span } from "./axis.ts";
@@ -11,7 +12,7 @@ import { NO_SPAN, type Span } from "./axis.ts";
 export const PASTE_RULES = ["torchvision", "detectron2"] as const;
 export type PasteRule = (typeof PASTE_RULES)[number];
 
-/** Pixels of one axis, and the cells that each reads: cell `first` with 1 - weight, the next with weight. */
+/** Pixels of one axis. Pixel i reads cell `first[i]` with 1 - `weights[i]`, and the next cell with `weights[i]`. */
 interface PastedAxis {
   readonly span: Span;
   readonly first: Int32Array;
@@ -31,7 +32,7 @@ export interface Pasted {
  * @param size width and height of the mask in cells
  * @param box x_min, y_min, x_max, y_max in pixels of the picture
  * @param picture width and height of the picture in pixels
- * @param threshold "torchvision" sets a pixel above it, "detectron2" also at it
+ * @param threshold probability above which a pixel is set. "detectron2" also sets a pixel that equals the threshold
  */
 export function pasteMask(
   cells: ArrayLike<number>,
@@ -72,7 +73,7 @@ function spanOf(from: number, to: number, pixels: number): Span {
   return last > first ? { from: first, to: last } : NO_SPAN;
 }
 
-/** Returns the axis for torchvision's rule. Adds in f32, because rounding decides where edges are truncated. */
+/** Returns the axis for torchvision's rule. Computes edges in f32, since rounding decides where they are truncated. */
 function grownAxis(low: number, high: number, cells: number, pixels: number): PastedAxis {
   const { fround } = Math;
   const scale = (cells + 2) / cells;

@@ -19,7 +19,7 @@ export interface SegmentPlan extends TaskPlan {
 /** One possible layout of a tensor of prototypes. */
 interface PrototypeView {
   readonly tensor: number;
-  /** True if the shape has a batch. */
+  /** True if the shape has a batch dimension. */
   readonly batched: boolean;
   readonly batch: number;
   readonly count: number;
@@ -28,7 +28,7 @@ interface PrototypeView {
   readonly order: "NCHW" | "NHWC";
 }
 
-/** Returns every possible layout of a tensor as prototypes: [N,M,h,w] or [N,h,w,M], each also without a batch. */
+/** Returns every possible layout of a tensor as prototypes: [N,M,h,w] or [N,h,w,M], each also without N. */
 export function prototypeViews({ dims, order }: TensorSpec, tensor = 0): PrototypeView[] {
   const batched = dims.length === 4;
   const [batch, a, b, c] = batched ? dims : [1, ...dims];
@@ -72,7 +72,7 @@ export function typeProblem({ type, scale }: TensorSpec): [got: string, expected
 
 const listOf = (names: string | readonly string[] | undefined): readonly string[] => [names ?? []].flat();
 
-/** Returns every interpretation with masks. Throws unless one tensor fits as the prototypes. */
+/** Returns every interpretation with masks. Throws unless the prototypes can be read in exactly one way. */
 export function readSegment(query: HeadQuery, specs: Specs): readonly Interpretation[] {
   const remaining = waysToRead(query, specs);
   const got = specs.map(shape).join(", ");
@@ -131,7 +131,7 @@ interface PrototypeReading {
   readonly interpretations: readonly Interpretation[];
 }
 
-/** Returns every layout of a tensor as prototypes that does not contradict the config. */
+/** Returns every layout of every tensor as prototypes that does not contradict the config. */
 function candidates({ roles, task }: HeadQuery, specs: Specs): readonly PrototypeView[] {
   const wanted = roles?.prototypes;
   const isNamed = specs.some(({ name }) => name === wanted);
@@ -164,7 +164,7 @@ function fittingClasses(query: HeadQuery, specs: Specs): readonly number[] {
   return counts.filter((classes) => fitting.includes(classes));
 }
 
-/** True if prototypes have the input's proportions, within one cell, or its size is not known. */
+/** True if prototypes have the input's proportions, within one cell, or if the input size is unknown. */
 export const hasProportions = (
   { width, height }: Pick<PrototypeView, "width" | "height">,
   inputSize: HeadQuery["inputSize"],
@@ -176,7 +176,7 @@ const isHigher = (rank: readonly number[], than: readonly number[]): boolean => 
   return at >= 0 && rank[at] > than[at];
 };
 
-/** Returns `read` of the likeliest prototypes that have a result: boxes may look like prototypes (8400x67). */
+/** Returns the results of `read` for the likeliest prototypes that have some. Boxes [1,8400,67] look like them. */
 function likeliest<W>(
   query: HeadQuery,
   specs: Specs,
@@ -185,7 +185,7 @@ function likeliest<W>(
   const { inputSize } = query;
   const [inputWidth, inputHeight] = inputSize ?? [0, 0];
   const rankOf = ({ batched, width, height }: PrototypeView): readonly number[] => [
-    // Prefer prototypes with a batch: a network has the batch in all tensors, or in none.
+    // Prefer prototypes with a batch dimension: networks have one in all tensors, or in none.
     Number(batched),
     // Prefer the larger map: prototypes have more pixels than any map of coefficients.
     width * height,
@@ -205,7 +205,10 @@ function likeliest<W>(
   return [];
 }
 
-/** Returns the interpretations with `count` coefficients, after classes or apart, of the prototypes' batch. */
+/**
+ * Returns the interpretations with `count` coefficients and the batch size of the prototypes. The coefficients follow
+ * the classes, or have tensors of their own.
+ */
 function withCoefficients(
   query: HeadQuery,
   specs: Specs,

@@ -1,4 +1,4 @@
-/** Traces outlines along edges of pixels, set pixels on the right: outer rings clockwise, holes the other way. */
+/** Traces outlines along edges of pixels, with set pixels on the right: outer rings clockwise, holes the other way. */
 import type { MaskPolygon } from "../../decode/mask.ts";
 
 /** Steps from a corner to the next corner for each direction: right, down, left, up. */
@@ -91,7 +91,7 @@ function walk(
   return corners.slice(0, count);
 }
 
-/** True if no neighbour of a set pixel is set. Walking around such pixels of noise would double the time. */
+/** True if no neighbour of a set pixel is set. If `walk` handled such pixels of noise, it would take twice as long. */
 const isAlone = (data: Uint8Array, width: number, at: number, x: number): boolean =>
   (x === 0 || data[at - 1] !== 1) &&
   (x === width - 1 || data[at + 1] !== 1) &&

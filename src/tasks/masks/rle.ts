@@ -56,7 +56,7 @@ export function textOfRuns(runs: readonly number[]): string {
     while (!isLast) {
       const five = rest & 31;
       rest >>= 5;
-      // Stop only when the highest of the five bits equals the sign of the value: the reader extends that bit.
+      // Stop only when the highest of the five bits equals the sign of the value: the reader takes the sign from it.
       isLast = five & 16 ? rest === -1 : rest === 0;
       text += String.fromCharCode(48 + (isLast ? five : five | 32));
     }

@@ -1,4 +1,4 @@
-/** Makes masks from a finished map per row, pasted into the box (Mask R-CNN) or over the input (RTMDet-Ins). */
+/** Makes masks from one map per row. A map covers the row's box (Mask R-CNN) or the whole input (RTMDet-Ins). */
 import { turnedSize } from "../../core/turn.ts";
 import { type Detections, extend } from "../../decode/detections.ts";
 import type { Mask, MaskOptions } from "../../decode/mask.ts";
@@ -20,7 +20,7 @@ export interface RowMaskFacts {
   readonly inputSize: readonly [number, number] | null;
 }
 
-/** The maps of one image, of the current frame or copied. */
+/** The maps of one image, in the decoder's memory or copied. */
 export interface RowScene {
   readonly facts: RowMaskFacts;
   readonly placement: Placement;
@@ -158,7 +158,7 @@ function litCells(
   let [first, last, top, bottom] = [width, -1, height, -1];
   for (let y = 0, at = 0; y < height; y++)
     for (let x = 0; x < width; x++, at++) {
-      // Count NaN as a part of the mask: the comparison is false for NaN.
+      // The comparison is false for NaN, so the range contains cells with NaN too.
       if (map[at] < least) continue;
       if (x < first) first = x;
       if (x > last) last = x;
@@ -168,7 +168,7 @@ function litCells(
   return { first, last, top, bottom };
 }
 
-/** Returns the range of an axis' pixels that are made from one of these cells. Excludes the end. */
+/** Returns the range of an axis' pixels that are made from a cell in `first`..`last`. The end is excluded. */
 function litPixels({ near, far }: Table, pixels: number, first: number, last: number): [number, number] {
   let from = 0;
   let to = pixels;

@@ -37,7 +37,7 @@ function mapsIn({ dims }: TensorSpec, tensor: number): Maps[] {
   return [{ tensor, count: dims[0] * dims[1], width, height }];
 }
 
-/** Returns the interpretations of a network with finished masks. Throws with the expected shapes if none. */
+/** Returns the interpretations of a network with finished masks. Throws an error with the expected shapes if none. */
 export function readRowMasks(query: HeadQuery, specs: Specs): readonly Interpretation[] {
   const place = query.traits.rowMasks as RowMaskPlace;
   const interpretations = specs.flatMap((spec, i) =>

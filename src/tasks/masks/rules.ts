@@ -63,7 +63,7 @@ export interface KnownSizes {
 
 const OPTIONS = /* @__PURE__ */ namesOnly("size", "rule", "threshold");
 
-/** Checks the options of a mask and fills in the defaults. `isUncut`: boxes cut only by a stated rule. */
+/** Checks the options of a mask and fills in the defaults. `isUncut`: a box cuts its mask only if a rule is stated. */
 export function readMaskOptions(
   options: MaskOptions | null | undefined,
   known: KnownSizes & { readonly isUncut: boolean },
@@ -99,7 +99,7 @@ export function readMaskOptions(
 
 const isPrototypeRule = (rule: string): rule is PrototypeRule => Object.hasOwn(PROTOTYPE_RULES, rule);
 
-/** Options of a mask that the network finished, checked and completed with defaults. */
+/** Options of a mask from one map per row, checked and completed with defaults. */
 export interface RowWanted {
   readonly picture: Picture;
   /** Width and height of the picture. */
@@ -110,7 +110,7 @@ export interface RowWanted {
   readonly rule: string | null;
 }
 
-/** Checks the options of a finished mask and fills in the defaults. `rules`: allowed, the default first. */
+/** Checks the options of a mask from one map per row. `rules`: names of the allowed rules, the default first. */
 export function readRowOptions(
   options: MaskOptions | null | undefined,
   known: KnownSizes,
@@ -127,7 +127,7 @@ export function readRowOptions(
     );
   if (rules.length > 0 && picture === "prototype")
     refuse("size", '"prototype" for masks that belong into boxes', SIZES, RangeError);
-  // Round as the network's probabilities are rounded: those that equal the threshold do not exceed it.
+  // Round to f32, as probabilities are. Otherwise a probability of 0.3 in f32 would exceed a threshold of 0.3.
   return { picture, size, threshold: Math.fround(threshold), rule };
 }
 

@@ -22,7 +22,7 @@ export interface Scene {
   coefficientsOf(detections: Detections, row: number): Float32Array;
 }
 
-/** Returns the placement of a frame. Word `at` holds the scale, then the shift. */
+/** Returns the placement of a frame. Words `at` to `at + 3` hold the scale in x and y, then the shift in x and y. */
 export const placementOf = (frame: Frame | undefined, f32: Float32Array, at: number): Placement => ({
   scale: [f32[at], f32[at + 1]],
   shift: [f32[at + 2], f32[at + 3]],
@@ -71,7 +71,7 @@ const inputBoxOf = (
   (y2 - shiftY) / scaleY,
 ];
 
-/** Makes the mask of row `i`, from the end if negative. Throws a RangeError for no row or invalid options. */
+/** Makes the mask of row `i`. A negative `i` counts from the end. Throws a RangeError for a wrong `i` or option. */
 export function maskIn(scene: Scene, detections: Detections, i: number, options?: MaskOptions): Mask {
   const row = rowAt(detections, i);
   const wanted = readMaskOptions(options, sizesOf(scene));

@@ -22,7 +22,7 @@ export interface ClassMapOptions extends OverImageOptions {
   readonly labels?: readonly string[];
   /** True if the tensor holds class ids. Default: true for a single integer channel without a scale. */
   readonly ids?: boolean;
-  /** For a single channel of scores: pixels with a larger score get class 0. The others get no class. */
+  /** For a single channel of scores: pixels with a score above this value get class 0. Other pixels get no class. */
   readonly threshold?: number;
   /** True if class 0 is the background: its pixels get no class. Default false. */
   readonly background?: boolean;
@@ -37,9 +37,9 @@ export interface ClassMap {
   /** Names of the classes, by class id; null if the options have none. */
   readonly labels: readonly string[] | null;
   /**
-   * Class id of each pixel: the class with the highest score, the first of several. Uint16Array if there are 256
-   * classes or more. The largest value, 255 or 65535, means no class: the background, or a part of the image outside
-   * the network input.
+   * Class id of each pixel: the class with the highest score, or the first of several with that score. Uint16Array if
+   * there are 256 classes or more. The largest value, 255 or 65535, means no class: the background, or a part of the
+   * image outside the network input.
    */
   readonly data: Uint8Array | Uint16Array;
 }

@@ -1,4 +1,4 @@
-/** Multiplies coefficients and prototypes. The prototypes are in a decoder's memory, or copied. */
+/** Multiplies coefficients and prototypes. The prototypes are in a decoder's memory, or are copies. */
 import * as M from "../../core/masks-abi.ts";
 import { TYPE_F16, TYPE_F32, TYPE_I8, TYPE_U8 } from "../../core/abi.ts";
 import type { EngineName } from "../../core/engine-name.ts";
@@ -128,7 +128,7 @@ const align = (address: number): number => Math.ceil(address / 16) * 16;
 export const hasRoom = ({ free, freeEnd }: MaskMemory, { count, width }: Prototypes): boolean =>
   align(align(free + 4 * M.MASK_JOB_WORDS) + 4 * count) + 4 * width <= freeEnd;
 
-/** Writes a `product` job and its coefficients. Callers list the fields of `window`: a spread takes 1 us. */
+/** Writes a `product` job and its coefficients. Callers list the fields of `window`: an object spread takes 1 us. */
 function writeJob(
   i32: Int32Array,
   f32: Float32Array,

@@ -1,4 +1,4 @@
-/** A space: memory in which masks are made, one per engine. Decoders share it: masks are copied out. */
+/** A space is the memory in which masks are made. All decoders share one per engine, since masks are copied out. */
 import * as M from "../../core/masks-abi.ts";
 import { checkSize } from "../../core/memory.ts";
 import type { EngineName } from "../../core/engine-name.ts";

@@ -26,7 +26,7 @@ const OPTIONS = /* @__PURE__ */ namesOnly("inputSize", "frame");
 
 /**
  * Returns a map of numbers over the image: undoes the letterbox exactly, and resizes bilinearly with half-pixel
- * centres. Padding affects only the image's pixels in cells that contain both.
+ * centres. Padding affects only pixels of cells that contain both image and padding.
  * @throws TensorError for a tensor that is not a map of one channel, RangeError for invalid options
  * @example
  * import { valueMap } from "boxwright";
