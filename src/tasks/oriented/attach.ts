@@ -44,7 +44,7 @@ export function attachOriented(work: TaskMemory, task: OrientedTask): AfterImage
   return (image, block, frame) => maker.make(image, block >> 2, frame);
 }
 
-// Return b for +0 and -0 too, as the C port does. Math.min and Math.max would order the two zeros.
+// Return b if both are equal, even for +0 and -0, as the C port does. Math.min and Math.max would order the two zeros.
 const lesser = (a: number, b: number): number => (a < b ? a : b);
 const greater = (a: number, b: number): number => (a > b ? a : b);
 
@@ -74,14 +74,14 @@ class OrientedMaker {
   readonly #input: readonly [number, number];
   /** Rows of the candidate columns, best first. */
   #order = new Int32Array(0);
-  /** Boxes and class ids of the candidates in that order. Boxes are in pixels of the input. */
+  /** Boxes of the candidates in this order, in pixels of the input. `#classIds`: class ids in this order. */
   #boxes = new Float64Array(0);
   #classIds = new Int32Array(0);
   readonly #angle = new Float64Array(1);
-  /** Smallest angle, in radians, without a note. `#maxAngle` is the largest one. */
+  /** Smallest angle that gets no note, in radians. `#maxAngle`: largest such angle. */
   readonly #minAngle: number;
   readonly #maxAngle: number;
-  /** Boxes and corners of the detections. */
+  /** Boxes of the detections. `#corners`: their corners. */
   readonly #results: Float64Array;
   readonly #corners: Float64Array;
 
@@ -132,7 +132,7 @@ class OrientedMaker {
    * Reads the candidates into `#boxes`, best first. Returns the count of candidates with a finite angle.
    *
    * This loop and the first loop of `#readAngles` contain no calls. After each call, V8 would load the addresses of all
-   * arrays again, which took twice as long.
+   * arrays again, and the loops would take twice as long.
    */
   #read(image: number, plan: number): number {
     const { i32, f32 } = this.#work.memory;
@@ -167,7 +167,7 @@ class OrientedMaker {
     return count;
   }
 
-  /** Reads the angles into `#boxes`. Drops candidates without a finite angle. Returns the count left. */
+  /** Reads the angles into `#boxes`. Drops candidates without a finite angle. Returns the count of the others. */
   #readAngles(image: number, plan: number, ordered: number): number {
     const { i32, f32 } = this.#work.memory;
     const { layout } = this.#work;
@@ -227,7 +227,7 @@ class OrientedMaker {
     }
   }
 
-  /** Returns the angle of a cell, NaN if not finite. Notes radians out of range; throws for no sigmoid. */
+  /** Returns the angle of a cell. NaN if it is not finite. Throws for a value that should be a sigmoid, but is not. */
   #angleOf({ extra, step, start }: HeadCells, image: number, cell: number): number {
     const { angle: form } = this.#task;
     if (step === 0) readChannels(this.#work, extra, image, cell, 1, this.#angle);
@@ -360,7 +360,7 @@ class OrientedMaker {
   }
 }
 
-/** Writes the upright boxes around boxes with these corners. */
+/** Writes the upright boxes around oriented boxes with these corners. */
 function writeBounds(corners: Float32Array, count: number, boxes: Float32Array): void {
   for (let row = 0; row < count; row++)
     for (let k = 0; k < 2; k++) {

@@ -61,7 +61,7 @@ export function cornersInto(box: ArrayLike<number>, from: number, to: Float64Arr
   to[at + 7] = y - uy + vy;
 }
 
-/** Writes the smallest rectangle around a parallelogram, with a side along its longer side. */
+/** Writes the smallest rectangle around a parallelogram that has a side along the parallelogram's longer side. */
 export function fitInto(corners: ArrayLike<number>, from: number, to: Float64Array, at: number): void {
   const ux = (corners[from] - corners[from + 6] + corners[from + 2] - corners[from + 4]) / 2;
   const uy = (corners[from + 1] - corners[from + 7] + corners[from + 3] - corners[from + 5]) / 2;
@@ -84,7 +84,7 @@ export function fitInto(corners: ArrayLike<number>, from: number, to: Float64Arr
   to[at + 4] = isWide ? angleOfVector(ux, uy) : angleOfVector(vy, -vx);
 }
 
-/** Rotates a box centre around its cell, for distances along the box's own axes. `box`: at angle 0, then angle. */
+/** Rotates a box centre around its cell, by the box's angle. Without this, `box` holds the centre for an angle of 0. */
 export function rotateCentreInto(
   box: ArrayLike<number>,
   from: number,
@@ -112,7 +112,7 @@ const ordered = /* @__PURE__ */ new Float64Array(8);
 /**
  * Converts the angle of a box in an upright picture to the picture before rotation. Reorders the corners as
  * `cornersInto` writes them for that angle. `turnBack` turns the corners themselves.
- * @param isRegular the angle is in [0, pi/2), and stays there: width and height change places
+ * @param isRegular the angle is in [0, pi/2) and stays the same: a quarter turn exchanges width and height instead
  * @param range the angle stays in this range of half a turn, if there is one
  */
 export function turnAngleBack(
@@ -192,7 +192,7 @@ export function cornersOf(box: OrientedBox): [x: number, y: number][] {
   return [0, 2, 4, 6].map((k) => [to[k], to[k + 1]]);
 }
 
-/** A turn in a box without height is rounding if it is below this fraction of the longest edge's square. */
+/** A cross product of two edges below this fraction of the longest edge's square is a rounding error. */
 const LEAST_TURN = 1e-4;
 
 /** Returns four corners in order around the box. Exchanges two corners of a path that crosses itself, like "Z". */

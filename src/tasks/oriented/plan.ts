@@ -4,10 +4,10 @@ import type { Rules } from "../../core/rules.ts";
 import type { Column } from "../../heads/channels.ts";
 import type { Head, TaskPlan } from "../../heads/head.ts";
 
-/** Meaning of v in the angle channel: v ("radians"), (sigmoid(v) - 0.25) pi ("logits"), (v - 0.25) pi ("fractions"). */
+/** Angle for a network's value v: v ("radians"), (sigmoid(v) - 0.25) pi ("logits"), (v - 0.25) pi ("fractions"). */
 export type AngleForm = NonNullable<TaskFields["angleForm"]>;
 
-/** Range of angles that are (sigmoid - 0.25) pi. */
+/** Range of (sigmoid(v) - 0.25) pi. */
 export const SIGMOID_RANGE = [-Math.PI / 4, (3 * Math.PI) / 4] as const;
 
 /** Methods of suppression for oriented boxes, by the names that the option `orientedSuppression` accepts. */

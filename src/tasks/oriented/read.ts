@@ -35,7 +35,7 @@ export function readOriented(query: HeadQuery, specs: Specs): readonly Interpret
   });
 }
 
-/** Returns the interpretations of boxes: finished lists as cx cy w h, without other readings of corners. */
+/** Returns the interpretations of boxes. Without a stated format, finished rows are cx cy w h, corners are dropped. */
 function interpretBoxes(query: HeadQuery, specs: Specs): Interpretation[] {
   const asCentres = (head: HeadDraft): HeadDraft => ({ ...head, kind: "centre" });
   return interpret(query, specs).flatMap((interpretation) => {
@@ -51,7 +51,7 @@ function interpretBoxes(query: HeadQuery, specs: Specs): Interpretation[] {
 function planOf(query: Query, interpretation: Interpretation): OrientedPlan {
   const { task, traits, rules } = query;
   const { heads } = interpretation;
-  // Some exporters write the angles of all feature maps as one tensor. They differ in the form of the angles.
+  // Some exporters write the angles of all feature maps as one tensor. These exporters use different angle forms.
   const hasJoinedAngles =
     heads.length > 1 &&
     heads.every(({ extra, box }) => extra?.tensor === heads[0].extra?.tensor && extra?.tensor !== box.tensor);

@@ -13,7 +13,7 @@ export interface CellTask {
   readonly gridWidth: number;
   /** Width and height of a cell, normalised. */
   readonly unit: readonly [number, number];
-  /** Largest number of candidates in an image. */
+  /** Largest count of candidates in an image. */
   readonly capacity: number;
   readonly clamp: Rules["clamp"];
 }

@@ -1,4 +1,4 @@
-/** Makes detections from the candidates, all classes of all cells: keeps peaks, suppresses, adds points. */
+/** Makes detections from the candidates: keeps peaks, suppresses, adds points. */
 import * as A from "../../core/abi.ts";
 import { placeInFrame } from "../../decode/frame.ts";
 import { type Detections, extend, setLength } from "../../decode/detections.ts";
@@ -31,10 +31,10 @@ const FARTHEST_OFFSET = 1.5;
 
 /** The candidates of a frame. The arrays grow with the longest list, and are reused. */
 class Candidates {
-  /** Rows in the kernel's columns. */
+  /** Row of each candidate in the kernel's columns. */
   row = new Int32Array(0);
   cell = new Int32Array(0);
-  /** Raw scores. Candidates are sorted by them, since two sigmoids may be rounded to the same f32. */
+  /** Raw scores, for sorting: the sigmoids of two different raw scores may be rounded to the same f32. */
   raw = new Float64Array(0);
   count = 0;
 
@@ -188,7 +188,7 @@ class PeakMaker {
     return placeInFrame(x, axis, clamp, this.#work.memory.f32, plan);
   }
 
-  /** Writes the points of a cell to a row: x of all, then y of all, in cells from its upper left corner. */
+  /** Writes the points of a cell to a row. The channels are x of all points, then y, in cells from its corner. */
   #placePoints(detections: Detections, row: number, image: number, cell: number, plan: number): void {
     const { points: count } = this.#task;
     const { extra, unit, gridWidth } = this.#head;

@@ -48,7 +48,7 @@ const boxOf = ({ x, y, classIds, scores }: Cells, i: number): CellBox => ({
   first: i,
 });
 
-/** Merges a part into a cube if both touch, else returns false. Moves left and upper edges first, as the source. */
+/** Merges a part into a cube if both touch, else returns false. Moves the left and upper edges first, as the SDK. */
 function takeUp(cube: CellBox, x: number, y: number, width: number, height: number, score: number): boolean {
   if (cube.x + cube.width < x || cube.y + cube.height < y || cube.x > x + width || cube.y > y + height)
     return false;
@@ -63,12 +63,12 @@ function takeUp(cube: CellBox, x: number, y: number, width: number, height: numb
 /**
  * The cubes of each class that later parts may touch, in the order in which they began. A part is a cell, or a cube of
  * the first pass. Parts come row by row, so no later part touches a cube that ends two rows or more above the current
- * row. Comparison with all cubes takes seconds for 30,000 cells that do not touch.
+ * row. If each part were compared with all cubes, 30,000 cells that do not touch would take seconds.
  */
 class OpenCubes {
   readonly #byClass = new Map<number, CellBox[]>();
 
-  /** Merges a part into the first cube that it touches, false if none. Removes cubes out of reach. */
+  /** Merges a part into the first cube that it touches. Returns false if there is none. Removes cubes out of reach. */
   takeUp({ x, y, width, height, classId, score }: Omit<CellBox, "first">): boolean {
     const open = this.#byClass.get(classId);
     if (!open) return false;
@@ -94,7 +94,7 @@ class OpenCubes {
   }
 }
 
-/** Returns the cubes of the SDK. Results are copied: earlier cubes may grow in the second pass. */
+/** Returns the cubes of the SDK. Results are copies, without the growth of a cube later in the second pass. */
 function cubesOf(cells: Cells): CellBox[] {
   const cubes: CellBox[] = [];
   const open = new OpenCubes();
@@ -114,7 +114,7 @@ function cubesOf(cells: Cells): CellBox[] {
   return results;
 }
 
-/** Returns the box around each group of touching cells of a class: joins cells above and to the left. */
+/** Returns the box around each group of touching cells of a class. Joins each cell with cells above and to the left. */
 function enclosingBoxes(cells: Cells): CellBox[] {
   const { x, y, classIds, scores, count } = cells;
   const parent = Int32Array.from({ length: count }, (_, i) => i);
@@ -124,8 +124,8 @@ function enclosingBoxes(cells: Cells): CellBox[] {
     while (parent[i] !== root) [parent[i], i] = [root, parent[i]];
     return root;
   };
-  // `above` and `here` hold the last row and the current row: the cell's index + 1 for each class and column, or 0.
-  // Rows have a spare column at each end.
+  // `above` holds the row before the current one, `here` the current row: for each class and column, the cell's index +
+  // 1, or 0 if there is no cell. Rows have a spare column at each end.
   let [across, classes] = [0, 0];
   for (let i = 0; i < count; i++) {
     across = Math.max(across, x[i] + 3);

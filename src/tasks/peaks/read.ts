@@ -11,7 +11,7 @@ import type { HeadDraft, Interpretation, Specs } from "../../heads/head.ts";
 import type { HeadQuery } from "../../heads/query.ts";
 import type { PeakPlan } from "./plan.ts";
 
-/** A tensor that is read as a map of some channels. */
+/** A tensor that is read as a map. */
 interface MapView extends TensorView {
   /** Count of the channels. */
   readonly channels: number;
@@ -26,11 +26,11 @@ export function readPeaks(query: HeadQuery, specs: Specs): readonly Interpretati
     const views = specs.flatMap((spec, index) => viewsIn(spec, index, order));
     return FORMS[form].read(query, views).filter((one) => isOfInput(query, one));
   });
-  // Refuse a map that is as wide as it has channels. Both storage orders fit, so the order must be stated.
+  // A map that is as wide as it has channels has an interpretation in each storage order: the plan asks for the order.
   return interpretations.length > 0 ? interpretations : refuseMaps(query, specs, form);
 }
 
-/** Returns the family's facts about maps. The config may name a family that has none for this task. */
+/** Returns the family's facts about maps. Throws if the config names a family without this task. */
 const factsOf = ({ traits, family }: HeadQuery): NonNullable<FamilyTraits["peaks"]> =>
   traits.peaks ??
   refuseFor(
@@ -108,7 +108,7 @@ const cells: Form = {
           name: "cell-classes",
           title: "background and classes of each cell",
           usual: query.traits.raw,
-          // Columns that are not used: the task makes boxes from the positions of cells.
+          // A head needs a box. These columns are not used: the task makes boxes from the positions of cells.
           fields: (match, logits) => ({
             classes: view.channels - 1,
             score: beside(match.score, 1),
@@ -149,13 +149,13 @@ const HEAT_NAME = /^(hm|heat)|heat[-_]?map|[-_]hm$/i;
 const SIZE_NAME = /^wh$|[-_]wh$|size/i;
 const OFFSET_NAME = /^reg$|[-_]reg$|off/i;
 
-/** Returns the maps that a role names, else those with matching names. Returns `null` if there are none. */
+/** Returns the map that a role names, else the map with a matching name. Returns `null` unless there is exactly one. */
 function named(views: readonly MapView[], name: string | undefined, usual: RegExp): MapView | null {
   const maps = views.filter(({ spec }) => (name === undefined ? usual.test(spec.name) : spec.name === name));
   return maps.length === 1 ? maps[0] : null;
 }
 
-/** Reads CenterNet: maps of classes, of widths and heights, of offsets, in its own export's order. */
+/** Reads CenterNet: maps of classes, of widths and heights, and of offsets. Without names, in the export's order. */
 const centres: Form = {
   read: (query, views) => {
     const { roles } = query;

@@ -29,7 +29,7 @@ const LIMITS = {
 /** Largest count of borders that are examined: `max_candidates` of PaddleOCR. */
 export const MOST_BORDERS = 1000;
 
-/** Pixels by which depthai's rule shrinks a rectangle before it takes the mean. */
+/** Pixels by which depthai's rule shrinks a rectangle on each side before it takes the mean. */
 const SHRINK = 2;
 
 /** One pixel in the fixed-point numbers that OpenCV uses for edges. */
@@ -42,7 +42,7 @@ export const TEXT_VALUES = 9;
 export class TextReader {
   /** The boxes, best first, with `TEXT_VALUES` values each. */
   readonly boxes: Float64Array;
-  /** Range of the values of the last map, 0 and 1 included. `lost` is its count of NaN. */
+  /** Range of the last map's values, widened to contain 0..1. `lost`: count of NaN. `texts`: count of text pixels. */
   range: { readonly least: number; readonly most: number; readonly lost: number; readonly texts: number } = {
     texts: 0,
     least: 0,
@@ -63,7 +63,7 @@ export class TextReader {
   readonly #first: Int32Array;
   /** Last pixel of a quad in each row. */
   readonly #last: Int32Array;
-  /** x at which the left edge of the quad crosses each row, in units of a pixel divided by `ONE`. */
+  /** x at which the left edge of the quad crosses each row, in pixels times `ONE`. */
   readonly #left: Float64Array;
   readonly #right: Float64Array;
   /** x and y of the ends of a side. */
@@ -71,7 +71,7 @@ export class TextReader {
   readonly #most: number;
   readonly #scratch: HullScratch;
 
-  /** @param most most boxes of a map */
+  /** @param most largest count of boxes that `read` returns */
   constructor(width: number, height: number, settings: TextSettings, most: number) {
     this.#width = width;
     this.#height = height;
@@ -87,7 +87,7 @@ export class TextReader {
     this.boxes = new Float64Array(MOST_BORDERS * TEXT_VALUES);
   }
 
-  /** Writes the boxes of a map of probabilities with at least this score. Returns their count. */
+  /** Writes the boxes of a map of probabilities whose score is at least `threshold`. Returns their count. */
   read(map: Float32Array | Float64Array, threshold: number): number {
     this.#mark(map);
     const contours = this.#follower.follow(MOST_BORDERS + 1);
@@ -140,7 +140,7 @@ export class TextReader {
     this.range = { least, most, lost, texts: width * height - others };
   }
 
-  /** Returns the borders to examine: if there are too many, depthai's rule takes the largest areas. */
+  /** Returns the borders to examine. Depthai's rule drops small areas, and keeps the largest if there are too many. */
   #ordered(contours: Contours, borders: number): number[] {
     const { starts } = contours;
     const { area: least } = LIMITS[this.#settings.rule];
@@ -276,7 +276,7 @@ export class TextReader {
     }
   }
 
-  /** Writes depthai's box: sides grow by the root of 2 within the picture, the angle is in whole degrees. */
+  /** Writes depthai's box: sides grow by a factor of root 2, up to the picture's, and the angle is in whole degrees. */
   #widen(): void {
     const rectangle = this.#rectangle;
     const corners = this.#corners;
@@ -294,7 +294,7 @@ export class TextReader {
     rectangleCornersInto(rectangle, 0, corners);
   }
 
-  /** Sorts the boxes by score, then by first pixel. Returns how many may be returned. */
+  /** Sorts the boxes by score. Boxes with equal scores keep their order. Returns the count, at most `#most`. */
   #sort(count: number): number {
     const { boxes } = this;
     const order = Array.from({ length: count }, (_, i) => i).sort(
@@ -319,7 +319,7 @@ function cut(x: number): number {
 const sidesOf = (x: number, y: number, right: number, bottom: number): number =>
   (x < 0 ? 1 : 0) + (x > right ? 2 : 0) + (y < 0 ? 4 : 0) + (y > bottom ? 8 : 0);
 
-/** Clips a line at the picture as OpenCV's `clipLine`: at top and bottom, then at the sides. True if some is left. */
+/** Clips a line at the picture as OpenCV's `clipLine`: at top and bottom, then at the sides. True if a part is left. */
 function clipLine(ends: Float64Array, right: number, bottom: number): boolean {
   const first = sidesOf(ends[0], ends[1], right, bottom);
   const second = sidesOf(ends[2], ends[3], right, bottom);
@@ -337,7 +337,7 @@ function clipLine(ends: Float64Array, right: number, bottom: number): boolean {
   return true;
 }
 
-/** Moves one end of a line along it, until x (`axis` 0) or y (1) equals `to`. The other stays whole. */
+/** Moves one end along the line until x (`axis` 0) or y (`axis` 1) equals `to`. The other coordinate is truncated. */
 function moveTo(ends: Float64Array, end: number, axis: number, to: number): void {
   const other = 1 - axis;
   const slope = (to - ends[end + axis]) * (ends[2 + other] - ends[other]);
@@ -345,7 +345,7 @@ function moveTo(ends: Float64Array, end: number, axis: number, to: number): void
   ends[end + axis] = to;
 }
 
-/** Orders four corners from the upper left, clockwise. The two with the smallest x are the left ones. */
+/** Orders four corners from the upper left, clockwise. The two corners with the smallest x are the left ones. */
 function fromUpperLeft(corners: Float64Array): void {
   const points = [0, 2, 4, 6].map((k) => [corners[k], corners[k + 1]] as const).sort((a, b) => a[0] - b[0]);
   const [a, b, c, d] = points;

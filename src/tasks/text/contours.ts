@@ -19,7 +19,7 @@ const DX = [1, 1, 0, -1, -1, -1, 0, 1] as const;
 const DY = [0, 1, 1, 1, 0, -1, -1, -1] as const;
 
 const SET = 1;
-/** Mark of a pixel on a border. */
+/** Mark of a pixel on a followed border. `RIGHT_END`: the same if its right neighbour is clear. */
 const BORDER = 2;
 const RIGHT_END = -2;
 

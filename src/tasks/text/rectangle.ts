@@ -127,7 +127,7 @@ export function rectangleInto(hull: Float64Array, count: number, to: Float64Arra
   }
 }
 
-/** Writes the four corners of a rectangle, x and y each. Each side is longer by `more` at both ends. */
+/** Writes the four corners of a rectangle, x and y each. Each side is extended by `more` at both ends. */
 export function rectangleCornersInto(rectangle: Float64Array, more: number, to: Float64Array, at = 0): void {
   const [x, y, length, breadth, ux, uy] = rectangle;
   const a = length / 2 + more;
