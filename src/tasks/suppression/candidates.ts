@@ -1,4 +1,4 @@
-/** Candidates of a suppression: corners in doubles, ordered by score, with functions that measure their overlap. */
+/** Candidates of a suppression: corners in doubles and the order of scores. Functions measure overlaps. */
 import { writeCorners } from "../../core/corners.ts";
 import { type SuppressBoxFormat, checkCorners } from "../../core/suppression.ts";
 
@@ -8,9 +8,9 @@ export interface Candidates {
   readonly scores: Float64Array;
   /** Class id of every box. All are 0 if boxes of different classes suppress each other. */
   readonly classIds: Int32Array;
-  /** Rows of the valid boxes, best first. Rows with equal scores are in order of the row. */
+  /** Rows of the valid boxes, best first. If scores are equal, the lower row number comes first. */
   readonly order: Int32Array;
-  /** Option `pixelOffset`: added to sides for areas. 1 if the pixels of both corners belong to the box. */
+  /** Option `pixelOffset`: added to sides to compute areas. 1 if the pixels of both corners belong to the box. */
   readonly offset: number;
 }
 
@@ -20,13 +20,13 @@ export interface Outcome {
   readonly rows: readonly number[];
   /** Score of each box. */
   readonly scores: readonly number[];
-  /** Corners of each box. Null for methods that do not move boxes: the corners are then in the box's row. */
+  /** Corners of each box. Null for methods that do not move boxes: `Candidates.corners` then has the corners. */
   readonly corners: readonly number[] | null;
-  /** Rows from which each box was made. Its own row comes first. Null for methods that do not merge. */
+  /** Rows that were merged into each box. The box's own row comes first. Null for methods that do not merge. */
   readonly members: readonly (readonly number[])[] | null;
 }
 
-/** Returns the corners in doubles. Throws if most second corners lie before the first: they hold sizes. */
+/** Returns the corners in doubles. Throws if most boxes have x2 < x1 or y2 < y1: they probably hold sizes. */
 export function readCorners(boxes: ArrayLike<number>, n: number, format: SuppressBoxFormat): Float64Array {
   checkCorners(boxes, format);
   const corners = new Float64Array(n * 4);
@@ -55,7 +55,10 @@ export function writeBox(
   to.set(values, at);
 }
 
-/** Returns the rows with a finite box and area and a score above the threshold, best first, then by row. */
+/**
+ * Returns the rows with a finite box and area and a score above the threshold, best first. If scores are equal, the
+ * lower row number comes first.
+ */
 export function orderOf(
   values: Float64Array,
   width: number,
@@ -102,7 +105,7 @@ export function iosOf(c: Candidates, a: number, b: number): number {
   return shared === 0 ? 0 : shared / Math.min(areaAt(c, a * 4), areaAt(c, b * 4));
 }
 
-/** Returns the DIoU of two rows: IoU - (d^2 / c^2) ^ beta, centres d apart, c the diagonal around both. */
+/** Returns the DIoU of two rows: IoU - (d^2 / c^2) ^ beta. d: distance of centres, c: diagonal around both boxes. */
 export function diouOf(c: Candidates, a: number, b: number, beta: number): number {
   const { corners: v } = c;
   const i = a * 4;

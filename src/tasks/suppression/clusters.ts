@@ -1,6 +1,9 @@
-/** The clusters of a fusion, whose mean boxes move as boxes join. A grid lists those that reach into a cell. */
+/**
+ * Clusters of boxes for weighted boxes fusion. The mean box of a cluster moves as boxes join. Each cell of a grid lists
+ * the clusters whose mean box reaches into the cell.
+ */
 
-/** The grid has this number * sqrt(count of boxes) cells along each axis. */
+/** The grid has at most this number * sqrt(count of boxes) cells along each axis. */
 const CELLS_PER_ROOT = 2;
 /** Smallest count of cells for which a grid saves time. */
 const FEW_CELLS = 16;
@@ -15,7 +18,7 @@ export class Clusters {
   length = 0;
   readonly #means: Float64Array;
   readonly #classIds: Int32Array;
-  /** For each cluster: first and last column and row of the cells whose lists contain it. */
+  /** For each cluster: first column, first row, last column and last row of the cells that list the cluster. */
   readonly #reach: Int32Array;
   /** Clusters that no cell lists, since they extend into too many cells. */
   readonly #wide: number[] = [];
@@ -23,23 +26,26 @@ export class Clusters {
   /** For each cluster, the number of the last search that compared it. */
   readonly #seenIn: Int32Array;
   #searches = 0;
-  /** Linked lists of clusters per cell: `#newest` entry of each, `#entries` the cluster, `#before` or 0. */
+  /**
+   * Linked lists of clusters. `#newest`: newest entry of each cell. `#entries`: cluster of each entry. `#before`: the
+   * entry before each entry. 0 ends a list.
+   */
   readonly #newest: Int32Array;
   readonly #entries: number[] = [0];
   readonly #before: number[] = [0];
   readonly #axes: readonly [Axis, Axis];
   readonly #threshold: number;
-  /** Fraction of a box's sides that its cells cover, around the box centre. */
+  /** Fraction of a box's width and height, around its centre, that decides which cells the box reaches. */
   readonly #share: number;
-  /** Cells of the last box. */
+  /** Cells of the last box: first column, first row, last column, last row. */
   readonly #cells = new Int32Array(4);
   /** Best cluster of the current search. */
   #best = -1;
-  /** Overlap of that cluster. */
+  /** IoU of the best cluster with the box. */
   #largest = 0;
 
   /**
-   * @param boxes corners of all boxes to come. Mean boxes never lie outside them.
+   * @param boxes corners of all boxes that may be added. No mean box lies outside the area of these boxes.
    * @param threshold IoU above which `find` finds a cluster
    */
   constructor(boxes: Float64Array, threshold: number) {
@@ -55,7 +61,7 @@ export class Clusters {
     this.#newest = new Int32Array(this.#axes[0].cells * this.#axes[1].cells);
   }
 
-  /** Returns the cluster of a class whose mean box overlaps a box most, the oldest of equal ones, or -1. */
+  /** Returns the cluster of a class whose mean box overlaps a box most. The oldest if several do, -1 if none does. */
   find(corners: ArrayLike<number>, classId: number): number {
     this.#best = -1;
     this.#largest = this.#threshold;
@@ -186,10 +192,10 @@ interface Axis {
 }
 
 /**
- * Returns the fraction of a box's sides that its cells must cover around the centre. With it, two boxes with an IoU
- * above the threshold t always share a cell. Along an axis, both boxes together span at most the shorter side / t, and
- * share at least t of that span. So the centres are at most (1 - t) / 2t of the shorter side apart. The added hundredth
- * is for rounding.
+ * Returns the fraction of a box's sides, around the centre, that its cells must cover. With this fraction, two boxes
+ * with an IoU above the threshold t always share a cell. Along an axis, both boxes together span at most the shorter
+ * side / t, and share at least t of that span. So the centres are at most (1 - t) / 2t of the shorter side apart. The
+ * added 0.01 is for rounding.
  */
 const shareOf = (threshold: number): number => Math.min(1, (1 - threshold) / (2 * threshold) + 0.01);
 

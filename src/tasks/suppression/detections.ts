@@ -18,7 +18,7 @@ type Without<T, K extends string> = T extends unknown ? Omit<T, K> : never;
 export type SuppressDetectionsOptions = Without<SuppressOptions, "classIds" | "boxFormat"> & {
   /** False: boxes of different classes also suppress each other. Default true. */
   readonly perClass?: boolean;
-  /** Width and height of the frame in pixels, required for "diou" and `pixelOffset`, which measure in them. */
+  /** Width and height of the frame in pixels. Required for "diou" and `pixelOffset`, which measure in pixels. */
   readonly size?: readonly [number, number];
 };
 

@@ -72,7 +72,7 @@ const RULES: OptionRules = {
   boxFormat: BOX_FORMAT,
 };
 
-/** Returns the boxes of all models, the highest weighted score first, then in the order of models. */
+/** Returns the boxes of all models, the highest weighted score first. If scores are equal, the first model counts. */
 function sortedBoxes(models: readonly ModelBoxes[], format: SuppressBoxFormat, threshold: number): Box[] {
   const limit = Math.fround(threshold);
   return models
@@ -93,7 +93,7 @@ function sortedBoxes(models: readonly ModelBoxes[], format: SuppressBoxFormat, t
 
 const hasArea = (v: Float64Array, i: number): boolean => v[i + 2] > v[i] && v[i + 3] > v[i + 1];
 
-/** Puts each box into the cluster of its class that it overlaps most above the threshold, or a new one. */
+/** Puts each box into the cluster of its class with the largest IoU. Begins one if no IoU is above the threshold. */
 function clustersOf(boxes: readonly Box[], threshold: number): Cluster[] {
   const means = new Clusters(Float64Array.from(boxes.flatMap(({ corners }) => corners)), threshold);
   const clusters: Cluster[] = [];
@@ -114,7 +114,7 @@ function clustersOf(boxes: readonly Box[], threshold: number): Cluster[] {
 
 const MODEL = ["boxes", "scores", "classIds", "weight"];
 
-/** Throws for a field that looks misspelt. Ignores others: callers may pass `Detections` as a model. */
+/** Throws for a field that looks misspelt. Ignores other fields: callers may pass `Detections` as a model. */
 function checkModelNames(model: ModelBoxes, prefix: string): void {
   for (const name of Object.keys(model))
     if (!MODEL.includes(name) && nearestName(name, MODEL) !== undefined)

@@ -3,7 +3,7 @@ import { type Candidates, iosOf, iouOf, isSameClass } from "./candidates.ts";
 import { Neighbours } from "./near.ts";
 import { Crowd, type RankedBoxes } from "./ranked.ts";
 
-/** Groups the rows: the best takes all rows of its class that match, then the best of the others. */
+/** Groups the rows: the best row takes all rows of its class that match, then the best remaining row, and so on. */
 export function groupByBest(
   c: Candidates,
   max: number,
@@ -39,7 +39,7 @@ export interface MatchRule {
 export const overlapBy = (c: Candidates, metric: MatchRule["metric"], a: number, b: number): number =>
   metric === "iou" ? iouOf(c, a, b) : iosOf(c, a, b);
 
-/** Returns the neighbours of rows under a rule. With a threshold of 0, all are: no overlap also matches. */
+/** Returns the neighbours of rows under a rule. With a threshold of 0, all rows are: rows without overlap match too. */
 const neighboursFor = (c: Candidates, { threshold }: MatchRule): Neighbours =>
   new Neighbours(c, threshold <= 0);
 
@@ -55,7 +55,7 @@ export const groupGreedily = (c: Candidates, rule: MatchRule, max: number): numb
     (best, row) => overlapBy(c, rule.metric, best, row) >= rule.threshold,
   );
 
-/** Groups the rows transitively: a row joins by any member. A row that began a group joins no other. */
+/** Groups the rows transitively: a row joins a group if it matches any member. A row that began a group stays there. */
 export function groupTransitively(c: Candidates, rule: MatchRule): number[][] {
   const { metric, threshold } = rule;
   const { order } = c;
@@ -88,7 +88,7 @@ export function groupTransitively(c: Candidates, rule: MatchRule): number[][] {
       }
       ranked = crowd.count(near.count);
     }
-    // Add the rows in the order of the list, as SAHI does here: their order changes the box of the second test.
+    // Add the lowest row number first, as SAHI does: in `tiles/merge.ts`, the order changes the box of the second test.
     for (const rank of claims.sort((x, y) => order[x] - order[y])) {
       group.push(order[rank]);
       groupOf[rank] = group;

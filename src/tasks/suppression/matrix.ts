@@ -1,4 +1,4 @@
-/** Matrix suppression: every better box lowers the score of a box that it overlaps, and drops none. */
+/** Matrix suppression: every better box lowers the scores of the boxes that it overlaps, but drops none. */
 import { type Candidates, type Outcome, iouOf } from "./candidates.ts";
 import type { Decay } from "./soft.ts";
 import { Strips } from "./strips.ts";
@@ -6,7 +6,7 @@ import { Strips } from "./strips.ts";
 /** How matrix suppression lowers scores. */
 export interface MatrixKernel {
   readonly decay: Decay;
-  /** For the Gaussian decay: the logarithm of a decay is -IoU^2 / sigma. Null: the decay is linear. */
+  /** Sigma of a Gaussian decay, exp(-IoU^2 / sigma). Null for a linear decay. */
   readonly sigma: number | null;
 }
 
@@ -81,7 +81,7 @@ function compareNear(c: Candidates, near: Strips, factors: MatrixFactors): void 
   }
 }
 
-/** Factor on an estimated IoU, so that no estimate is below the exact IoU because of rounding. */
+/** Factor on the sides of a box, so that rounding makes no estimate of an IoU smaller than the exact IoU. */
 const SLACK = 1 + 1e-12;
 
 /**
@@ -129,7 +129,8 @@ const ROUNDING = 1e-12;
 /**
  * Computes the factors of matrix suppression, best box first. An exponential per pair would take most of the time, so
  * most pairs are skipped. A pair can lower the factor only if its IoU is at least `slope` x reach of the better box +
- * `least`. For the Gaussian, this holds for the square of the IoU.
+ * `least`. For the Gaussian, this holds for the square of the IoU. `#limit` derives `slope` and `least` from the pairs
+ * that lowered the factor so far.
  */
 class MatrixFactors {
   /** Number that multiplies the score of each box, indexed by rank. */
@@ -186,7 +187,10 @@ class MatrixFactors {
     this.reaches[rank] = this.isSquared ? this.most * this.most : this.#decays[rank];
   }
 
-  /** Calculates the limit for the next pairs. `key`: logarithm of the last quotient, times sigma, if Gaussian. */
+  /**
+   * Calculates `slope` and `least` for the next pairs. `key`: for the Gaussian, sigma x the logarithm of the last
+   * decay(a) / decay(b), see `keepByMatrix`.
+   */
   #limit(key: number): void {
     const { sigma } = this.#kernel;
     if (this.#isEach) this.least = -1;

@@ -42,7 +42,7 @@ export const mergeWeighted = (c: Candidates, threshold: number, max: number): Ou
     (rows) => meanBox(c, rows, (row) => c.scores[row]),
   );
 
-/** Suppresses greedily, then averages each kept box with all that overlap it too much (YOLOv5's --merge). */
+/** Suppresses greedily, then averages each kept box with all boxes that overlap it too much (YOLOv5's --merge). */
 export function mergeIntoKept(c: Candidates, threshold: number, max: number): Outcome {
   const kept = keepGreedily(c, max, byOverlap(c, threshold, false));
   const near = new Neighbours(c);
@@ -60,7 +60,7 @@ export function mergeIntoKept(c: Candidates, threshold: number, max: number): Ou
   return outcomeOfGroups(c, groups, (rows) => meanBox(c, rows, (row) => c.scores[row]));
 }
 
-/** Largest count of groups that are compared one by one. For 8,400 boxes of 100 objects, a grid finds fewer groups. */
+/** Largest count of groups that are compared one by one. If there are more, a grid finds the groups that overlap. */
 const FEW_GROUPS = 256;
 
 /** Averages groups with weights score x IoU (NMW). Each box is in the group whose first box it overlaps most. */

@@ -39,8 +39,8 @@ export class OrientedKeeper {
 
   /**
    * Writes the indices of the boxes that are kept to `kept`.
-   * @param boxes finite rows, best first
-   * @param classIds class of each box: boxes suppress each other within a class; null: over classes
+   * @param boxes rows of finite values, best first
+   * @param classIds class of each box: boxes suppress each other only within a class; null: across all classes
    * @returns the count of the boxes that are kept, at most `max`
    */
   keep(
@@ -134,6 +134,6 @@ export class OrientedKeeper {
 
 /**
  * Returns the index of the cell of a coordinate, clamped to 0..last. The coordinate is in cell widths. A larger
- * coordinate must never give a smaller index: `keep` searches all cells from that of x - reach to that of x + reach.
+ * coordinate must never give a smaller index: `keep` searches from the cell of x - reach to the cell of x + reach.
  */
 const cellAt = (x: number, last: number): number => (x > 0 ? (x < last ? x | 0 : last) : 0);

@@ -22,7 +22,10 @@ export interface Overlaps {
   /** Reads `n` boxes. Overlaps below the threshold may be returned as 0. */
   read(boxes: ArrayLike<number>, n: number, threshold: number): void;
   of(a: number, b: number): number;
-  /** True if box `i` overlaps one of the chain from `better` on too much, within its class if there are ids. */
+  /**
+   * True if box `i` overlaps a box of a chain too much: `better`, then `before[better]`, and so on. With class ids,
+   * only boxes of the same class count.
+   */
   anyPasses(
     better: number,
     before: Int32Array,
@@ -50,7 +53,7 @@ export class ProbIou implements Overlaps {
   read(boxes: ArrayLike<number>, n: number, threshold: number): void {
     this.#threshold = threshold;
     this.#limit = -log(1 + LITTLE - (1 - threshold) * (1 - threshold));
-    // A ProbIoU above t needs a Bhattacharyya distance below -ln(1 - (1 - t)^2). Centres at the distance d make it at
+    // A ProbIoU above t needs a Bhattacharyya distance below -ln(1 - (1 - t)^2). If the centres are d apart, it is at
     // least d^2 / (4 v), where v is the sum of the largest variances. The code uses 4.04 in place of 4, for rounding.
     const rest = 1 - Math.max(threshold, 1e-6);
     const most = -log(1 - rest * rest + LITTLE);
@@ -79,8 +82,8 @@ export class ProbIou implements Overlaps {
       gaussians[at + 5] = Math.sqrt(Math.max(0, xx * yy - xy * xy));
       const extent = Math.max(along, across);
       gaussians[at + 6] = extent;
-      // `#measure` returns false if d^2 is above `#farRatio` * (the sum of both extents + LITTLE). This holds if d is
-      // above the sum of both radii.
+      // `#measure` returns false if d^2 is above `#farRatio` * (the sum of both extents + LITTLE). This is the case
+      // whenever d is above the sum of both radii.
       this.radii[i] = Math.sqrt(this.#farRatio * (extent + LITTLE)) * (1 + LITTLE);
     }
   }
@@ -107,7 +110,7 @@ export class ProbIou implements Overlaps {
     if (!this.#measure(a, b)) return orEqual ? threshold <= 0 : threshold < 0;
     const centreTerm = this.#centreTerm;
     const shapeRatio = this.#shapeRatio;
-    // Decide most pairs without a logarithm, by 0 <= ln(s) <= s - 1. Leave a margin of 1e-9 for rounding.
+    // Decide most pairs without a logarithm: for s = shapeRatio, 0 <= ln(s) <= s - 1. The 1e-9 is for rounding.
     if (shapeRatio >= 1) {
       if (centreTerm > this.#limit + 1e-9) return false;
       if (centreTerm + (shapeRatio - 1) / 2 < this.#limit - 1e-9) return true;
@@ -247,7 +250,7 @@ export class PolygonIou implements Overlaps {
     return Math.abs(twice) / 2;
   }
 
-  /** Clips the polygon of n corners by the line through two corners of a box. Returns the number of corners left. */
+  /** Clips the polygon `p` of n corners by the line through two corners of a box. Returns the count of corners left. */
   #clip(p: Float64Array, clipped: Float64Array, n: number, from: number, to: number): number {
     const corners = this.#boxes;
     const x = corners[from];

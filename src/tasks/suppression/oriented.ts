@@ -20,7 +20,7 @@ export interface OrientedOptions {
   readonly method?: "fast" | "hard";
   /** Default 0.45. */
   readonly iouThreshold?: number;
-  /** ">": suppress above the threshold; ">=": also at it. Default: ">=" for "fast", ">" for "hard". */
+  /** ">": suppress above the threshold. ">=": also at the threshold. Default: ">=" for "fast", ">" for "hard". */
   readonly iouGate?: ">" | ">=";
   /** Boxes with this score or a lower one are ignored. Default: none are ignored. */
   readonly scoreThreshold?: number;
@@ -66,7 +66,7 @@ export function orientedIou(a: ArrayLike<number>, b: ArrayLike<number>, kind: "p
 
 /** Largest plausible angle in radians: two turns. */
 const MOST_ANGLE = 4 * Math.PI;
-/** Smallest area that ProbIoU measures well: both variances are then a thousand times its added 1e-7. */
+/** Smallest area that ProbIoU measures well: the product of both variances is then 1000 times the 1e-7 that it adds. */
 const LEAST_AREA = 12 * Math.sqrt(1000 * LITTLE);
 
 /** Throws if boxes have negative sides, if most angles are in degrees, or if the boxes are too small for ProbIoU. */
@@ -101,8 +101,8 @@ function checkBoxes(boxes: ArrayLike<number>, iou: "probiou" | "polygon"): void 
 }
 
 /**
- * Suppresses oriented boxes. The default is Ultralytics' rule: ProbIoU, and a suppressed box suppresses too. `{ iou:
- * "polygon", method: "hard" }` is OpenCV's NMSBoxesRotated.
+ * Suppresses oriented boxes. The default is Ultralytics' rule: ProbIoU, and a suppressed box suppresses too. The rule
+ * of OpenCV's NMSBoxesRotated is `{ iou: "polygon", method: "hard" }`.
  * @param boxes rows of centre x, centre y, width, height, angle in radians, in a unit in which both axes count alike
  * @param scores one for each box. A box is left out if its score is NaN or one of its values is not finite
  * @returns indices of the kept boxes in order of score, ties by index

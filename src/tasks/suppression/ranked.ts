@@ -1,4 +1,4 @@
-/** The candidates as columns by rank. Long loops over columns are fast if most boxes overlap. */
+/** The candidates as columns by rank. If most boxes overlap, long loops over columns are faster than a grid. */
 import type { Candidates } from "./candidates.ts";
 
 export class RankedBoxes {
@@ -56,9 +56,9 @@ export class RankedBoxes {
   }
 }
 
-/** Fraction of all ranks found by a grid above which comparing all of them is faster. */
+/** If a grid finds more than this fraction of all ranks, comparing all ranks is faster. */
 const CROWDED = 0.2;
-/** Count of boxes after which that fraction is checked. */
+/** Count of searches after which the fraction is checked. */
 const SAMPLE = 256;
 
 /** Detects that most boxes overlap: counts the neighbours that the first searches of a grid find. */
@@ -71,7 +71,7 @@ export class Crowd {
     this.#c = c;
   }
 
-  /** Counts the neighbours of a search. Returns columns once most boxes are known to overlap, else null. */
+  /** Counts the neighbours of a search. Returns columns if the searches so far show a crowd, else null. */
   count(found: number): RankedBoxes | null {
     this.#sum += found;
     return ++this.#searches === SAMPLE && this.#sum > CROWDED * SAMPLE * this.#c.order.length

@@ -1,4 +1,4 @@
-/** A binary heap of ranks, best score first. Scores may fall: a rank sinks only at the top. */
+/** A binary heap of ranks, best score first. Scores may fall. A rank sinks only when it has reached the top. */
 
 export class ScoreHeap {
   length: number;

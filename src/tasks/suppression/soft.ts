@@ -3,7 +3,7 @@ import type { Candidates, Outcome } from "./candidates.ts";
 import { ScoreHeap } from "./score-heap.ts";
 import { Strips } from "./strips.ts";
 
-/** Returns the factor for the score of a box from its IoU with a better one. */
+/** Returns the factor for the score of a box from the box's IoU with a better box. */
 export type Decay = (iou: number) => number;
 
 /** Bodla's linear form: 1 - IoU above the threshold, else 1. */
@@ -24,7 +24,7 @@ export const tensorflowDecay =
   (iou) =>
     iou > threshold ? 0 : Math.exp((-0.5 * iou * iou) / sigma);
 
-/** Keeps the best box and lowers scores of those that overlap it, until none passes or `max` are kept. */
+/** Keeps the best box, lowers the scores of boxes that overlap it, and repeats until none passes or `max` are kept. */
 export function keepSoftly(
   c: Candidates,
   decay: Decay,

@@ -1,4 +1,4 @@
-/** Finds the boxes that overlap a box, and the IoU, while boxes are dropped. Used if most overlap. */
+/** Finds the boxes that overlap a box, with the IoU. Boxes may be dropped between searches. */
 import { type Candidates, areaAt } from "./candidates.ts";
 
 /** The largest box of a level is this many cells long. More cells exclude more boxes, but take longer. */
@@ -25,7 +25,10 @@ interface Level {
   readonly first: number;
 }
 
-/** Boxes in cells of horizontal strips, each by its first corner. Columns in the order of cells are read forwards. */
+/**
+ * Boxes in the cells of a grid, each in the cell of its first corner. The columns hold the boxes of a strip, a row of
+ * cells, one after the other, so that a search reads memory forwards.
+ */
 export class Strips {
   /** Ranks that the last search found, and their IoU, which is above 0. The first `count` are valid. */
   readonly ranks: Int32Array;
@@ -49,7 +52,7 @@ export class Strips {
   private length: number;
   private dropped = 0;
 
-  /** @param ranks places in the order of the scores: the boxes to find */
+  /** @param ranks ranks of the boxes to find: their places in the order of the scores */
   constructor(c: Candidates, ranks: Int32Array) {
     const { corners: b, order, classIds } = c;
     const n = ranks.length;
@@ -111,7 +114,6 @@ export class Strips {
     }
   }
 
-  /** Drops a box. */
   drop(rank: number): void {
     const place = this.placeOf[rank];
     if (place < 0) return;
@@ -120,7 +122,7 @@ export class Strips {
     if (++this.dropped * 4 > this.length) this.closeGaps();
   }
 
-  /** Calculates the IoU exactly as `iouOf` does. */
+  /** Adds the boxes at the places `start` to `end` that overlap a row. Calculates the IoU exactly as `iouOf` does. */
   private findBetween(row: number, start: number, end: number): void {
     const { x1, y1, x2, y2, area, classAt, rankAt, ranks, overlaps } = this;
     const { corners: b, classIds, offset } = this.c;

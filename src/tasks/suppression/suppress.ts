@@ -14,11 +14,11 @@ export interface Suppressed {
   readonly indices: Int32Array;
   /** Score of each box. "soft-linear", "soft-gaussian", "soft-tensorflow" and "matrix" lower it. */
   readonly scores: Float32Array;
-  /** Four values per box, in the format of the input: merged boxes of methods that merge, else the boxes. */
+  /** Four values per box, in the format of the input. Methods that merge return the merged boxes. */
   readonly boxes: Float32Array;
   /**
-   * Rows from which each box was made, its own row first. Null for methods that do not merge. To merge keypoints,
-   * average those of these rows, weighted by score.
+   * Rows that were merged into each box, the box's own row first. Null for methods that do not merge. To merge
+   * keypoints, average the keypoints of these rows, weighted by score.
    */
   readonly members: readonly (readonly number[])[] | null;
 }
@@ -90,8 +90,8 @@ export function outcomeOf(c: Candidates, o: Settings): Outcome {
 }
 
 /**
- * Suppresses boxes by a named method. Overlaps are computed in doubles; `nms` is the faster one for `method: "hard"`,
- * by the kernel in f32.
+ * Suppresses boxes by a named method. Overlaps are computed in doubles. For `method: "hard"`, `nms` is faster: the
+ * kernel computes in f32.
  * @param boxes four values a box, in any unit; "diou" needs the same unit on both axes
  * @param scores one for each box. A box is left out if its score is NaN or one of its values is not finite
  * @returns rows, scores and boxes of the kept boxes, best first, ties by row

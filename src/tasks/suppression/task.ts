@@ -59,7 +59,7 @@ function suppressImage(work: TaskWork, suppression: PlannedSuppression, image: n
   setLength(work.detections[image], count);
 }
 
-/** Returns the size that makes pixels of normalised boxes for DIoU and pixel offset, [1, 1] if unknown. */
+/** Returns the factors that convert boxes to pixels, which DIoU and `pixelOffset` need. [1, 1] if unknown. */
 const overlapScaleOf = ({ plan }: TaskWork): readonly [number, number] => plan.inputSize ?? [1, 1];
 
 /** Reads the candidate columns. Only the best P_ORDERED candidates take part. */
@@ -81,7 +81,7 @@ function readCandidates(work: TaskWork, { suppress }: PlannedSuppression, plan: 
   };
 }
 
-/** Returns the settings of the method. If the option states no threshold, the decoder's current threshold is used. */
+/** Returns the settings of the method. If the option states no threshold, uses the decoder's current threshold. */
 function currentSettings({ plan, thresholds }: TaskWork, suppression: PlannedSuppression): Settings {
   const { iouThreshold, confidenceThreshold } = thresholds();
   const { method } = suppression;
@@ -94,7 +94,7 @@ function currentSettings({ plan, thresholds }: TaskWork, suppression: PlannedSup
   };
 }
 
-/** Returns a function that returns the current threshold of a class, for scores that the method lowered. */
+/** Returns a function from a class id to the class's current score threshold, for scores that the method lowered. */
 function currentThresholdOf(
   { plan, thresholds }: TaskWork,
   { scoreThreshold }: PlannedSuppression,
