@@ -26,7 +26,7 @@ import type { Update } from "./update.ts";
 export interface Decoder {
   /** The engine that runs. */
   readonly engine: EngineName;
-  /** The config after it was read. Options override its fields. */
+  /** The config as it was read, with the caller's options in place of its own fields. */
   readonly config: Config;
   /**
    * Hash of the config, 16 hexadecimal digits (FNV-1a). Configs that decode in the same way have the same hash.

@@ -72,7 +72,7 @@ export interface TaskColumns {
   readonly presences?: Float32Array;
   /** x, y, z of each keypoint in metres. Only for MediaPipe's hand and pose networks. */
   readonly world?: Float32Array;
-  /** Score of each row and its keypoints, as from RF-DETR's `predict()`. Only for RF-DETR with keypoints. */
+  /** `fused_confidence` of each row. Only for RF-DETR with keypoints. */
   readonly fusedScores?: Float32Array;
   /** Crop of each row for the next frame: centre, sides in pixels, angle. Only for MediaPipe's landmarks. */
   readonly nextCrops?: Float32Array;

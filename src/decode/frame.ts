@@ -73,7 +73,7 @@ function isPlaceOf(
     if (resize !== "crop" && !isWithin) return false;
     if ((resize === "crop" || resize === "stretch") && !isFilled) return false;
   }
-  // Both sides must have the same scale. Allow a tenth for sides that were rounded to whole blocks.
+  // Both sides must have the same scale. Allow a difference of a tenth, since sides may be rounded to whole blocks.
   const [a, b] = [w * height, h * width];
   return resize === "stretch" || Math.abs(a - b) <= Math.max(a, b) / 10 + width + height;
 }

@@ -74,13 +74,13 @@ export class OpenRows {
     return Object.fromEntries([...padded, [COUNT_NAME, count]]);
   }
 
-  /** Returns the config with the count added to the list of outputs. */
+  /** Returns the config with the tensor of the row count added to the head's outputs. */
   named(config: Config): Config {
     const { headOutputs } = config;
     return this.isOpen && headOutputs ? { ...config, headOutputs: [...headOutputs, COUNT_NAME] } : config;
   }
 
-  /** Returns the interpretation with the row count of the list added. */
+  /** Returns the interpretations with the tensor of the row count as `count` of their heads. */
   count(interpreted: Interpreted): Interpreted {
     const tensor = interpreted.outputs.findIndex(({ name }) => name === COUNT_NAME);
     if (tensor < 0) return interpreted;

@@ -23,7 +23,7 @@ export interface OverImage {
   ) => { readonly width: number; readonly height: number; readonly data: T };
 }
 
-/** Returns the position of the image over a map of `cells`. Throws for another input size, or a turned crop. */
+/** Returns the position of the image over a map of `cells`. Throws for other proportions, or a crop with an angle. */
 export function placeOverImage(
   cells: readonly [number, number],
   inputSize: OverImageOptions["inputSize"],

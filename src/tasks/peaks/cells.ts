@@ -34,7 +34,7 @@ export interface CellBox {
 /** Largest number of cubes for the rule "edge-impulse": each cell is compared with every cube of its class. */
 export const MOST_CUBES = 4096;
 
-/** Returns the boxes around the cells, in the order in which they were begun. */
+/** Returns the boxes around the groups of cells, in the order of their first cells. */
 export const groupCells = (cells: Cells, groups: CellGroups): CellBox[] =>
   groups === "edge-impulse" ? cubesOf(cells) : enclosingBoxes(cells);
 
@@ -77,7 +77,7 @@ class OpenCubes {
       const cube = open[i];
       if (cube.y + cube.height < y) continue;
       if (takeUp(cube, x, y, width, height, score)) {
-        // Close the gap that removed cubes left. The next part checks the cubes after this one.
+        // Close the gap that removed cubes left. A later call removes cubes out of reach after this one.
         if (left < i) open.splice(left, i - left);
         return true;
       }

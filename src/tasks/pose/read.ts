@@ -18,7 +18,7 @@ import { retinafaceMaps } from "./face-maps.ts";
 import { FORMS } from "./forms.ts";
 import type { PosePlan } from "./plan.ts";
 
-/** Returns every interpretation of the tensors, with points. Throws a TensorError if there is none. */
+/** Returns every interpretation of the tensors as boxes with points. Throws a TensorError if there is none. */
 export function readPose(query: HeadQuery, specs: Specs): readonly Interpretation[] {
   const facts = POINT_FACTS[query.family] ?? {};
   if (facts.network) return readCrop(query, specs, facts.network);

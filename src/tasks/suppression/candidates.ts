@@ -3,7 +3,7 @@ import { writeCorners } from "../../core/corners.ts";
 import { type SuppressBoxFormat, checkCorners } from "../../core/suppression.ts";
 
 export interface Candidates {
-  /** x1, y1, x2, y2 of every box, in the order of the rows. */
+  /** x1, y1, x2, y2 of every box, row by row. */
   readonly corners: Float64Array;
   readonly scores: Float64Array;
   /** Class id of every box. All are 0 if boxes of different classes suppress each other. */

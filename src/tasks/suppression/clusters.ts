@@ -130,7 +130,7 @@ export class Clusters {
     return best;
   }
 
-  /** Makes a cluster the best one so far if its IoU with a box is larger than that of the best one. */
+  /** Stores a cluster as the best one if its IoU with a box is the largest so far. */
   #compare(cluster: number, corners: ArrayLike<number>, classId: number): void {
     const mean = this.#means;
     const i = 4 * cluster;
@@ -171,7 +171,7 @@ export class Clusters {
     reach.set(this.#cells);
   }
 
-  /** Finds the cells into which the covered part of a box extends. Returns their count. */
+  /** Finds the cells into which the central part of a box extends, by `#share`. Returns their count. */
   #cellsOf(corners: ArrayLike<number>, at: number): number {
     const cells = this.#cells;
     const cut = (1 - this.#share) / 2;
@@ -199,7 +199,7 @@ interface Axis {
  */
 const shareOf = (threshold: number): number => Math.min(1, (1 - threshold) / (2 * threshold) + 0.01);
 
-/** Returns an axis on which a cell is as wide as the covered part of an average box. */
+/** Returns an axis whose cells are as wide as `share` of an average box. */
 function axisOf(boxes: Float64Array, first: number, share: number): Axis {
   let low = Infinity;
   let high = -Infinity;

@@ -1,4 +1,4 @@
-/** Groups the rows of boxes that overlap. `merge.ts` averages groups, `tiles/merge.ts` merges them across tiles. */
+/** Groups the rows of boxes that overlap. `merge.ts` averages groups, `tiles/merge.ts` merges groups across tiles. */
 import { type Candidates, iosOf, iouOf, isSameClass } from "./candidates.ts";
 import { Neighbours } from "./near.ts";
 import { Crowd, type RankedBoxes } from "./ranked.ts";

@@ -123,7 +123,7 @@ function compareAll(c: Candidates, ranks: readonly number[], factors: MatrixFact
 
 /** With a smaller sigma, decays are so small that their logarithm is inexact. */
 const LEAST_SIGMA = 1 / 600;
-/** Values that differ by less than this fraction may change places by rounding. */
+/** Relative difference of two values below which rounding may exchange their order. */
 const ROUNDING = 1e-12;
 
 /**

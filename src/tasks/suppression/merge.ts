@@ -5,7 +5,7 @@ import { groupByBest } from "./groups.ts";
 import { Neighbours } from "./near.ts";
 import { Strips } from "./strips.ts";
 
-/** Returns the mean of the rows' corners, weighted by `weights`. */
+/** Returns the mean of the rows' corners, weighted by `weightOf`. */
 function meanBox(
   { corners }: Candidates,
   rows: readonly number[],

@@ -14,7 +14,7 @@ export class Neighbours {
   private readonly corners: Float64Array;
   private readonly order: Int32Array;
 
-  /** @param matchApart true if rows can match without overlap. Then every row is found for every row */
+  /** @param matchApart true if rows can match without overlap. Each search then finds all rows */
   constructor({ corners, order, offset }: Candidates, matchApart = false) {
     this.corners = corners;
     this.order = order;

@@ -206,7 +206,7 @@ export class PolygonIou implements Overlaps {
     const height = Math.min(all[i + 11], all[j + 11]) - Math.max(all[i + 9], all[j + 9]);
     if (width < 0 || height < 0) return 0;
     const areas = all[i + 12] + all[j + 12];
-    // Use a quick upper bound of the shared area: the area shared by the two upright boxes, and the smaller box.
+    // Use a quick upper bound of the shared area: the area that the upright boxes share, or a box's area if smaller.
     const most = Math.min(width * height, all[i + 12], all[j + 12]) * (1 + LITTLE);
     // Skip boxes without area: they have no sides to clip with.
     if (most === 0 || most < this.#threshold * (areas - most)) return 0;

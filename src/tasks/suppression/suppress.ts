@@ -39,7 +39,7 @@ function candidatesOf(
   };
 }
 
-/** Methods that accept negative scores. All others multiply scores. */
+/** Methods that accept negative scores: they only compare scores, or drop negative ones ("soft-tensorflow"). */
 const TAKE_NEGATIVES = ["hard", "fast", "diou", "soft-tensorflow"];
 
 /** Throws if a method that multiplies scores got negative ones, which would rise, or infinite ones. */

@@ -177,7 +177,7 @@ export class TextReader {
     return true;
   }
 
-  /** Returns the mean probability inside the rectangle, in whole pixels (`box_score_fast` of PaddleOCR). */
+  /** Returns the mean probability over the whole pixels of the rectangle (`box_score_fast` of PaddleOCR). */
   #mean(): number {
     const corners = this.#corners;
     rectangleCornersInto(this.#rectangle, 0, corners);

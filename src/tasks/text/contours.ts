@@ -23,7 +23,7 @@ const SET = 1;
 const BORDER = 2;
 const RIGHT_END = -2;
 
-/** A picture with clear pixels around it. `follow` marks the pixels of borders, to follow each once. */
+/** A picture with clear pixels around it. `follow` marks the pixels of each border, to follow no border twice. */
 export class BorderFollower {
   readonly width: number;
   readonly height: number;

@@ -24,7 +24,7 @@ export const text: NetworkTask<"text"> = {
   read: readText,
   rules: { suppress: "none", clamp: "none" },
   attach: attachText,
-  // Read only frames without records here. The oriented task reads records with corners.
+  // Handle only frames without records here. The oriented task reads records with corners.
   readRows: (detections, rows, task) => {
     if (rows.length === 0 && task?.name === "text") readOrientedRows(detections, rows, { name: "oriented" });
   },

@@ -11,7 +11,7 @@ interface SharedPlan extends TaskPlan {
   readonly count: number;
   readonly names: readonly string[] | null;
   readonly edges: Edges | null;
-  /** Rule that calculates the next frame's crop from the rows; `null` if the family has none. */
+  /** Rule that calculates the next frame's crop from the points; `null` if the family has none. */
   readonly next: CropRule | null;
 }
 
