@@ -84,7 +84,7 @@ export function fitInto(corners: ArrayLike<number>, from: number, to: Float64Arr
   to[at + 4] = isWide ? angleOfVector(ux, uy) : angleOfVector(vy, -vx);
 }
 
-/** Rotates a box centre around its cell, by the box's angle. Without this, `box` holds the centre for an angle of 0. */
+/** Rotates a box centre around its cell, by the box's angle. `box` holds the centre as if the angle were 0. */
 export function rotateCentreInto(
   box: ArrayLike<number>,
   from: number,

@@ -188,7 +188,10 @@ class PeakMaker {
     return placeInFrame(x, axis, clamp, this.#work.memory.f32, plan);
   }
 
-  /** Writes the points of a cell to a row. The channels are x of all points, then y, in cells from its corner. */
+  /**
+   * Writes the points of a cell to a row. The channels are x of all points, then y of all points, in cells from the
+   * cell's upper left corner.
+   */
   #placePoints(detections: Detections, row: number, image: number, cell: number, plan: number): void {
     const { points: count } = this.#task;
     const { extra, unit, gridWidth } = this.#head;

@@ -72,7 +72,7 @@ const RULES: OptionRules = {
   boxFormat: BOX_FORMAT,
 };
 
-/** Returns the boxes of all models, the highest weighted score first. If scores are equal, the first model counts. */
+/** Returns the boxes of all models, the highest weighted score first. Equal scores are in the order of the models. */
 function sortedBoxes(models: readonly ModelBoxes[], format: SuppressBoxFormat, threshold: number): Box[] {
   const limit = Math.fround(threshold);
   return models
