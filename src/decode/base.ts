@@ -78,7 +78,7 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
     return packet.detectionsBy(decoder, (rows, sources) => this.detectionsOfRecords(rows, sources));
   }
 
-  /** Runs the steps of a frame. `resultOf` runs before the scan, and throws for a batch that the method cannot return. */
+  /** Runs a frame. `resultOf` runs before the scan, and throws for a batch that a method cannot return. */
   #run<R>(outputs: Outputs | TensorInput | undefined, given: Frames, resultOf: (work: Ready) => R): R {
     // Treat null like undefined, because plain JavaScript may pass either.
     const frames = given ?? undefined;
