@@ -1,4 +1,4 @@
-/** Rates row counts and map sizes by points, compared with the stated input or with usual inputs. */
+/** Scores how well row counts and map sizes fit the stated input, or usual inputs. `null` means impossible. */
 import { TRAITS } from "../core/families.ts";
 import type { FormRow } from "./form.ts";
 import { areCells, cellsOf, gridsOf, SIDES } from "./grids.ts";
@@ -6,7 +6,7 @@ import type { Asked } from "./rule.ts";
 import type { Match } from "./solve.ts";
 import type { View } from "./views.ts";
 
-/** Returns points if a network has this many rows: `anchors` rows for each cell of the input. Else returns `null`. */
+/** Returns the score of `n` rows if some input has `anchors` rows for each of its cells. Else returns `null`. */
 export function pointsForCells(n: number, anchors: number, inputSize: Asked["inputSize"]): number | null {
   const cells = n / anchors;
   if (!Number.isInteger(cells)) return null;
@@ -53,7 +53,7 @@ const PRIOR_INPUTS = [
   [896, 896],
 ] as const;
 
-/** Returns the first of `inputs` at which a network of the form has `n` priors, undefined for none. */
+/** Returns the first of `inputs` (width, height) for which the form has `n` priors, or undefined. */
 export function inputOfPriors(
   n: number,
   { families, perCell }: FormRow,
@@ -69,21 +69,21 @@ export function inputOfPriors(
 }
 
 /**
- * Returns points for `n` rows that may be priors: 3 or more for a known prior count of the family. If the family has no
- * built-in priors, a count above 1000 that is no count of cells gets 0 points. Any other count gets `null`.
+ * Returns the score of `n` rows as priors: 3 or more for a known prior count of the family. If the family has no
+ * built-in priors, a count above 1000 that is not the cell count of an input scores 0. Any other count gets `null`.
  */
 export function pointsForPriors(n: number, form: FormRow, { inputSize }: Asked): number | null {
   if (TRAITS[form.families[0]].buildPriors)
     return inputOfPriors(n, form, inputSize ? [inputSize] : PRIOR_INPUTS) ? 3 : null;
-  // Prefer known prior counts unless a square input has as many cells: 3234 rows are priors of SSDLite, rather than the
-  // cells of 11 x 14 blocks.
+  // Prefer known prior counts to cell counts, unless a usual input has exactly this many cells: 3234 rows are the
+  // priors of SSDLite rather than the cells of 11 x 14 blocks of 32 pixels.
   if (SSD_PRIORS.includes(n)) return pointsForCells(n, 1, inputSize) === 3 ? 3 : 5;
   return n > 1000 && pointsForCells(n, 1, inputSize) === null && pointsForCells(n, 3, inputSize) === null
     ? 0
     : null;
 }
 
-/** Largest row count of a finished list that exporters write by default. */
+/** Largest row count that exporters give a finished list by default. */
 export const MOST_LISTED = 1000;
 
 /** True if finished lists often have this many rows. */
@@ -93,12 +93,12 @@ export const isRound = (n: number): boolean => n % 50 === 0 || [1, 10, 20, 25, 4
 export const levelsOf = ({ form, views }: Match): readonly View[] =>
   Object.entries(views).find(([part]) => form.parts[part].perLevel)?.[1] ?? [];
 
-/** Smallest width, in cells, of a map that marks the centres of objects. One cell is 4 pixels of the input. */
+/** Smallest longer side, in cells, of a map that marks the centres of objects. One cell is 4 pixels of the input. */
 const LEAST_CENTRES = 24;
 
 /**
- * Returns points for feature maps that fit the input, or that halve in size one after the other. Returns `null` for
- * others.
+ * Returns the score of feature maps that fit the input or, without a known input, halve in size from one to the next.
+ * Returns `null` for other maps.
  */
 export function pointsForMaps(
   levels: readonly View[],
@@ -133,7 +133,7 @@ export function pointsForMaps(
     : null;
 }
 
-/** Returns points for networks with one tensor of rows per feature map. Impossible row counts get `null`. */
+/** Returns the score of a network with one tensor of rows per feature map. Impossible row counts get `null`. */
 function pointsForLevels(
   levels: readonly View[],
   perCell: number,

@@ -1,6 +1,6 @@
 /**
- * Rates how well a form agrees with other facts: names, row counts, the input, usual counts. Each rule has a name, the
- * points that it gives, and an example. Points of `null` mean that the match is impossible.
+ * Scores how well a form agrees with other facts: names, row counts, the input, usual counts. Each rule has a name, an
+ * example, and a function `points` that returns its score, or `null` if the match is impossible.
  */
 import { MOST_BOX_CELLS } from "../core/exporters.ts";
 import { familyInName } from "../core/family-names.ts";
@@ -12,21 +12,21 @@ import type { OpenTensor } from "./views.ts";
 import { BOX_NAME } from "./ways.ts";
 import { WHOLE_RULES } from "./whole.ts";
 
-/** Counts of classes that published networks have. */
+/** Class counts of published networks, except COCO's 80. */
 const USUAL_CLASSES: readonly number[] = [1, 2, 3, 10, 15, 20, 90, 91, 365];
 const isUsual = (count: number | undefined): boolean =>
   count !== undefined && (count === 80 || USUAL_CLASSES.includes(count));
 
-/** Usual class counts of networks with oriented boxes: 1 for a class of one's own, and those of DOTA 1.0, 1.5, 2.0. */
+/** Usual class counts of networks with oriented boxes: 1 for custom data, then those of DOTA 1.0, 1.5 and 2.0. */
 const USUAL_ORIENTED: readonly number[] = [1, 15, 16, 18];
 
-/** Count of text tokens for which Grounding DINO and its variants give scores. */
+/** Count of score columns of Grounding DINO and its variants: one for each text token. */
 const TOKENS = 256;
 
 /** Usual channel counts of feature maps between the backbone and the head. */
 const BACKBONE: readonly number[] = [128, 256, 384, 512, 768, 1024];
 
-/** Counts the parts that have a usual name (`all`), and those whose tensor has that name (`named`). */
+/** Counts the parts with a usual name (`all`), and the parts whose tensors bear their usual name (`named`). */
 function namedParts({ form, views }: Match, tensors: readonly OpenTensor[]): { named: number; all: number } {
   const parts = Object.entries(form.parts).filter(([part, { name }]) => name && views[part]);
   const has = ([part, { name }]: (typeof parts)[number]): boolean =>
@@ -39,13 +39,13 @@ const SCORE_NAME = /cls|class|score|conf(?!ig)|(^|_)cen?te?r/i;
 
 /** Smallest allowed length in pixels of the shorter side of a picture. */
 const LEAST_SIDE = 100;
-/** Largest allowed ratio of a picture's longer side to its shorter side. Rows of all cells have a larger ratio. */
+/** Largest allowed ratio of a picture's longer side to its shorter side. A tensor of rows has a larger ratio. */
 const MOST_ASPECT = 3;
 
-/** Names of the layer that computes YOLO's distances from their distributions. */
+/** Matches tensor names of YOLO's layer DFL, which turns distributions into distances. */
 const DISTANCES = /(^|\/)dfl\//;
 
-/** Largest height in pixels of a line of text, which recognisers take at any width. */
+/** Largest input height, in pixels, of a text recogniser. Its input width is open. */
 const MOST_LINE = 64;
 const isLineOfText = (inputs: Asked["inputs"]): boolean =>
   inputs.some(({ dims }) => dims?.length === 4 && (dims[2] ?? Infinity) <= MOST_LINE && dims[3] === null);
@@ -55,10 +55,10 @@ const generalRules: readonly Rule[] = [
     name: "names that say the opposite",
     example: "cls_3 [1,4,92,160] and reg_3 [1,22,92,160] of FCENet are no boxes and 22 classes",
     points: ({ form, views: { boxes, scores } }, { tensors }) => {
-      // Refuse rows beside the layer that computes YOLO's distances: the network computes boxes after that layer.
+      // Refuse rows if an output comes from layer DFL: the boxes are computed after that layer, so they are no output.
       if (form.rows === "cells" && tensors.some(({ name }) => DISTANCES.test(name))) return null;
       if (!boxes) return 0;
-      // Refuse the name "logits" for rows of boxes and classes, since no exporter uses it for them.
+      // Refuse the name "logits" for one tensor of boxes and classes: no exporter gives this name to boxes.
       if (!scores) return boxes.every(({ tensor }) => /^logits?$/i.test(tensors[tensor].name)) ? null : 0;
       const are = (views: typeof boxes, name: RegExp, not: RegExp): boolean =>
         views.every(({ tensor }) => name.test(tensors[tensor].name) && !not.test(tensors[tensor].name));
@@ -105,9 +105,9 @@ const generalRules: readonly Rule[] = [
             : null;
         case "list":
           if (n > MOST_LISTED) return n % 1000 === 0 ? 0 : null;
-          // Subtract a point from [1,7]: seven scores are more likely than a list of one detection.
+          // Subtract 1 for [1,7]: seven scores are more likely than a list of one detection.
           if (n === 1 && Object.values(views).every(([{ rank }]) => rank === 2)) return -1;
-          // Text recognisers and forecasts have a row per step, with as many columns as a box with points or an angle.
+          // Refuse unusual counts for a lone tensor of a task: text recognisers and forecasts have such rows, one per step.
           return isRound(n) ? 1 : form.task && Object.keys(views).join() === "rows" ? null : 0;
         default:
           return 0;
@@ -136,7 +136,7 @@ const generalRules: readonly Rule[] = [
   {
     name: "a family that looks like a more usual one",
     example: "yolov8 goes before a fork of it that adds a channel which nothing reads",
-    // Believe a caller who states the less usual family.
+    // Subtract nothing if the caller states the less usual family.
     points: ({ form }, { isFamilyStated }) => (form.isLookalike && !isFamilyStated ? -2 : 0),
   },
   {
@@ -196,7 +196,7 @@ const generalRules: readonly Rule[] = [
       if (parts > 1 || classes !== null || named.length > 0 || levels.length === 0) return 0;
       const [{ w, k }] = levels;
       const { anchors, bound } = match;
-      // Accept 80 classes, and usual counts with three anchors: 288 is 3 x (5 + 91), which few networks have by chance.
+      // Accept 80 classes, and usual counts with three anchors: 288 = 3 x (5 + 91) is unlikely to be a chance.
       const isHead = bound.C === 80 || (anchors === 3 && isUsual(bound.C));
       return w > 0 && (BACKBONE.includes(k) || (k % 32 === 0 && !isHead)) ? null : 0;
     },
@@ -259,7 +259,7 @@ const generalRules: readonly Rule[] = [
     points: ({ form, bound: { C: c } }, { classes, inputs }) => {
       if (form.kind !== "masks alone") return 0;
       if (classes === null && !isUsual(c)) return null;
-      // Subtract points if prototypes are missing: a model file names all of its outputs.
+      // Subtract 2 if `inputs` shows that a model file was read. The file lists all outputs, so prototypes are missing.
       return inputs.length > 0 ? -2 : 0;
     },
   },
@@ -267,7 +267,7 @@ const generalRules: readonly Rule[] = [
 
 const rules = [...generalRules, ...WHOLE_RULES];
 
-/** Returns the sum of all rules' points for a match. Returns `null` if a rule says that the match is impossible. */
+/** Returns the score of a match, the sum over all rules. Returns `null` if a rule says that the match is impossible. */
 export function pointsOf(match: Match, asked: Asked): number | null {
   let sum = match.form.usual ?? 0;
   for (const rule of rules) {
@@ -281,7 +281,7 @@ export function pointsOf(match: Match, asked: Asked): number | null {
 /** The rules with their examples, for tests and documentation. */
 export const EVIDENCE: readonly Pick<Rule, "name" | "example">[] = rules;
 
-/** Returns the families in the names of tensors and of the file. */
+/** Returns the families that occur in the given names of tensors and files. */
 export const familiesNamed = (names: readonly string[]): Family[] => [
   ...new Set(names.flatMap((name) => familyInName(name) ?? [])),
 ];

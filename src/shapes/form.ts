@@ -1,4 +1,4 @@
-/** The types of the table of forms: sets of output tensors, whose channel counts may contain unknowns. */
+/** Types of the table of forms. A form is a set of output tensors, whose channel counts may contain unknowns. */
 import type { DecoderOptions } from "../config/types.ts";
 import type { Family } from "../core/family.ts";
 import type { TaskName } from "../core/tasks.ts";
@@ -13,14 +13,14 @@ import type { ViewKind } from "./views.ts";
  */
 export type Unknown = "C" | "P" | "M" | "X" | "Y";
 
-/** One part of a form: one tensor, or one tensor for each level of the network. */
+/** One part of a form, such as the boxes: one tensor, or one tensor for each level (feature map) of the network. */
 export interface PartRow {
   readonly see: ViewKind;
   /** Terms whose sum is the channel count. An empty list means one value. */
   readonly channels: readonly (number | Unknown)[];
   /** True: one tensor for each feature map. */
   readonly perLevel?: true;
-  /** True if the part may have another row count than the boxes, such as prototypes and counts. */
+  /** True if the part's row count is independent of the other parts', as for prototypes and counts. */
   readonly apart?: true;
   readonly isOptional?: true;
   /** Usual names of the tensor. */
@@ -31,7 +31,7 @@ export interface PartRow {
   readonly holdsIds?: true;
   /** True: a tensor of an integer type cannot be this part. */
   readonly isFloat?: true;
-  /** Storage order. "rows": channels side by side, as in [N,R,K] and [N,h,w,K]. Absent: either order. */
+  /** Storage order. "rows": the channels of a row are adjacent, as in [N,R,K] and [N,h,w,K]. Absent: either order. */
   readonly order?: "rows" | "planes";
   readonly rank?: number;
 }
@@ -41,7 +41,7 @@ export interface PartRow {
  * - `cells`: one row for each cell of the input; nothing is suppressed
  * - `anchors`: three rows for each cell
  * - `list`: one row for each detection
- * - `queries`: a round count, the same for every picture
+ * - `queries`: one row for each query of a DETR network, usually a round count
  * - `priors`: one row for each prior of a published network
  * - `any`: the form says nothing about the row count
  */
@@ -54,19 +54,19 @@ export interface FormRow {
   readonly task?: TaskName;
   readonly parts: { readonly [part: string]: PartRow };
   readonly rows: RowCount;
-  /** Possible counts of anchors of a map. The channel count is that of one anchor times this count. */
+  /** Possible anchor counts of a map. The map has the channels of one anchor times this count. */
   readonly anchors?: readonly number[];
   /** Smallest and largest count of feature maps. */
   readonly levels?: readonly [number, number];
-  /** True: decoders recognise the usual names of the parts. Proposals state `roles` only for other names. */
+  /** True: decoders recognise the parts by their usual names. Proposals state `roles` only for other names. */
   readonly areKnownNames?: true;
   /** True: the form is proposed only if every part has its usual name. */
   readonly isNamed?: true;
-  /** True: the form fits only if the network has no further tensor. */
+  /** True: the form fits only if every output of the network fills a part, or matches `beside`. */
   readonly isWhole?: true;
-  /** True: the tensors come in the order of the parts. The order decides if names do not. */
+  /** True: the form fits only if the tensors come in the order of the parts. */
   readonly isInOrder?: true;
-  /** Kind of form, if a rule of evidence needs more facts about it. */
+  /** Kind of form, for rules of evidence that apply only to this kind. */
   readonly kind?:
     | "queries and nothing"
     | "scores of a picture"
@@ -83,28 +83,28 @@ export interface FormRow {
     | "coordinates of a face";
   /** Count of rows for each cell of a level. Absent: one. */
   readonly perCell?: number;
-  /** True if the last score column was never trained. Not if there is one column for each of COCO's ids. */
+  /** True if the last score column was never trained. Networks with COCO's 91 id columns are an exception. */
   readonly isLastUntrained?: true;
   /** Count of channels that are not classes, such as the background. */
   readonly others?: number;
-  /** Class count of all networks of this form, for forms without a channel count that tells the classes. */
+  /** Class count if no channel count depends on the classes: 1, or `null` if the shapes leave the count open. */
   readonly classes?: 1 | null;
-  /** Returns the keypoints of an object, given the channels and the map width of the part `points`. */
+  /** Returns the keypoints [count, values of one], given the channels and map width of the part `points`. */
   readonly pointsIn?: (channels: number, width: number, classes: number) => readonly [number, 2 | 3];
   /** Returns the class count, given the length and the element type of a buffer. */
   readonly classesIn?: (length: number, type: string | null) => number | null;
   /** Possible row counts of networks of this form. */
   readonly counts?: readonly number[];
-  /** Possible keypoints: [count, values of one keypoint]. */
+  /** Possible keypoints of an object: [count, values of one keypoint]. */
   readonly points?: readonly (readonly [number, 2 | 3])[];
-  /** Further options that a config for this form needs. */
+  /** Options that a config for this form needs, besides those that follow from the match. */
   readonly options?: Partial<DecoderOptions>;
   /** True: a more common family has tensors of the same shape. */
   readonly isLookalike?: true;
-  /** Points for how common the form is, by estimate. */
+  /** Estimate of how common the form is. The evidence score starts from this number. Default 0. */
   readonly usual?: number;
-  /** Matches the names of further tensors that may be present. Decoders do not read these tensors. */
+  /** Matches the names of outputs that are no parts but may be present. Decoders do not read them. */
   readonly beside?: RegExp;
-  /** Shapes of an example network. A test uses them. */
+  /** Output names and shapes of an example network, for a test. */
   readonly example: string;
 }

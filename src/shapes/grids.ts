@@ -18,7 +18,7 @@ interface Input {
 export const cellsOf = (all: readonly { readonly cells: number }[]): number =>
   all.reduce((n, { cells }) => n + cells, 0);
 
-/** Returns the input's maps at the config's strides, else at the given ones. None without an input size. */
+/** Returns the input's maps at its known strides, else at the strides `usual`. Returns none without an input size. */
 export function gridsOf(
   { inputSize, strides }: Input,
   usual: readonly number[] = [4, 8, 16, 32, 64, 128],
@@ -30,10 +30,10 @@ export function gridsOf(
   });
 }
 
-/** Strides that published networks have. */
+/** Strides of the maps of published networks, one list per kind of network. */
 const STRIDES = [[8, 16, 32], [8, 16, 32, 64], [4, 8, 16, 32], [16, 32], [32], [16], [8]];
 
-/** Returns maps whose cells add up to `cells`. Returns `null` if none do. */
+/** Returns the input's maps, at the first strides for which the cells add up to `cells`. Returns `null` if none fit. */
 export const gridsOfRows = (input: Input, cells: number): Grid[] | null =>
   STRIDES.map((usual) => gridsOf(input, usual)).find(
     (grids) => grids.length > 0 && cellsOf(grids) === cells,
@@ -70,13 +70,13 @@ export const squareOfRows = (rows: number): number | null =>
 const BLOCK = 32;
 const BLOCK_CELLS = 21;
 
-/** Smallest side of most inputs. */
+/** Smallest usual side of an input, in pixels. */
 const USUAL_SMALL = 320;
 
-/** Width of most inputs that are not square. */
+/** Usual width of an input that is not square, in pixels. */
 const USUAL_WIDTH = 640;
 
-/** Returns the input whose maps have this many rows, `each` per cell: square, or usual; `null` for none. */
+/** Returns the likeliest input size with this many rows, `each` per cell. Prefers squares. Returns `null` if none fits. */
 export function sizeOfRows(rows: number, each: number): readonly [number, number] | null {
   // Prefer the larger input: 2125 rows are the cells of 320 pixels at strides 8 to 64, or of 160 pixels at strides 4 to
   // 32.
@@ -99,15 +99,15 @@ export function sizeOfRows(rows: number, each: number): readonly [number, number
   return sizes.sort((a, b) => rank(a) - rank(b))[0] ?? null;
 }
 
-/** True if published networks have these strides. A network may leave some out, but one with stride 64 also has 8. */
+/** True if published networks have these strides. Some may be missing, but a network with stride 64 also has 8. */
 export const areUsualStrides = (strides: readonly number[]): boolean =>
   strides.every((stride) => STRIDES[strides[0] === 8 ? 1 : 0].includes(stride)) ||
   strides.join() === STRIDES[2].join();
 
 /**
  * Returns the columns and rows of a map in cells. If the side of the input is not a multiple of the stride, the last
- * cells extend over the edge: 416 pixels make seven cells of 64. Small inputs have several maps of one size, such as
- * one cell. `earlier` counts those with smaller strides.
+ * cells extend over the edge: 416 pixels at stride 64 make 6.5 cells, in a map of 7. A small input may have several
+ * maps of the same size, such as one cell. `earlier` counts those with smaller strides than this map.
  */
 export function cellsAcross(
   query: Input,

@@ -1,4 +1,4 @@
-/** Networks that no family decodes, by names and shapes. Each row is one kind, with an example. */
+/** Describes networks that no family decodes, from names and shapes. Each row of the table is one kind of network. */
 import type { OpenTensor } from "./views.ts";
 
 /** The tensors of a network, and the known facts about its inputs. */
@@ -20,7 +20,7 @@ interface OtherKind {
   readonly example: string;
 }
 
-/** Kinds of networks that names tell, whatever the shapes are. The first kind that fits is taken. */
+/** Kinds of networks that names identify, whatever the shapes are. The first kind that fits is taken. */
 const BY_NAME: readonly OtherKind[] = [
   {
     what: "a network of text and pictures or a language model: its columns are tokens or prompts",
@@ -120,10 +120,10 @@ const BY_NAME: readonly OtherKind[] = [
   },
 ];
 
-/** Possible channel counts of a picture: grey, colours, colours with alpha, and YOLOv5's slices. */
+/** Possible channel counts of a picture: grey, colours, colours with alpha, and the 12 of YOLOv5's Focus layer. */
 const PICTURE_CHANNELS = [1, 3, 4, 12];
 
-/** Smallest length in pixels of the shorter side of a picture: MNIST has 28. A shorter tensor is a sequence. */
+/** Smallest side of a picture in pixels: MNIST has 28. A tensor with a shorter side is a sequence. */
 const LEAST_SIDE = 24;
 const areSides = (dims: OpenTensor["dims"]): boolean => dims.every((d) => (d as number) >= LEAST_SIDE);
 
@@ -137,7 +137,7 @@ const mayBePicture = (dims: OpenTensor["dims"] | null): boolean =>
     ((PICTURE_CHANNELS.includes(dims[0] as number) && areSides(dims.slice(1))) ||
       (PICTURE_CHANNELS.includes(dims[2] as number) && areSides(dims.slice(0, 2)))));
 
-/** Returns a description of the network if names show a kind that no family decodes. Else returns `null`. */
+/** Returns a description of the network if its names or inputs show that no family decodes it. Else returns `null`. */
 export function otherByName({ tensors, inputs }: Network): string | null {
   const kind = BY_NAME.find(
     ({ output, input, beside }) =>
@@ -161,7 +161,7 @@ const EMBEDDINGS = [
   64, 96, 128, 160, 192, 256, 320, 384, 512, 640, 768, 960, 1024, 1280, 1536, 2048, 2304, 3072, 4096,
 ];
 
-/** Returns a description of tensors that fit no form. Shapes always give some description. */
+/** Returns a description of a network from its shapes alone, for tensors that fit no form. */
 export function otherByShape({ tensors, inputSize }: Network): string {
   const [first] = tensors;
   const long = first.dims.filter((d) => d !== 1);
@@ -187,7 +187,7 @@ export function otherByShape({ tensors, inputSize }: Network): string {
   return "a network of another kind";
 }
 
-/** True if the last dimensions are those of a picture or of a map of pixels. */
+/** True if the two longest dimensions are as long as the sides of a picture or of a map of pixels. */
 function isLarge(dims: OpenTensor["dims"], inputSize: Network["inputSize"]): boolean {
   const sides = dims
     .filter((d) => d !== null && d !== 1)
@@ -196,9 +196,9 @@ function isLarge(dims: OpenTensor["dims"], inputSize: Network["inputSize"]): boo
   return sides.length >= 2 && sides[1] >= least;
 }
 
-/** Lengths of other lists: the 7 x 7 cells of YOLOv1, and 1,103 points of a face in space. */
+/** Output lengths of other networks: YOLOv1 (7 x 7 cells of 30 values), and 1,103 face points in three dimensions. */
 const OTHER_LISTS = [1470, 3309];
 
-/** True if a list of this length is more likely an embedding, or another list, than class scores. */
+/** True if an output of this length is more likely an embedding, or one of `OTHER_LISTS`, than class scores. */
 export const looksLikeEmbedding = (count: number): boolean =>
   EMBEDDINGS.includes(count) || OTHER_LISTS.includes(count);

@@ -20,7 +20,7 @@ export interface Proposal {
   readonly options: DecoderOptions & { readonly family: Family };
   /** Families that decode the tensors in this way. The family of `options` comes first. */
   readonly families: readonly Family[];
-  /** Class count. `null` if a column holds class ids and nothing states the count. */
+  /** Class count. `null` if a column or tensor holds class ids and the caller does not state the count. */
   readonly classes: number | null;
   /** Anchors of each map. `null` for networks without anchors. */
   readonly anchors: readonly number[] | null;
@@ -54,7 +54,7 @@ export const FORM_ROWS: readonly FormRow[] = [
   ),
 ];
 
-/** Returns the form for another family with the same outputs. Adds the channels of that family that nothing reads. */
+/** Returns the form for another family with the same outputs. Adds the family's ignored channels after the classes. */
 function formOfLookalike(form: FormRow, family: Family): FormRow {
   const ignored = TRAITS[family].ignored ?? 0;
   const channels = (all: PartRow["channels"]): PartRow["channels"] =>
@@ -71,7 +71,7 @@ function formOfLookalike(form: FormRow, family: Family): FormRow {
   };
 }
 
-/** The shapes of a network, and further facts about the network. */
+/** What a caller knows about a network: the shapes, and optional facts. */
 export interface Question {
   readonly tensors: readonly OpenTensor[];
   readonly inputs?: Asked["inputs"];
@@ -82,10 +82,10 @@ export interface Question {
   readonly known?: Known;
 }
 
-/** Smallest number of points that a proposal may have. */
+/** Lowest evidence score (see `pointsOf`) of a proposal. */
 const FEWEST = 2;
 
-/** A proposal is dropped if the best proposal has at least this many points more. */
+/** A proposal is dropped if the best proposal scores higher by at least this difference. */
 const MOST_BEHIND = 4;
 
 /** Returns the proposals for a network, the likeliest first. */
@@ -118,13 +118,13 @@ export function propose(of: Question): Answer {
   return { proposals: best, looksLike: best.length > 0 ? null : (other ?? otherByShape(asked)) };
 }
 
-/** True if a name states a family of the form. */
+/** True if a name of the file or of a tensor contains a family of the form. */
 const isOfNamed = ({ form }: Match, { named }: Asked): boolean =>
   form.families.some((family) => named.includes(family));
 
 /**
- * Reshapes Caffe's flat offsets and scores into rows, as many as a tensor of priors beside them tells. Without priors,
- * the two tensors must be as long as those of a published network.
+ * Reshapes Caffe's flat box offsets and scores into rows, if a tensor of priors gives the row count. Without priors,
+ * there must be only two tensors, whose lengths fit a published SSD network.
  */
 function unflattened(tensors: readonly OpenTensor[], priors?: string): readonly OpenTensor[] {
   const lengths = tensors.map(({ dims }) => dims.reduce<number>((product, d) => product * (d ?? NaN), 1));
@@ -151,10 +151,10 @@ const mayBe =
   ({ families, task: own }: FormRow): boolean =>
     (family === undefined || families.includes(family)) && (task === undefined || task === own);
 
-/** Smallest number of points for a proposal whose further tensors are ignored by name. */
+/** Lowest score of a best proposal for which `withoutExtras` ignores the names of extra outputs. */
 const FEWEST_TO_EXPLAIN = 6;
 
-/** Returns the network without further tensors that the best proposal's form expects, such as DETR's hidden states. */
+/** Returns the network without unread outputs that the best proposal's form knows by name (DETR's hidden states). */
 function withoutExtras(asked: Asked, [best]: readonly Proposal[]): Asked {
   if (best === undefined || best.points < FEWEST_TO_EXPLAIN) return asked;
   const { form, left } = best.match;
@@ -162,11 +162,11 @@ function withoutExtras(asked: Asked, [best]: readonly Proposal[]): Asked {
   return { ...asked, tensors: asked.tensors.filter(({ name }, i) => !isExtra(name, i)) };
 }
 
-/** True if the proposal wins over names of another kind of network: the rows are the cells of a known input. */
+/** True if the rows are so surely the cells of an input that names of undecodable networks (`otherByName`) do not count. */
 const isCertain = ({ points, match: { form } }: Proposal): boolean =>
   points >= 7 && ["cells", "anchors"].includes(form.rows);
 
-/** Drops each proposal that has the same options and tensors as a likelier proposal. */
+/** Drops each proposal that a likelier proposal equals in options, classes, anchors and unused tensors. */
 function distinct(proposals: readonly Proposal[]): Proposal[] {
   const keys = new Set<string>();
   return proposals.filter(({ options, classes, anchors, match: { left } }) => {
@@ -187,7 +187,7 @@ function proposalOf(
   const { families } = form;
   const family = options.family ?? families.find((one) => named.includes(one)) ?? families[0];
   const told = classesOf(match, tensors);
-  // Take the class count from the caller if a column holds class ids.
+  // Take the class count from the caller if the shapes do not state it.
   const classes = told ?? options.classes ?? null;
   const place = views.points?.[0];
   const keypoints = form.pointsIn && place ? form.pointsIn(place.k, place.w, classes ?? 1) : match.points;
@@ -217,7 +217,7 @@ function proposalOf(
   };
 }
 
-/** Returns the role of each tensor by its name. A role of several tensors gets a list of names. */
+/** Returns the tensor name of each role, or a list of names. Omits tensors that decoders recognise by name. */
 function rolesOf({ form, views }: Match, tensors: readonly OpenTensor[]): Roles {
   const roles: { [role: string]: string | readonly string[] } = {};
   for (const [part, { role }] of Object.entries(form.parts)) {
@@ -229,7 +229,7 @@ function rolesOf({ form, views }: Match, tensors: readonly OpenTensor[]): Roles 
   return roles;
 }
 
-/** Returns the roles of boxes and scores if another tensor, such as an auxiliary head, has the same shape. */
+/** Returns the tensor names of boxes and scores if an unread tensor, such as an auxiliary head, has the same shape. */
 function rolesOfTwins({ form, views, left }: Match, tensors: readonly OpenTensor[]): Roles {
   if (form.task !== undefined || !views.boxes) return {};
   const shapeOf = (i: number): string => tensors[i].dims.join();
@@ -244,10 +244,10 @@ function rolesOfTwins({ form, views, left }: Match, tensors: readonly OpenTensor
   return scores === undefined ? { boxes } : { boxes, scores };
 }
 
-/** Count of score columns if the column index is COCO's own id, from 0 to 90. */
+/** Count of score columns if the column index is the original COCO id, 0..90. */
 const COCO_COLUMNS = 91;
 
-/** Returns the class count that the shapes tell. Returns `null` if a column or a tensor holds class ids. */
+/** Returns the class count that follows from the shapes. Returns `null` if a column or a tensor holds class ids. */
 function classesOf({ form, bound, views }: Match, tensors: readonly OpenTensor[]): number | null {
   if (form.classesIn) return form.classesIn(bound.X ?? 0, tensors[Object.values(views)[0][0].tensor].type);
   if (form.classes !== undefined) return form.classes;

@@ -1,4 +1,4 @@
-/** Finds the forms that tensors fit: assigns each to a part, and calculates the counts that are open. */
+/** Finds the forms that tensors fit: assigns tensors to the parts of a form, and solves for the unknown counts. */
 import type { FormRow, PartRow, Unknown } from "./form.ts";
 import type { AllViews, OpenTensor, View } from "./views.ts";
 
@@ -16,7 +16,7 @@ export interface Match {
   readonly left: readonly number[];
 }
 
-/** Keypoint counts of published networks, with 3 values per keypoint, or 2 without a confidence. */
+/** Keypoints of published networks: [count, values of one keypoint], 3 with a confidence and 2 without. */
 const USUAL_POINTS: readonly (readonly [number, 2 | 3])[] = [
   [17, 3],
   [5, 2],
@@ -61,14 +61,14 @@ export function matches(
   const hasClasses = parts.some(([, { channels }]) => channels.includes("C"));
   const bound = hasClasses && form.classes === 1 ? { C: 1 } : {};
   const start = (form.anchors ?? [1]).map((anchors) => ({ ...NOTHING, bound, anchors }));
-  // Try optional parts first: a form that explains more tensors is the better one.
+  // Assign part by part. For an optional part, `play` tries the tensors before leaving the part empty.
   const states = parts.reduce<State[]>(
     (some, [name, part]) => some.flatMap((state) => play(form, name, part, state, tensors, views, known)),
     start,
   );
   return states.flatMap(({ used, sizes: _, ...state }) => {
     const left = tensors.flatMap((_t, i) => (used.includes(i) ? [] : [i]));
-    // Accept further tensors beside rows of all cells: YOLOv5's old exporter also outputs its raw maps.
+    // Accept unassigned tensors beside rows of all cells: YOLOv5's old exporter also outputs its raw maps.
     const mayStand =
       (["cells", "anchors"].includes(form.rows) && !form.isWhole) ||
       left.every((i) => form.beside?.test(tensors[i].name));
@@ -77,7 +77,7 @@ export function matches(
   });
 }
 
-/** Returns the states in which a tensor, or one tensor for each level, fills the part. */
+/** Returns the states that follow if a tensor, or one tensor for each level, fills the part. */
 function play(
   form: FormRow,
   name: string,
@@ -90,7 +90,7 @@ function play(
   const free = views
     .flatMap((view, i) => (state.used.includes(i) || !mayHold(part, tensors[i]) ? [] : view[part.see]))
     .filter(fits(part));
-  // Try tensors with the part's usual name first.
+  // If tensors have the part's usual name, try only those.
   const named = part.name ? free.filter(({ tensor }) => part.name?.test(tensors[tensor].name)) : [];
   const candidates = named.length > 0 || (form.isNamed && part.name && !part.isOptional) ? named : free;
   const found = part.perLevel
@@ -120,7 +120,7 @@ const fits =
     (order === undefined || view.k === 1 || view.isInterleaved === (order === "rows")) &&
     (rank === undefined || view.rank === rank);
 
-/** Returns the states in which each level has a tensor of the part, all of one order and channel count. */
+/** Returns the states in which each level has a tensor of the part, all with the same storage order and channels. */
 function playLevels(
   form: FormRow,
   name: string,
@@ -149,9 +149,9 @@ function playLevels(
 
 const sizesOf = (levels: readonly View[]): string => levels.map(({ n }) => n).join();
 
-/** Returns one view for each map size, the largest first, `null` if the sizes are not `sizes`. */
+/** Returns one view for each map size, the largest first. Returns `null` if `sizes` is known and differs. */
 function oneForEachSize(all: readonly View[], sizes: string | null): View[] | null {
-  // Without known sizes, take the tensors in the order of the levels.
+  // If no map size is known, assume that the tensors are in the order of the levels.
   if (all.every(({ n }) => n === null)) return sizes === null || sizes === sizesOf(all) ? [...all] : null;
   const bySize = new Map<number, View>();
   const used = new Set<number>();
@@ -165,7 +165,7 @@ function oneForEachSize(all: readonly View[], sizes: string | null): View[] | nu
   return wanted === null || sizesOf(levels) === sizes ? levels : null;
 }
 
-/** Returns the states in which the terms of a part add up to `k` channels. */
+/** Returns the states with values for the unknowns of a part, so that its terms add up to `k` channels. */
 function solveChannels(form: FormRow, part: PartRow, k: number, state: State, known: Known): State[] {
   const isRepeated = form.anchors !== undefined && part.see === "map" && part.channels.includes("C");
   const total = isRepeated ? k / state.anchors : k;

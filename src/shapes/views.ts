@@ -1,7 +1,7 @@
-/** The ways to see one tensor: rows, a map, a list, one value. Nothing here knows what a channel means. */
+/** The ways to see one tensor by its shape: as rows, as a map or as a list. The meaning of channels is not used here. */
 import type { ElementType } from "../core/tensor.ts";
 
-/** A tensor before any data. Dimensions may be unknown. */
+/** Name, shape and element type of a tensor. Unknown dimensions are `null`. */
 export interface OpenTensor {
   readonly name: string;
   readonly dims: readonly (number | null)[];
@@ -18,16 +18,16 @@ export interface View {
   /** Width and height of a map in cells, 0 for rows. */
   readonly w: number;
   readonly h: number;
-  /** True if the channels of a row, or of a cell, stand side by side. */
+  /** True if the channels of a row, or of a cell, are adjacent in memory. */
   readonly isInterleaved: boolean;
   /** Rank of the shape. */
   readonly rank: number;
 }
 
-/** Names the ways to see a tensor. */
+/** Name of a way to see a tensor. */
 export type ViewKind = "rows" | "map" | "anchors" | "list";
 
-/** Returns every way to see a tensor as rows, planes included. */
+/** Returns every way to see a tensor as rows, with the channels as the last dimension or as planes. */
 function rowsOf(tensor: number, dims: OpenTensor["dims"]): View[] {
   const rank = dims.length;
   const shared = { tensor, w: 0, h: 0, rank } as const;
@@ -35,8 +35,7 @@ function rowsOf(tensor: number, dims: OpenTensor["dims"]): View[] {
     k === null ? [] : [{ ...shared, n, k, isInterleaved }];
   const long = (rank > 2 ? dims.slice(1) : dims).filter((d) => d !== 1);
   if (rank > 4) return [];
-  // Join the last two dimensions, or the first two: some exporters write [N,A,1,4], and [N,R,17,3] has 17 points of 3
-  // values.
+  // Join the last two dimensions, or the first two: [N,R,17,3] has 17 keypoints of 3 values for each row.
   if (long.length > 2) {
     const [a, b, c] = long;
     if (rank !== 4 || long.length > 3) return [];
@@ -57,11 +56,11 @@ function mapsOf(tensor: number, dims: OpenTensor["dims"]): View[] {
   const [k, ...sides] = isBatched ? dims.slice(1) : dims;
   if (isBatched && k !== null && sides.every((d) => d === null))
     return [{ tensor, k, n: null, w: 0, h: 0, isInterleaved: false, rank: 4 }];
-  // Masks of a list of unknown length: [batch,num_dets,height,width].
+  // If all dimensions are unknown, assume masks of a list: [batch,num_dets,height,width].
   if (isBatched && dims.every((d) => d === null))
     return [{ tensor, k: 1, n: null, w: 0, h: 0, isInterleaved: false, rank: 4 }];
   const [height, width] = sides;
-  // Masks [N,28,28] of a list of unknown length.
+  // If only the first of three dimensions is unknown, assume masks of a list: [N,28,28].
   if (!isBatched && k === null && height !== null && width !== null)
     return [{ tensor, k: 1, n: height * width, w: width, h: height, isInterleaved: false, rank: 3 }];
   if ([k, ...sides].some((d) => d === null)) return [];

@@ -1,4 +1,4 @@
-/** Table of the channels of each form, for heads, shapes in refusals, and class counts of dimensions. */
+/** Table of the channels of each form. Gives heads their channels, refusals their shapes, and the possible class counts. */
 import type { ExportName, FamilyTraits } from "../core/family.ts";
 
 /**
@@ -16,7 +16,7 @@ export interface TensorParts {
 export interface Way {
   readonly see: "rows" | "maps";
   readonly tensors: readonly TensorParts[];
-  /** Possible counts of anchors or priors per cell, the usual first; each has these channels. Absent: one. */
+  /** Possible counts of anchors or priors per cell, the usual first. Each has the channels of `tensors`. Absent: one. */
   readonly each?: readonly number[];
 }
 
@@ -28,15 +28,15 @@ export const BOX_NAME = /box|reg|loc|dis/i;
 
 const BOXES: TensorParts = { boxes: 4 };
 const SCORES: TensorParts = { scores: "C" };
-/** Parts of a tensor with objectness after the box. */
 export const BOX_CLASSES: TensorParts = { boxes: 4, scores: "C" };
-/** Parts of a tensor with objectness first, as in FastestDet. */
+/** Parts of a tensor with objectness after the box. */
 export const BOX_OBJECTNESS_CLASSES: TensorParts = { boxes: 4, objectness: 1, scores: "C" };
+/** Parts of a tensor with objectness first, as in FastestDet. */
 export const OBJECTNESS_BOX_CLASSES: TensorParts = { objectness: 1, boxes: 4, scores: "C" };
 /** Parts of a row of a finished list. */
 export const FINISHED: TensorParts = { boxes: 4, scores: 1, classIds: 1 };
 
-/** Returns the parts of a tensor with four distances. With 0 `bins`, distances are plain numbers. */
+/** Returns the parts of a tensor with four distances, each a distribution over `bins`, or a plain number if 0. */
 export const distanceParts = ({ classesFirst }: FamilyTraits, bins: number): TensorParts => {
   const boxes = 4 * (bins || 1);
   return classesFirst ? { scores: "C", boxes } : { boxes, scores: "C" };
@@ -55,10 +55,10 @@ function distanceWays(traits: FamilyTraits): readonly Way[] {
 }
 
 const OBJECTNESS_ROWS = [/* @__PURE__ */ rows(BOX_OBJECTNESS_CLASSES)];
-/** Boxes and scores, with or without a column for the background. DETR calls that column "nothing". */
+/** Boxes and scores, with or without a score column for the background (DETR's "no object"). */
 const WITH_BACKGROUND = [/* @__PURE__ */ rows(BOXES, SCORES), /* @__PURE__ */ rows(BOXES, { scores: "C+1" })];
 
-/** The ways of each form. `distanceWays` has those of "distance-maps", heads/exports.ts describes others. */
+/** The ways of each form, except "distance-maps" (see `distanceWays`) and the forms that heads/exports.ts describes. */
 const WAYS: { readonly [E in ExportName]?: readonly Way[] } = {
   "anchor-maps": [{ see: "maps", tensors: [BOX_OBJECTNESS_CLASSES], each: [3, 5, 1, 2, 4, 6] }],
   "cell-maps": [/* @__PURE__ */ maps(OBJECTNESS_BOX_CLASSES)],
@@ -85,20 +85,20 @@ const WAYS: { readonly [E in ExportName]?: readonly Way[] } = {
 export const waysOf = (name: ExportName, traits: FamilyTraits): readonly Way[] =>
   name === "distance-maps" ? distanceWays(traits) : (WAYS[name] ?? []);
 
-/** Returns the count of channels of a part that are no class. */
+/** Returns how many channels of a part are no class scores. */
 const fixedOf = (part: TensorParts[keyof TensorParts]): number =>
   part === "C" ? 0 : part === "C+1" ? 1 : (part ?? 0);
 
 const isPerClass = ({ scores }: TensorParts): boolean => typeof scores === "string";
 
-/** Returns the count of channels that are no class, with those after the scores that nothing reads. */
+/** Returns how many channels of a tensor are no class scores, including the family's ignored channels. */
 const besideClasses = (parts: TensorParts, { ignored = 0 }: Pick<FamilyTraits, "ignored">): number =>
   Object.values(parts).reduce((sum: number, part) => sum + fixedOf(part), isPerClass(parts) ? ignored : 0);
 
 /** Count of the channels of a finished row: box, score and class id. */
 export const FINISHED_CHANNELS = /* @__PURE__ */ besideClasses(FINISHED, {});
 
-/** Returns how many channels of a tensor with boxes and classes are no class. Prefers the form's rows to its maps. */
+/** Returns how many channels beside the classes a tensor of boxes and classes has. Prefers forms of rows to maps. */
 export function channelsBesideClasses(traits: FamilyTraits): number {
   const ways = traits.exports.flatMap((name) => waysOf(name, traits));
   const [parts = BOX_CLASSES] = [...ways.filter(({ see }) => see === "rows"), ...ways]
@@ -153,12 +153,12 @@ export const classesIn = ({ tensors, each = [1] }: Way, dimension: number, trait
   tensors.filter(isPerClass).flatMap((parts) =>
     each.map((times) => {
       const count = dimension / times - besideClasses(parts, traits);
-      // Return 1 for no class channel: networks with anchors may have no channel for a single class.
+      // Return 1 class if no class channel is left: networks with anchors may omit the channel of a single class.
       return count === 0 && parts.objectness && each.length > 1 ? 1 : count;
     }),
   );
 
-/** Returns the counts of channels that a task may have added to rows of boxes and `classes` classes. */
+/** Returns how many channels of a dimension of rows are left for a task, after boxes and `classes` classes. */
 export const addedIn = (
   { see, tensors }: Way,
   dimension: number,

@@ -2,24 +2,24 @@
 import { looksLikeEmbedding } from "./none.ts";
 import type { Rule } from "./rule.ts";
 
-/** Lengths of lists with 68, 98 or 106 points of a face, two coordinates each. */
+/** Lengths of lists with 68, 98 or 106 keypoints of a face, two coordinates each. */
 const FACE_LENGTHS: readonly number[] = [136, 196, 212];
 
-/** Largest allowed side, in pixels, of a face crop that a network for points of a face takes as input. */
+/** Largest side, in pixels, of the face crop that a network of face keypoints takes as input. */
 const MOST_FACE_CROP = 192;
 
-/** Length of a list with five points of a face. */
+/** Length of a list with five keypoints of a face, two coordinates each. */
 const FIVE_POINTS = 10;
-/** True if a square input of this side, in pixels, may be a crop for five points of a face. */
+/** True if a network of five face keypoints may have a square input of this side, in pixels. */
 const isFivePointCrop = (side: number): boolean => side >= 40 && side <= 64;
 
-/** Largest class count of a published classifier: ImageNet-21k. A longer row holds words, or is a buffer. */
+/** Largest class count of a published classifier: ImageNet-21k. A longer row is a vocabulary or a buffer. */
 const MOST_CLASSES = 22_000;
 
 /** Usual limits on the detections per class that users give to HailoRT's compiler, the most usual first. */
 export const HAILO_ROOMS: readonly number[] = [100, 80, 50, 200, 300];
 
-/** Point counts of published networks with heat maps. */
+/** Keypoint counts of published networks with heat maps. */
 const HEAT_POINTS: readonly number[] = [
   13, 14, 15, 16, 17, 19, 20, 21, 23, 24, 26, 29, 37, 39, 68, 98, 106, 133,
 ];
@@ -33,7 +33,7 @@ export const WHOLE_RULES: readonly Rule[] = [
       const [{ n, tensor }] = scores;
       const count = bound.C ?? 0;
       const { dims } = tensors[tensor];
-      // Tell a batch from steps of a text recogniser: [8,1000] is a batch of 8, [80,1,37] are 80 steps.
+      // Distinguish a batch from the steps of a text recogniser: [8,1000] is a batch of 8, [80,1,37] are 80 steps.
       const isBatch =
         dims.length === 2 && (dims[0] === null || inputs.some((input) => input.dims?.[0] === dims[0]));
       const hasSteps = dims.length > 1 && dims[0] !== 1 && dims[0] !== null && !isBatch;
@@ -43,7 +43,7 @@ export const WHOLE_RULES: readonly Rule[] = [
       if (/box|coord/i.test(name)) return null;
       const isNamed = /prob|soft_?max|class|logit|predict|score|label/i.test(name);
       if (looksLikeEmbedding(count) && !isNamed) return null;
-      // Give fewer points if the input is large: classifiers take small pictures.
+      // Score a large input lower: classifiers take small pictures.
       return inputSize && Math.min(...inputSize) > 512 ? 1 : 3;
     },
   },
@@ -68,7 +68,7 @@ export const WHOLE_RULES: readonly Rule[] = [
       const [{ w, h, tensor }] = maps;
       const { name } = tensors[tensor];
       const isHeat = /heat/i.test(name);
-      // Require a telling name for maps an eighth of the input's size: a segmentation may have such maps, too.
+      // Require "heat" in the name of maps an eighth of the input's size: a segmentation may have such maps, too.
       const isPart = inputSize
         ? (isHeat ? [4, 8] : [4]).some((times) => inputSize[0] === times * w && inputSize[1] === times * h)
         : w <= 128 && h <= 128;

@@ -16,14 +16,14 @@ const END_TO_END = [
   "yolov6",
 ] as const;
 
-/** Boxes, scores and class ids. The names of the tensors tell which is which. */
+/** Boxes, scores and class ids, identified by the names of the tensors. */
 const NAMED = {
   boxes: inRows([4], { name: /box/i, role: "boxes" }),
   scores: list(/score|conf/i, "scores"),
   classIds: list(/label|class/i, "classIds"),
 } as const;
 
-/** The same tensors without names. Exporters write them in this order, with the count first or last. */
+/** Boxes, scores and class ids without usual names, in the order of common exporters. */
 const ORDERED = {
   boxes: inRows([4], { rank: 3, role: "boxes" }),
   scores: { see: "list", channels: [], role: "scores" },
@@ -38,7 +38,7 @@ const TYPED = {
   scores: { see: "list", channels: [], rank: 1, role: "scores" },
 } as const;
 
-/** Returns the class count of a HailoRT buffer. Returns `null` if the buffer's length does not tell. */
+/** Returns the class count of a HailoRT buffer. Returns `null` if the length fits no usual limit of detections. */
 function hailoClasses(length: number, type: string | null): number | null {
   if (type !== "f32" && type !== "f16") return null;
   const room = HAILO_ROOMS.find((most) => length % (1 + 5 * most) === 0);
@@ -74,7 +74,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     "graph2_flat_predictions:100x7",
     { isNamed: true },
   ),
-  // Allow the count that TensorRT's plugin outputs too.
+  // Allow a second output: TensorRT's plugin also outputs the count of detections.
   finished(["ssd-detection-output"], { rows: inRows([7], { rank: 4 }) }, 4, "detection_out:1x1x100x7", {
     beside: /^NMS_1$|count$/i,
   }),
@@ -86,7 +86,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
   ),
   finished(["efficientdet"], { rows: inRows([7], { rank: 3, name: /detection/i }) }, 1, "detections:1x100x7"),
   finished(["boxes"], { rows: inRows([7], { rank: 2 }) }, 0, "output:100x7"),
-  // PINTO's exports name the columns. The row count is that of the queries, which may be any.
+  // PINTO's exports name the columns in the tensor's name. The row count is the query count, which may be any.
   form(
     "any",
     ["boxes"],
@@ -127,10 +127,10 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     },
     3,
     "dets:1x100x5 labels:1x100",
-    // Allow the masks of Mask R-CNN's boxes. Nothing reads them, or Intel's explanations.
+    // Allow, but do not read, the masks of Mask R-CNN's boxes and the explanations that Intel's exporter adds.
     { areKnownNames: true, beside: /^masks$|^feature_vector$|^saliency_map$/i },
   ),
-  // Lists of one class need no class ids.
+  // One class: a list without class ids.
   finished(["mmdeploy"], { rows: inRows([5], { name: /det|box/i }) }, -1, "dets:1x100x5", { classes: 1 }),
   finished(
     ["mmdeploy"],
@@ -164,7 +164,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     "dets:1x100x5 labels:1x100 masks:1x100x28x28",
     { task: "segment", kind: "masks of boxes", isNamed: true, beside: /seg$|feature|saliency/i },
   ),
-  // Allow the picture's size, which Detectron2 outputs too.
+  // Allow `image_size`, which Detectron2 also outputs.
   finished(
     ["mask-rcnn"],
     {
@@ -175,8 +175,8 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     "boxes:20x4 labels:20 scores:20 masks:20x1x480x640",
     { task: "segment", isNamed: true, beside: /^image_size$/i },
   ),
-  // torchvision, and Object Detection API outside of TFLite: class id 0 is the background. Nothing reads the points of
-  // Keypoint R-CNN and Detectron2's size of the picture.
+  // torchvision's detectors, whose class id 0 is the background. Allow, but do not read, the keypoints of Keypoint
+  // R-CNN and Detectron2's `image_size`.
   finished(["boxes"], NAMED, 2, "boxes:100x4 labels:100 scores:100", {
     isNamed: true,
     beside: /^keypoint|^image_size$/i,
@@ -242,7 +242,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     "a:1x20x4 a:1:1x20 a:2:1x20 a:3:1",
     { areKnownNames: true },
   ),
-  // Names of TensorFlow Lite's task library.
+  // Output names of TensorFlow Lite's task library.
   finished(
     ["tflite-postprocess"],
     {
@@ -255,7 +255,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     "location:1x20x4 category:1x20 score:1x20 number:1",
     { isNamed: true },
   ),
-  // Sony's converter: boxes, scores, class ids, count.
+  // Outputs of Sony's converter: boxes, scores, class ids, count.
   finished(
     ["imx500", "tflite-postprocess"],
     {
@@ -298,18 +298,18 @@ export const FINISHED_FORMS: readonly FormRow[] = [
   finished(["efficient-nms"], { count: COUNTED, ...ORDERED }, 4, "a:1x1 b:1x100x4 c:1x100 d:1x100", {
     isInOrder: true,
   }),
-  // The same tensors in any order, with class ids of an integer type: the post-processor of D-FINE.
+  // Boxes, scores and class ids in any order, from the post-processor of D-FINE. Only the class ids are integers.
   finished(
     ["boxes"],
     { ...ORDERED, classIds: { ...ORDERED.classIds, holdsIds: true } },
     2,
     "a:1x100:i64 b:1x100x4 c:1x100",
   ),
-  // Propose both families: names, types and order do not tell which list is which.
+  // Propose both families: names, types and order do not show which list holds scores and which class ids.
   ...(["efficient-nms", "tflite-postprocess"] as const).map((family) =>
     finished([family], { ...ORDERED, count: COUNTED }, 1, "a:1x10 b:1x10x4 c:1 d:1x10"),
   ),
-  // TensorFlow's combined_non_max_suppression, and Sony's without names.
+  // TensorFlow's combined_non_max_suppression, and outputs of Sony's converter without names.
   finished(
     ["efficient-nms"],
     { ...ORDERED, count: { ...COUNTED, holdsIds: true } },
@@ -333,7 +333,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     "num_predictions:1x1 pred_boxes:1x1000x4 pred_scores:1x1000 pred_joints:1x1000x17x3",
     { task: "pose", classes: 1, isNamed: true, beside: /num_/i },
   ),
-  // Points or mask coefficients of the kept boxes, as exporters for Sony's IMX500 write them.
+  // Keypoints or mask coefficients of the kept boxes, as exporters for Sony's IMX500 write them.
   finished(
     ["boxes"],
     { ...NAMED, points: inRows(["P"], { name: /keypoint|kpt|joint|pose/i }) },
@@ -348,7 +348,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     "boxes:1x300x4 scores:1x300 labels:1x300 mask_coeffs:1x300x32 protos:1x32x160x160",
     { task: "segment", isNamed: true },
   ),
-  // Apple's layer of non-maximum suppression.
+  // Core ML's layer of non-maximum suppression.
   form(
     "any",
     ["boxes"],
@@ -372,7 +372,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     "num_predictions:1x1 pred_boxes:1x100x4 pred_scores:1x100 pred_classes:1x100",
     { isNamed: true },
   ),
-  // TensorFlow's layout: y1 x1 y2 x2 score for each class.
+  // HailoRT's buffer in TensorFlow's layout: rows of y1, x1, y2, x2 and score for each class.
   form(
     "any",
     ["hailo-nms"],
@@ -389,7 +389,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     "output:1x80x5x100",
     { kind: "packed" },
   ),
-  // A buffer of floats, by class: a count, then rows. A buffer of bytes, by score: a count, then rows with class ids.
+  // A HailoRT buffer of floats has a count and rows for each class. A buffer of bytes has one count, then rows with ids.
   form(
     "any",
     ["hailo-nms"],

@@ -1,11 +1,11 @@
-/** Forms with one or several tensors for each feature map: the decoder computes the boxes. */
+/** Forms with one or several tensors for each feature map. The decoder computes the boxes from offsets or distances. */
 import type { Family } from "../../core/family.ts";
 import type { FormRow } from "../form.ts";
 import { BOX_OBJECTNESS_CLASSES, OBJECTNESS_BOX_CLASSES } from "../ways.ts";
 import { form, levelRows, map, PROTOTYPES, ROAD, rows } from "./parts.ts";
 import { ANCHORED, DISTRIBUTED } from "./rows.ts";
 
-/** Families that exporters of NN Archives write as four distances, the best score and the class scores. */
+/** Families whose exports as NN Archives have four distances, the best score and the class scores in each cell. */
 const PLAIN_DISTANCES = [
   "yolov8",
   "yolo11",
@@ -16,7 +16,7 @@ const PLAIN_DISTANCES = [
   "yolov6",
 ] as const satisfies readonly Family[];
 
-/** rknn adds the sum of the class scores, by which a device can skip cells. */
+/** rknn exporters add the sum of the class scores, so that a device can skip cells with a low sum. */
 const SUMS = map([1], { isOptional: true });
 
 const BOX_MAPS: readonly FormRow[] = [
@@ -134,7 +134,7 @@ const BOX_MAPS: readonly FormRow[] = [
   ),
 ];
 
-/** The same forms with the channels that a task adds. */
+/** Forms of `BOX_MAPS` with the channels that a task adds, and forms of heat maps. */
 const TASK_MAPS: readonly FormRow[] = [
   form(
     "any",
@@ -174,7 +174,7 @@ const TASK_MAPS: readonly FormRow[] = [
     "a:1x351x80x80 b:1x351x40x40 c:1x351x20x20 p:1x32x160x160",
     { task: "segment", anchors: [3] },
   ),
-  // rknn: the coefficients of the three anchors lie in a map of their own.
+  // rknn exporters write the mask coefficients of the three anchors to separate maps.
   form(
     "any",
     ANCHORED,
@@ -183,7 +183,7 @@ const TASK_MAPS: readonly FormRow[] = [
     "a:1x255x80x80 m8:1x96x80x80 b:1x255x40x40 m16:1x96x40x40 c:1x255x20x20 m32:1x96x20x20 p:1x32x160x160",
     { task: "segment", anchors: [3] },
   ),
-  // A face and its points in one map, as forks of YOLOv8 for faces write it.
+  // A face box and its keypoints in one map, as in forks of YOLOv8 for faces.
   form("any", DISTRIBUTED, { boxes: map([64, "C", "P"]) }, 3, "a:1x80x80x80 b:1x80x40x40 c:1x80x20x20", {
     task: "pose",
     classes: 1,
@@ -239,7 +239,7 @@ const TASK_MAPS: readonly FormRow[] = [
     { boxes: map([64, "C"]), angles: rows([1], { apart: true }) },
     3,
     "output0:1x79x80x80 output1:1x79x40x40 output2:1x79x20x20 output3:1x1x8400",
-    // rknn applies the sigmoid to the angle.
+    // The network's rknn export applies the sigmoid to the angle.
     { task: "oriented", options: { angleForm: "fractions" } },
   ),
   form(

@@ -1,12 +1,12 @@
-/** Builds the rows of the table of forms, and the parts that many rows share. */
+/** Functions that build rows of the table of forms, and parts that many forms share. */
 import type { FormRow, PartRow, RowCount } from "../form.ts";
 import { type TensorParts, termsOf } from "../ways.ts";
 
-/** Terms of a channel count. Parts that decoders read are listed in the table of ways. */
+/** Terms of a channel count: numbers, unknowns, or the parts of a whole tensor from shapes/ways.ts. */
 type Channels = readonly (PartRow["channels"][number] | TensorParts)[];
 type More = Partial<PartRow>;
 
-/** Returns a row of the table. `usual`: points for how common the form is, by estimate. */
+/** Returns a row of the table. `usual` estimates how common the form is (see `FormRow`). */
 export const form = (
   rows: RowCount,
   families: FormRow["families"],
@@ -16,7 +16,7 @@ export const form = (
   more: Partial<FormRow> = {},
 ): FormRow => ({ rows, families, parts, usual, example, ...more });
 
-/** Returns the row of a finished list. The class ids are a column or a tensor, so the class count is open. */
+/** Returns the form of a finished list. Class ids are values of a column or tensor, so the class count is unknown. */
 export const finished = (
   families: FormRow["families"],
   parts: FormRow["parts"],
@@ -28,7 +28,7 @@ export const finished = (
 const channelsOf = (terms: Channels): PartRow["channels"] =>
   terms.flatMap((term) => (typeof term === "object" ? termsOf(term) : [term]));
 
-/** Returns a part whose channels lie side by side (rows) or one plane after the other. */
+/** Returns a part of rows in either storage order: the channels of a row adjacent, or one plane per channel. */
 export const rows = (channels: Channels, more: More = {}): PartRow => ({
   see: "rows",
   channels: channelsOf(channels),
@@ -64,11 +64,11 @@ export const value = (more: More = {}): PartRow => rows([], { apart: true, ...mo
 
 export const PROTOTYPES = { see: "map", channels: ["M"], apart: true } as const satisfies PartRow;
 
-/** A mask for each row. */
+/** Part with a mask for each row. */
 export const MASKS = { see: "map", channels: ["X"], apart: true, name: /mask/i } as const satisfies PartRow;
 
-/** Class ids of mmdeploy's rows. */
+/** Part with the class ids of mmdeploy's rows. */
 export const LABELS: PartRow = list(/label|class/i, "classIds");
 
-/** Names of road maps, which YOLOP and its variants also output. */
+/** Matches the names of segmentation maps of the road, which YOLOP and its variants also output. */
 export const ROAD = /(^|_)seg$|lane_line|driv(e|able)_area|^ll$/i;

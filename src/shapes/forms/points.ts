@@ -1,11 +1,11 @@
-/** Forms of networks that output only points, and forms with maps or lists of numbers about the whole picture. */
+/** Forms of faces and poses with keypoints, and forms that describe the whole picture. */
 import type { FormRow } from "../form.ts";
 import { form, inRows, levelRows, map, value } from "./parts.ts";
 
-/** Names of outputs with the maxima of heat maps. Some exporters add these outputs. */
+/** Matches names of outputs with the maxima of heat maps, which some exporters add. */
 const MAXIMA = /argmax|^keypoints$|^scores$/i;
 
-/** Returns the row of a network with a single class. */
+/** Returns a row of the table of forms, for networks with a single class. */
 const one = (families: FormRow["families"], parts: FormRow["parts"], more: Partial<FormRow>): FormRow =>
   form("any", families, parts, 0, "", { classes: 1, ...more });
 
@@ -39,14 +39,14 @@ export const POINT_FORMS: readonly FormRow[] = [
     { boxes: inRows([4]), scores: inRows([2]), points: inRows([10]) },
     { usual: 5, example: "loc:1x16800x4 conf:1x16800x2 landms:1x16800x10" },
   ),
-  // Licence plates: four corners.
+  // Licence plates, with their four corners as keypoints.
   one(
     ["retinaface"],
     { boxes: inRows([4]), scores: inRows([2]), points: inRows([8]) },
     { usual: 3, options: { keypoints: [4, 2] }, example: "loc:1x16800x4 conf:1x16800x2 landms:1x16800x8" },
   ),
-  // Maps with two anchors in each cell, in exports of both networks for accelerators. RetinaFace's maps with channels
-  // first are MXNet's, whose scores have another order.
+  // Exports of RetinaFace and SCRFD for accelerators: maps with two anchors in each cell. RetinaFace's maps must have
+  // the channels last: maps with channels first come from MXNet, and their scores have another order.
   one(
     ["retinaface"],
     {
@@ -175,7 +175,7 @@ export const POINT_FORMS: readonly FormRow[] = [
     { points: inRows(["X"], { apart: true, name: /landmark|align|keypoint|kpt|kps|lmk|pts/i }) },
     { isNamed: true, pointsIn: (k) => [k / 2, 2], kind: "coordinates", usual: 4, example: "align_fc3:1x70" },
   ),
-  // Networks for 68, 98 and 106 points of a face. Their names do not tell the family.
+  // Networks of 68, 98 or 106 face keypoints, whose tensor names do not show the family.
   one(
     ["keypoints"],
     { points: inRows(["X"], { apart: true }) },

@@ -1,10 +1,10 @@
-/** Forms with a row for each query or each prior. */
+/** Forms with one row for each query of a DETR network, or for each prior of an SSD network. */
 import type { FormRow } from "../form.ts";
 import { BOX_CLASSES } from "../ways.ts";
 import { finished, form, inRows, list, MASKS, rows } from "./parts.ts";
 
 const RTDETR = ["rtdetr", "dfine", "deim", "deimv2"] as const;
-/** Names of hidden states, which exporters output beside boxes and scores. */
+/** Matches names of hidden states, which exporters output beside boxes and scores. */
 const DETR_EXTRAS = /hidden|encoder|init_ref|intermediate|auxiliary|enc_|corner|dn_|last_/i;
 const BOXES_NAME = /box/i;
 const LOGITS_NAME = /logit|score|class|label|conf/i;
@@ -59,7 +59,7 @@ export const QUERY_FORMS: readonly FormRow[] = [
     "logits:1x300x80 pred_boxes:1x300x4",
     { beside: DETR_EXTRAS },
   ),
-  // Hugging Face's YOLO26.
+  // YOLO26 in Hugging Face's export.
   form(
     "queries",
     ["yolo26"],
@@ -115,7 +115,7 @@ export const QUERY_FORMS: readonly FormRow[] = [
   form("queries", RTDETR, { boxes: rows([BOX_CLASSES], { rank: 3 }) }, 1, "output0:1x300x84", {
     counts: [300],
   }),
-  // The post-processor of D-FINE and its kin.
+  // Outputs of the post-processor of D-FINE and RT-DETR.
   finished(
     RTDETR,
     {

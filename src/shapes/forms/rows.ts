@@ -16,12 +16,12 @@ const ULTRALYTICS = [
   "yolov6",
 ] as const satisfies readonly Family[];
 
-/** The same families without those whose distances are plain numbers. */
+/** Families of `ULTRALYTICS` whose distances are distributions over bins, not plain numbers. */
 export const DISTRIBUTED = ULTRALYTICS.slice(0, 6);
 
 export const ANCHORED = ["yolov5", "yolov7", "yolov3", "yolov4"] as const satisfies readonly Family[];
 
-/** Families that decode corners in the network, and output scores as another tensor. */
+/** Families whose networks output decoded corners, with the scores in a second tensor. */
 const CORNERS = ["yolo-nas", "ppyoloe", "picodet", "damo-yolo"] as const satisfies readonly Family[];
 
 const BOX_ROWS: readonly FormRow[] = [
@@ -29,7 +29,7 @@ const BOX_ROWS: readonly FormRow[] = [
   // Rows that a converter transposed, or PP-YOLOE's corners.
   form("cells", [...ULTRALYTICS, "ppyoloe"], { boxes: inRows([BOX_CLASSES]) }, 0, "output:1x8400x84"),
   form("cells", ["yolox", "yolov6"], { boxes: inRows([BOX_OBJECTNESS_CLASSES]) }, 1, "output:1x8400x85"),
-  // YOLOv6 writes an objectness of 1.
+  // YOLOv6's objectness is always 1.
   form(
     "cells",
     ["yolov6"],
@@ -40,7 +40,7 @@ const BOX_ROWS: readonly FormRow[] = [
       isNamed: true,
     },
   ),
-  // Luxonis's exporter of YOLO26.
+  // YOLO26 from Luxonis's exporter.
   form(
     "cells",
     ["yolo26"],
@@ -49,8 +49,8 @@ const BOX_ROWS: readonly FormRow[] = [
     "output_yolo26:1x8400x85",
     { isNamed: true },
   ),
-  // The DeepStream exporters concatenate corners, best score and class id of every cell. Rows of YOLOv8 with two
-  // classes have the same channel count, but are stored as planes.
+  // DeepStream exporters concatenate corners, best score and class id of every cell. YOLOv8 with two classes has the
+  // same channel count, but stores its channels as planes.
   form(
     "cells",
     ["yolov8", "yolo11", "yolov9", "yolov10", "yolo12", "yolov13", "yolo26"],
@@ -86,7 +86,7 @@ const BOX_ROWS: readonly FormRow[] = [
     "tmp_17:1x8400x4 concat_14.tmp_0:1x80x8400",
     { isWhole: true },
   ),
-  // A network of these families without its last layer, which joins boxes and scores.
+  // The network was cut before its last layer, which joins boxes and scores.
   form(
     "cells",
     ULTRALYTICS,
@@ -94,7 +94,7 @@ const BOX_ROWS: readonly FormRow[] = [
     1,
     "boxes:1x4x8400 scores:1x80x8400",
   ),
-  // pytorch-YOLOv4 and its kin decode the corners of each anchor.
+  // pytorch-YOLOv4 and its forks output the decoded corners of each anchor.
   form(
     "anchors",
     ["boxes"],
@@ -112,7 +112,7 @@ const BOX_ROWS: readonly FormRow[] = [
     "boxes:1x10647x1x4 confs:1x10647x80",
     { options: { coordinates: "normalised" } },
   ),
-  // Boxes, best scores and class ids of every cell, or of every anchor: DeepStream's and Qualcomm's exporters.
+  // DeepStream's and Qualcomm's exporters output box, best score and class id of every cell, or of every anchor.
   ...(["cells", "anchors"] as const).map((count) =>
     form(
       count,
@@ -143,9 +143,9 @@ const BOX_ROWS: readonly FormRow[] = [
   ),
 ];
 
-/** The same forms with the channels that a task adds, after the classes or in other tensors. */
+/** Forms of `BOX_ROWS` with the channels that a task adds, after the classes or in other tensors. */
 const TASK_ROWS: readonly FormRow[] = [
-  // ncnn's networks, whose last layers were removed.
+  // Networks for ncnn, whose last layers were removed.
   form(
     "cells",
     DISTRIBUTED,
@@ -173,7 +173,7 @@ const TASK_ROWS: readonly FormRow[] = [
     "out0:8400x144 out1:8400x32 out2:32x160x160",
     { task: "segment" },
   ),
-  // Ultralytics' own data sets: people, hands and dogs.
+  // Keypoints of Ultralytics' own data sets: people (17), hands (21) and dogs (24).
   form("cells", ULTRALYTICS, { boxes: rows([BOX_CLASSES, "P"]) }, 5, "output0:1x56x8400", {
     task: "pose",
     classes: 1,
@@ -198,7 +198,7 @@ const TASK_ROWS: readonly FormRow[] = [
     "output0:1x116x8400 output1:1x32x160x160",
     { task: "segment" },
   ),
-  // The caller gives only the first output of a network with masks. Another output holds the prototypes.
+  // Only the first output of a network with masks is given. The prototypes are in another output.
   form("cells", ULTRALYTICS, { boxes: inPlanes([BOX_CLASSES, 32]) }, 0, "output0:1x116x8400", {
     task: "segment",
     kind: "masks alone",
@@ -215,7 +215,7 @@ const TASK_ROWS: readonly FormRow[] = [
     "boxes:1x84x8400 coefficients:1x32x8400 output1:1x32x160x160",
     { task: "segment" },
   ),
-  // Boxes, scores and points in three tensors: a network without its last layer.
+  // Boxes, scores and keypoints in three tensors, from a network that was cut before its last layer.
   form(
     "cells",
     ULTRALYTICS,
@@ -303,14 +303,14 @@ const TASK_ROWS: readonly FormRow[] = [
       points: [[17, 3]],
     },
   ),
-  // YOLOv7-face: five points, each with a confidence.
+  // YOLOv7-face: five keypoints, each with a confidence.
   form("anchors", ["yolov7"], { boxes: rows([BOX_OBJECTNESS_CLASSES, "P"]) }, 0, "output:1x25200x21", {
     task: "pose",
     classes: 1,
     points: [[5, 3]],
   }),
   form("anchors", ["yolov5-face"], { boxes: inRows([16]) }, 3, "output:1x25200x16", { classes: 1 }),
-  // Deci's YOLO-NAS-Pose: boxes, scores, points, and the scores of the points.
+  // Deci's YOLO-NAS-Pose: boxes, scores, keypoints, and the scores of the keypoints.
   form(
     "cells",
     ["yolo-nas"],
