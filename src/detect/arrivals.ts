@@ -1,11 +1,11 @@
 /**
- * Waits repeatedly for the next of several promises to settle. `Promise.race` would leak memory: a promise that lives
- * as long as the stream would keep every round's outcome, and so every image.
+ * Waits repeatedly for the next of several promises to settle. `Promise.race` would leak memory: a promise that stays
+ * pending for the whole stream would keep the outcome, and so the image, of every earlier race.
  */
 
 type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
-/** A promise under watch, with its outcome. */
+/** A watched promise, with its outcome once it has settled. */
 export class Arrival<T> {
   readonly promise: Promise<T>;
   #outcome: Outcome<T> | null = null;
@@ -36,7 +36,7 @@ export class Arrival<T> {
 /** The error that `next` throws after `stop`. */
 export const STOPPED = /* @__PURE__ */ new Error("The detector was closed.");
 
-/** The promises of a stream in the order in which they settle. A signal ends the order. */
+/** Delivers the promises of a stream in the order in which they settle, until a signal aborts or `stop` is called. */
 export class Arrivals {
   readonly #signal: AbortSignal | undefined;
   readonly #settled: unknown[] = [];
@@ -56,7 +56,7 @@ export class Arrivals {
     });
   }
 
-  /** Returns the next promise that settles. Throws the signal's reason, or `STOPPED` after `stop`. */
+  /** Resolves to the `Arrival` that settles next. Throws the signal's reason after an abort, or `STOPPED` after `stop`. */
   async next(): Promise<unknown> {
     while (this.#settled.length === 0 && !this.#signal?.aborted && !this.#isStopped)
       await new Promise<void>((resolve) => (this.#wake = resolve));

@@ -1,4 +1,4 @@
-/** Runs a detector, then a network that gives points for each crop (person and pose, palm and hand). */
+/** Runs a detector, then a second network that finds keypoints in the crop of each object (persons, or palms). */
 import type { Crop } from "../core/crop.ts";
 import { ConfigError, mismatch, refuse } from "../core/errors.ts";
 import { checkOptions, namesOnly } from "../core/options.ts";
@@ -23,7 +23,7 @@ import type { Detector, Timings } from "./types.ts";
 
 const factsOf = ({ config }: Decoder) => POINT_FACTS[familyOf(config).family] ?? {};
 
-/** Throws a ConfigError if the second network is not one that gets crops. */
+/** Throws a ConfigError if the second network does not take crops of objects as input. */
 export function checkPoints(decoder: Decoder): void {
   if (factsOf(decoder).network !== undefined) return;
   const families = Object.entries(POINT_FACTS).filter(([, facts]) => facts.network !== undefined);
@@ -42,13 +42,13 @@ export function checkPoints(decoder: Decoder): void {
 /** IoU above which two crops show the same object, as in MediaPipe's hand_landmark_tracking. */
 const SAME = 0.5;
 
-/** An object with a known crop. `row`: its row among the boxes, null if tracked from the last frame. */
+/** An object with a known crop. `row` is its row among the detected boxes, or null if tracked from the last frame. */
 interface Candidate {
   readonly crop: Crop;
   readonly row: number | null;
 }
 
-/** The points of one object, as detections with one row. */
+/** The keypoints of one object, as detections with one row. */
 interface FoundPoints {
   readonly points: Detections;
   readonly row: number | null;
@@ -61,7 +61,7 @@ export class ChainedDetector implements Detector {
   readonly #first: Detector;
   readonly #second: Detector;
   readonly #most: number;
-  /** True if the points have a score of their own for the presence of the object. */
+  /** True if the second network also outputs a score for the presence of the object. */
   readonly #hasPresence: boolean;
   readonly #pixels = new PixelReader();
   readonly #calls = new OneCall();
@@ -97,7 +97,7 @@ export class ChainedDetector implements Detector {
     return detectFrames(frames, options, this.#calls, (source, arrivals) => this.#track(source, arrivals));
   }
 
-  /** Follows objects: the last image's points give this image's crops. The detector finds new objects. */
+  /** Tracks objects: the keypoints in the last image give the crops for this image. The detector finds new objects. */
   async *#track(source: Images, arrivals: Arrivals): AsyncGenerator<Detections, void, undefined> {
     let tracked: readonly Crop[] = [];
     for await (const image of oneByOne(source, arrivals)) {
@@ -119,7 +119,7 @@ export class ChainedDetector implements Detector {
     });
   }
 
-  /** Finds the points of tracked objects, and of objects that the detector newly finds. */
+  /** Finds the keypoints of tracked objects and of newly detected objects. */
   async #detectOne(given: DetectorImage, tracked: readonly Crop[]): Promise<Detections> {
     const pixels = this.#pixels.readNow(given);
     const image = pixels instanceof Promise ? await pixels : pixels;
@@ -137,7 +137,7 @@ export class ChainedDetector implements Detector {
       ...candidates.filter(({ row }) => row !== null),
     ].slice(0, this.#most);
     const pointsOfBoxes: FoundPoints[] = [];
-    // Pass the picture unrotated, since the crop contains the rotation.
+    // Pass rotation 0, since the angle of the crop already includes the rotation of the image.
     const asDelivered = { ...image, rotation: 0 as const };
     for (const { crop, row } of chosen) {
       const points = await this.#second.detect(asDelivered, { crop });
@@ -205,7 +205,7 @@ function concatenate(parts: readonly Float32Array[]): Float32Array {
   return whole;
 }
 
-/** Drops a crop if a later crop of a tracked object shows the same object. */
+/** Drops a crop if a later crop, of a tracked object, shows the same object. */
 function distinct(candidates: readonly Candidate[]): Candidate[] {
   if (candidates.every(({ row }) => row !== null)) return [...candidates];
   return candidates.filter(
@@ -214,10 +214,10 @@ function distinct(candidates: readonly Candidate[]): Candidate[] {
   );
 }
 
-/** True if a crop is larger than one pixel. `prepare` refuses a smaller crop, whose unit may be 0..1 by mistake. */
+/** True if a crop is larger than one pixel. `prepare` refuses smaller crops, since they may be in 0..1 by mistake. */
 const hasPixels = ({ width, height }: Crop): boolean => width > 1 || height > 1;
 
-/** Returns the IoU of two crops without their angles, as MediaPipe does. */
+/** Returns the IoU of two crops. Ignores their angles, as MediaPipe does. */
 function overlapOf(a: Crop, b: Crop): number {
   const across =
     Math.min(a.cx + a.width / 2, b.cx + b.width / 2) - Math.max(a.cx - a.width / 2, b.cx - b.width / 2);

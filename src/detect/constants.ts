@@ -1,6 +1,6 @@
 /**
- * Network inputs for the picture's size. The detector feeds them the size of the network input, so that boxes come out
- * in input pixels for any photo.
+ * Values for network inputs that take the size of the photo. The detector passes the size of the network's own input
+ * instead, so that the network outputs boxes in input pixels whatever the photo's size.
  */
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
@@ -8,7 +8,7 @@ import type { ConstantInput, SessionTensor } from "./session.ts";
 
 type Size = readonly [width: number, height: number];
 
-/** A known input, under its exporter's name for it. */
+/** A known input for the size. */
 interface Known {
   /** Element type if the runtime states none. */
   readonly type: ConstantInput["type"];
@@ -18,7 +18,7 @@ interface Known {
 const KNOWN: { readonly [name: string]: Known } = {
   // RT-DETR, D-FINE and DEIM, tools/export_onnx.py.
   orig_target_sizes: { type: "int64", values: (size) => size },
-  // PaddleDetection, ppdet/engine/export_utils.py: height first, and the factors from the photo to the input.
+  // PaddleDetection, ppdet/engine/export_utils.py: height first. `scale_factor` has the factors from photo to input.
   im_shape: { type: "float32", values: ([width, height]) => [height, width] },
   scale_factor: { type: "float32", values: () => [1, 1] },
 };
@@ -26,7 +26,7 @@ const KNOWN: { readonly [name: string]: Known } = {
 /** True if the detector knows the values of the input. */
 export const isConstant = ({ name }: SessionTensor): boolean => Object.hasOwn(KNOWN, name);
 
-/** Returns the input with its values. Throws a TensorError if it is not a pair of numbers. */
+/** Returns the input with its values. Throws a TensorError if the input does not take two numbers. */
 export function constantOf({ name, dims, type }: SessionTensor, size: Size): ConstantInput {
   const known = KNOWN[name];
   const isPair = dims === null || (dims.length === 2 && isOpenOr(dims[0], 1) && isOpenOr(dims[1], 2));

@@ -23,9 +23,9 @@ import { fetchParts } from "../whole/fetch.ts";
  * @param source the network, the adapter of its runtime, and a config if the file does not state enough
  * @param options options that override the config
  * @throws ConfigError with the missing options, if file, config and options do not say how to prepare images or decode
- * outputs. Also if they contradict the network's input size
+ * outputs. Also if config or options contradict the network's input size
  * @throws RangeError for a wrong `warmUp` or `most`
- * @throws TensorError if the network's outputs do not fit. Errors of the runtime about the file pass through
+ * @throws TensorError if the network's outputs do not fit the config. The runtime's own errors pass through
  * @example
  * import { createDetector } from "boxwright";
  *
@@ -52,7 +52,7 @@ export async function createDetector<Opened = never, Second = never>(
   const { points } = (source as typeof source | null) ?? {};
   if (options?.most !== undefined && !(Number.isInteger(most) && most > 0 && points))
     refuse("options.most", show(most), "a positive whole number, beside a network of points", RangeError);
-  // Let both networks reuse their results, since a chain copies them.
+  // Let both detectors reuse their results, since the chained detector copies them.
   const detector = await openDetector<Opened>(source, points === undefined ? rest : { ...rest, reuse: true });
   if (points === undefined) return detector;
   try {
@@ -113,7 +113,7 @@ async function openDetector<Opened>(
     const { overlaps } = session;
     for (let i = 0; i < (overlaps ? 2 : 1); i++)
       lanes.push(new FrameLane(session.createLane(spec), decoder, outputReader(file)));
-    // With `fresh`, results are copies already, so they may be reused.
+    // With `fresh`, the decoder already returns a new result each time, so the detector need not copy it.
     const detector = new SessionDetector(session, decoder, lanes, (reuse ?? decoderOptions.fresh) === true);
     for (let i = 0; i < (warmUp ?? 1); i++) await detector.warmUp(blankImage(decoder));
     const { onNote = warnInDevelopment } = decoderOptions;

@@ -1,4 +1,4 @@
-/** The kinds of images that `detect` takes: pixels, anything that a canvas can draw, and files of photos. */
+/** The kinds of images that `detect` takes: pixels, anything that a canvas can draw, and the files of photos. */
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import { PIXELS, encodedKind } from "../picture/encoded.ts";
@@ -16,7 +16,7 @@ export type Drawable =
   | { readonly videoWidth: number; readonly videoHeight: number }
   | { readonly displayWidth: number; readonly displayHeight: number };
 
-/** Bytes of a photo's file: JPEG or PNG, and in a page whatever the browser can show. */
+/** The file of a photo: JPEG or PNG, and in a page every format that the browser can show. */
 export type PhotoFile = Uint8Array | ArrayBuffer | Blob;
 
 /** An image for a detector: pixels, something drawable, or a photo's file. */
@@ -58,10 +58,10 @@ export class PixelReader {
     return photo === null ? this.read(image) : decodePhoto(photo, (bitmap) => this.read(bitmap));
   }
 
-  /** Returns the pixels of an image. Draws it on a canvas if necessary. */
+  /** Returns the pixels of an image. Draws the image on a canvas if necessary. */
   read(image: DetectorImage): ImageInput {
     const isObject = typeof image === "object" && image !== null;
-    // Recognise an address: plain JavaScript callers may pass a string or URL.
+    // Recognise a path or URL, which callers in plain JavaScript may pass.
     const isAddress = isObject ? "pathname" in image : typeof image === "string";
     if (!isObject || isAddress)
       return refuse(
@@ -122,7 +122,7 @@ function newCanvas(width: number, height: number): Canvas {
   );
 }
 
-/** Returns the size of a drawable in its own pixels, not the size at which a page shows it. */
+/** Returns the size of a drawable in its own pixels, not the size at which the page displays the drawable. */
 function sizeOf(image: Drawable): readonly [width: number, height: number] {
   const sizes = image as { readonly [key: string]: unknown };
   for (const kind of ["natural", "video", "display"])

@@ -11,7 +11,7 @@ import { constantOf, isConstant } from "./constants.ts";
 import type { InputSpec, InputType, Session, SessionTensor } from "./session.ts";
 import { familyOf } from "../heads/query.ts";
 
-/** Returns the input for the picture, and the inputs for its size. */
+/** Returns the input for the picture, and the inputs that take the picture's size. */
 export function inputsOf({ inputs, feedsConstants = false }: Session): {
   readonly input: SessionTensor;
   readonly others: readonly SessionTensor[];
@@ -31,14 +31,14 @@ export function inputsOf({ inputs, feedsConstants = false }: Session): {
   );
 }
 
-/** Returns the config of a network that gets a size as input. Its boxes are in input pixels. */
+/** Returns the config of a network with inputs for the size (see constants.ts). Its boxes are in input pixels. */
 export function inInputPixels(config: Config): Config {
   const { finishedIn } = TRAITS[familyOf(config).family];
   return (config.coordinates ?? finishedIn) === "photo" ? { ...config, coordinates: "pixels" } : config;
 }
 
 /**
- * Returns the config with the runtime's and the file's facts about the input. Fields of the config's own `prepare` win.
+ * Returns the config with the runtime's and the file's facts about the input. The config's own `prepare` overrides them.
  * @throws ConfigError if the config states another input size than the network
  */
 export function withInput(config: Config, { name, dims, type }: SessionTensor, file: Model | null): Config {
@@ -86,7 +86,7 @@ export function withInput(config: Config, { name, dims, type }: SessionTensor, f
 
 const PICTURE_TYPES: readonly InputType[] = ["f32", "f16", "u8", "i8"];
 
-/** Throws if neither the config nor its family says how a picture is prepared. */
+/** Throws a ConfigError if neither the config nor its family states how a picture is prepared. */
 export function checkPreparation({ config, prepareRule }: Decoder): void {
   const { family } = familyOf(config);
   const { prepare, head } = TRAITS[family];
@@ -104,7 +104,7 @@ export function checkPreparation({ config, prepareRule }: Decoder): void {
     ]);
 }
 
-/** Returns the spec of the input tensor. */
+/** Returns the spec of the input tensor. Throws if its size is unknown or its shape does not fit. */
 export function inputSpecOf(
   { name, dims }: SessionTensor,
   others: readonly SessionTensor[],

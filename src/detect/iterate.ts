@@ -1,4 +1,4 @@
-/** Implements `detectAll` for every kind of source: opens the source, and detects on its images one by one. */
+/** Implements `detectAll` for every kind of source: opens the source, and runs the detector on its images in order. */
 import { TensorError, mismatch, refuse } from "../core/errors.ts";
 import { type Rule, checkOptions } from "../core/options.ts";
 import { isBytes, show } from "../core/tensor.ts";
@@ -30,8 +30,8 @@ export interface PlayingVideo {
 export type DetectorFrames = Iterable<DetectorImage> | AsyncIterable<DetectorImage> | PlayingVideo;
 
 /**
- * Yields a video once per frame that it shows, until it ends. Skips frames that come during a detection.
- * @throws TensorError if the video fails, since no frame comes then
+ * Yields the video element once for each shown frame, until the video ends. Skips frames during a detection.
+ * @throws TensorError if the video fails
  */
 async function* framesOf(video: PlayingVideo): AsyncGenerator<DetectorImage, void, undefined> {
   let wake: () => void = () => undefined;
@@ -58,8 +58,8 @@ export interface DetectAllOptions {
 }
 
 /**
- * Yields the detections for a stream of images. Counts as one call of the detector, which runs one at a time. Closes
- * the stream at the end.
+ * Yields the detections for a stream of images. The whole loop is one call of the detector, so it excludes other calls.
+ * Closes the stream at the end.
  * @throws TensorError if the source is not iterable, before the call begins; RangeError for wrong options
  */
 export function detectFrames(
@@ -68,7 +68,7 @@ export function detectFrames(
   calls: OneCall,
   detect: Detect,
 ): AsyncGenerator<Detections, void, undefined> {
-  // Calling `return` ends the stream when the caller's loop closes the detector: the stream then waits at a yield.
+  // End the generator by `return` if the caller's loop closes the detector: the generator is then paused at a yield.
   const end = (): void => void stream.return();
   const stream = detectUntil(end, frames, options, calls, detect);
   return stream;
@@ -77,7 +77,7 @@ export function detectFrames(
 /** Function that yields the detections of a stream's images, in order. */
 type Detect = (source: Images, arrivals: Arrivals) => AsyncGenerator<Detections, void, undefined>;
 
-/** Does the work of `detectFrames`. Calling `end` ends the returned generator. */
+/** Does the work of `detectFrames`. `end` ends the returned generator when the detector closes. */
 async function* detectUntil(
   end: () => void,
   frames: DetectorFrames,
@@ -99,7 +99,7 @@ async function* detectUntil(
     if (error !== STOPPED) throw error;
   } finally {
     arrivals.forgetSignal();
-    // Do not await: the source may wait for a frame that never comes.
+    // Do not await the source's `return`: the source may wait for a frame that never comes.
     void Promise.resolve(source.return?.()).catch(() => undefined);
     calls.leave();
   }

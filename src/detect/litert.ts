@@ -54,7 +54,8 @@ interface LiteRtWasm {
 
 /**
  * Runs networks by LiteRT.js. Call its `loadLiteRt(path)` first. On the accelerator "wasm" the picture is written into
- * the runtime's memory, and the decoder copies only the needed parts of outputs. Other accelerators copy both fully.
+ * the runtime's memory, and the decoder copies only the needed parts of outputs. Other accelerators copy the whole
+ * picture and whole outputs.
  * @param litert the module: `import * as litert from "@litertjs/core"`
  * @param options options of `loadAndCompile`. Default: `{ accelerator: "wasm" }`
  * @example
@@ -119,7 +120,7 @@ class LiteRtLane implements Lane {
   readonly #inputs: { readonly [name: string]: LiteRtTensor };
   readonly #details: readonly Output[];
   readonly #outputs: Record<string, TensorInput> = {};
-  /** Tensors of the last run, whose buffers are locked. */
+  /** Output tensors of the last run. */
   #tensors: LiteRtTensor[] = [];
   #locked: LiteRtBuffer[] = [];
   #isWriting = false;
@@ -153,7 +154,7 @@ class LiteRtLane implements Lane {
     return this.#outputs;
   }
 
-  /** Returns a view of a tensor in the runtime's memory, or a copy if it is on another device. */
+  /** Returns a view of a tensor in the runtime's memory, or a copy if the tensor is on another device. */
   async #read(tensor: LiteRtTensor, name: string): Promise<SlotArray> {
     if (tensor.accelerator !== "wasm") return (await tensor.data()) as SlotArray;
     const buffer = tensor.liteRtTensorBuffer as LiteRtBuffer;

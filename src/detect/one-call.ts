@@ -1,16 +1,16 @@
-/** Lets one call run at a time, since all calls of a detector share its memory and its result. */
+/** Lets a detector run one call at a time, since all of its calls share one memory and one result. */
 import { TensorError } from "../core/errors.ts";
 
 /** The calls of a detector. At most one runs at a time. After `close`, none begins. */
 export class OneCall {
   #isRunning = false;
   #closing: Promise<void> | undefined;
-  /** Ends the running call, if it is a loop. */
+  /** Ends the running call. Undefined if the call is not a loop. */
   #endLoop: (() => void) | undefined;
   /** Resolves a `close` that waits for the running call. */
   #onLeave: (() => void) | undefined;
 
-  /** Throws a TensorError if another call runs, or the detector is closed. `end` ends a loop. */
+  /** Begins a call. Throws a TensorError if another call runs, or the detector is closed. `end` ends a loop. */
   enter(call: string, end?: () => void): void {
     if (this.#closing)
       throw new TensorError(`${call}() was called on a detector that is closed. Make another one.`);
@@ -28,7 +28,7 @@ export class OneCall {
     this.#onLeave?.();
   }
 
-  /** Refuses further calls, ends a loop, waits for the running call, and then calls `free`. Calls `free` only once. */
+  /** Refuses later calls, ends a running loop, waits for the running call, and calls `free` once. */
   close(free: () => Promise<void>): Promise<void> {
     return (this.#closing ??= this.#left().then(free));
   }

@@ -48,12 +48,12 @@ export interface Ort {
   readonly Tensor: new (type: never, data: never, dims: readonly number[]) => object;
 }
 
-/** Session options of ONNX Runtime. Common options have types; others are passed on, too. */
+/** Session options of ONNX Runtime. Only the common options are typed here, but all are passed on. */
 export interface OrtOptions {
   /** Devices that may run the network, in order of preference: `["webgpu"]`, `["cuda", "cpu"]`. */
   readonly executionProviders?: readonly unknown[];
   /**
-   * Least severity that is printed: 0 all, 2 warnings, 3 errors, 4 fatal. Default 3, since some files cause 200
+   * Lowest severity that is printed: 0 verbose, 2 warning, 3 error, 4 fatal. Default 3, since some files cause 200
    * warnings.
    */
   readonly logSeverityLevel?: number;
@@ -64,7 +64,7 @@ export interface OrtOptions {
 /**
  * Runs networks by ONNX Runtime.
  *
- * onnxruntime-node writes outputs into the decoder's memory, if their shapes are known beforehand: nothing is copied.
+ * onnxruntime-node writes outputs directly into the decoder's memory if their shapes are known before the run.
  * onnxruntime-web makes an array of each output, and the decoder copies what it reads.
  * @param ort the module: `import * as ort from "onnxruntime-node"`, or `"onnxruntime-web"`
  * @param options session options of ONNX Runtime, for instance `{ executionProviders: ["webgpu"] }`
@@ -116,7 +116,7 @@ const TYPES = {
   i32: "int32",
 } as const;
 
-/** Returns outputs with their data on the CPU. `preferredOutputLocation` may leave them elsewhere. */
+/** Returns outputs with their data on the CPU. With `preferredOutputLocation` they may be on the GPU. */
 async function onCpu(outputs: object): Promise<Outputs> {
   const all = Object.entries(outputs) as [string, OrtTensor][];
   if (all.every(([, { location = "cpu" }]) => location.startsWith("cpu"))) return outputs as Outputs;
@@ -134,10 +134,10 @@ class OnnxLane implements Lane {
   readonly #session: OrtSession;
   readonly #spec: InputSpec;
   #input: OwnInput;
-  /** Tensors over the inputs, made again when the picture's memory is no longer `#fed`. */
+  /** ONNX Runtime tensors over the input memory. They are made again if the picture's memory is no longer `#fed`. */
   #feeds: { readonly [name: string]: never } = {};
   #fed: SlotArray | null = null;
-  /** Tensors over the slots, and the slots over which they were made. */
+  /** ONNX Runtime tensors over the decoder's slots (`#slots`), which receive the outputs. */
   #fetches: { readonly [name: string]: never } | null = null;
   #slots: Slots = {};
 
@@ -149,7 +149,7 @@ class OnnxLane implements Lane {
   }
 
   input(): SlotArray {
-    // The array is empty after its transfer to a worker.
+    // Replace the array if it is empty: env.wasm.proxy transferred it to a worker.
     if (this.#input.data.length === 0) this.#input = this.#newInput();
     return this.#input.data;
   }
@@ -199,8 +199,8 @@ class OnnxLane implements Lane {
   }
 
   /**
-   * Returns tensors over the slots, or `null` if the runtime cannot write there. onnxruntime-web 1.30 accepts such
-   * tensors but does not write them. Returns `null` too if a slot has a narrower type than the network's tensor.
+   * Returns tensors over the slots, or `null` if the runtime cannot write to the slots. onnxruntime-web 1.30 accepts
+   * such tensors but does not write to them. Also returns `null` if a slot is not f32.
    */
   #fetchesInto(slots: Slots): { readonly [name: string]: never } | null {
     const list = Object.entries(slots);

@@ -1,5 +1,5 @@
 /**
- * Adds facts of a model file to outputs that the runtime does not state: the tensor's own name, scale and zero point.
+ * Adds to a runtime's outputs what only the model file states: the tensor's own name, scale and zero point.
  */
 import { scalesOf } from "../config/model-config.ts";
 import type { Model } from "../config/model/types.ts";
@@ -8,7 +8,7 @@ import type { Outputs } from "../decode/inputs.ts";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Returns a function that adds the file's names and scales to outputs: runtimes state no quantisation. */
+/** Returns a function that adds the file's names, scales and zero points to the outputs of a run. */
 export function outputReader(file: Model | null): (outputs: Outputs) => Outputs {
   const known = file?.outputs ?? [];
   const isSaid = known.some(

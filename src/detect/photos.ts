@@ -1,4 +1,4 @@
-/** Decodes a photo's file: by the browser in a page, by optional packages in Node. */
+/** Decodes the file of a photo: by the browser in a page, by optional packages in Node. */
 import { refuse } from "../core/errors.ts";
 import { PIXELS, bytesOfImage, encodedKind, isBlob, photoFormat } from "../picture/encoded.ts";
 import type { ImageInput } from "../decode/prepare.ts";
@@ -15,14 +15,14 @@ interface Decoding {
   readonly createImageBitmap?: (photo: Blob) => Promise<Bitmap>;
 }
 
-/** Returns the bytes or the Blob if an image is a photo's file, else null. */
+/** Returns the bytes or the Blob if the image is the file of a photo, else null. */
 export function photoOf(image: object): Uint8Array | Blob | null {
   if (isBlob(image)) return image;
   const bytes = bytesOfImage(image);
   return bytes !== null && photoFormat(bytes) !== null ? bytes : null;
 }
 
-/** Decodes the file of a photo upright, by `draw`. Throws a TensorError if damaged, or nothing decodes it. */
+/** Decodes a photo upright. In a page, `draw` reads the pixels. Throws a TensorError if the file cannot be decoded. */
 export async function decodePhoto(
   photo: Uint8Array | Blob,
   draw: (bitmap: Bitmap) => ImageInput,

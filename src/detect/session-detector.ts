@@ -1,4 +1,4 @@
-/** Runs an opened network on images: prepares, runs and decodes. Uses one lane, or two whose frames overlap. */
+/** Prepares images, runs an opened network on them and decodes. Uses one lane, or two so that frames overlap. */
 import type { Crop } from "../core/crop.ts";
 import type { EngineName } from "../core/engine-name.ts";
 import { refuse } from "../core/errors.ts";
@@ -29,7 +29,8 @@ interface MutableTimings {
 }
 
 /**
- * A lane holds one frame at a time: the input in the runtime's memory, the outputs, and the `frame` for the decoder.
+ * A lane with the state of its current frame: the prepared input in the runtime's memory, the outputs, and the `frame`
+ * (the transform back to the image) for the decoder.
  */
 export class FrameLane {
   readonly #lane: Lane;
@@ -61,7 +62,7 @@ export class FrameLane {
     timings.prepare = performance.now() - start;
   }
 
-  /** Runs the network. If `isAlone`, the decoder is idle, so that the runtime may write to its slots. */
+  /** Runs the network. If `isAlone`, the decoder is idle, so the runtime may write outputs to the decoder's slots. */
   async run(isAlone: boolean, timings: MutableTimings): Promise<void> {
     const start = performance.now();
     const slots = isAlone ? this.#decoder.slots : null;
@@ -73,7 +74,7 @@ export class FrameLane {
   decode(timings: MutableTimings): Detections {
     const start = performance.now();
     try {
-      // Refuse a run without outputs: the decoder would decode the last frame's outputs again.
+      // Refuse a run without outputs: the decoder would otherwise decode the last frame's outputs again.
       if (!this.#outputs && !this.#areInSlots)
         refuse(
           "session: run() of a lane",
@@ -109,7 +110,7 @@ export class SessionDetector implements Detector {
   readonly #lanes: readonly FrameLane[];
   readonly #pixels = new PixelReader();
   readonly #calls = new OneCall();
-  /** True if callers get the decoder's own result object, which the next image overwrites. */
+  /** True if callers get the decoder's result uncopied. The next image may overwrite this result. */
   readonly #reuses: boolean;
 
   constructor(session: Session, decoder: Decoder, lanes: readonly FrameLane[], reuses: boolean) {
@@ -163,7 +164,7 @@ export class SessionDetector implements Detector {
     for await (const image of oneByOne(source, arrivals)) yield await this.#detectOne(image);
   }
 
-  /** Decodes the last image and prepares the next one while the network runs. */
+  /** Decodes the last image and prepares the next image while the network runs on the current one. */
   async *#overlapped(source: Images, arrivals: Arrivals): AsyncGenerator<Detections, void, undefined> {
     let running: Arrival<void> | null = null;
     let last = this.#lanes[1];
@@ -172,13 +173,13 @@ export class SessionDetector implements Detector {
       for (;;) {
         const first = await arrivals.next();
         if (running !== null && first === running) {
-          // Yield the finished result first, since its image came before the next one.
+          // The run ended before the next image arrived, so yield its result now.
           running.take();
           running = null;
           yield this.#decode(last);
           continue;
         }
-        // Skip a run that already ended in `await running?.promise` below.
+        // Skip the arrival of a run that was already awaited by `await running?.promise` below.
         if (first !== coming) continue;
         const { done, value } = coming.take();
         if (done) break;

@@ -1,10 +1,10 @@
-/** The interface between a detector and a runtime. Each adapter here implements it for a user's package. */
+/** The interface between a detector and a runtime. Each adapter in this folder implements it for one npm package. */
 import type { Outputs, Slot } from "../decode/inputs.ts";
 import { OWN_INPUTS, type OwnInput } from "../decode/prepare.ts";
 import { refuse } from "../core/errors.ts";
 import { type SlotArray, show } from "../core/tensor.ts";
 
-/** Element types of a picture's tensor. f16 is held as bits in a Uint16Array. */
+/** Element types of an input tensor for pictures. An f16 tensor is a Uint16Array of its bits. */
 export type InputType = "f32" | "f16" | "u8" | "i8";
 
 /** An input or output of a network, as its runtime states it. */
@@ -16,7 +16,7 @@ export interface SessionTensor {
   readonly type: string | null;
 }
 
-/** The input tensor of a network's frames. */
+/** The input tensor for the picture of each frame. */
 export interface InputSpec {
   readonly name: string;
   readonly dims: readonly number[];
@@ -36,9 +36,9 @@ export interface ConstantInput {
 /** The decoder's slots, by output name. */
 export type Slots = { readonly [name: string]: Slot };
 
-/** The runtime's memory for one frame. There are two, so that one frame is prepared while another runs. */
+/** The runtime's memory for one frame. With two lanes, one frame is prepared while another runs. */
 export interface Lane {
-  /** Returns the memory of the input. Called before each frame, since a runtime may move it. */
+  /** Returns the memory of the input. Called before each frame, since a runtime may move this memory. */
   input(): SlotArray;
   /**
    * Runs the network on the input.
@@ -56,7 +56,7 @@ export interface Lane {
 export interface Session {
   /** Inputs of the network. */
   readonly inputs: readonly SessionTensor[];
-  /** True if a frame can be decoded while the next runs: a run neither blocks the thread nor moves old outputs. */
+  /** True if a frame can be decoded while the next runs: a run neither blocks the thread nor moves earlier outputs. */
   readonly overlaps: boolean;
   /** True if lanes feed `InputSpec.constants` to the network. If not, networks with a second input are refused. */
   readonly feedsConstants?: boolean;
@@ -66,7 +66,7 @@ export interface Session {
   close(): void | Promise<void>;
 }
 
-/** A runtime that opens networks, either from a file's bytes or from an object that it already made of the file. */
+/** A runtime that opens networks, from a file's bytes or from the runtime's own object for an opened network. */
 export interface Runtime<Source> {
   /** Name of the runtime in error messages. */
   readonly name: string;
@@ -81,7 +81,7 @@ export function arrayFor({ dims, type }: InputSpec): InstanceType<(typeof ARRAYS
   return new ARRAYS[type](dims.reduce((product, size) => product * size, 1));
 }
 
-/** Returns an input outside of the runtime's memory. Its `data` may be another array after each frame. */
+/** Returns an input outside of the runtime's memory. The decoder may replace `data` by another array between frames. */
 export function ownInput(spec: InputSpec): OwnInput {
   const own = { data: arrayFor(spec), padding: null };
   OWN_INPUTS.set(own.data, own);

@@ -1,4 +1,4 @@
-/** Reads the first argument of `createDetector`: a model file and a runtime, or a session and a config. */
+/** Reads the first argument of `createDetector`: a model with its runtime, or a session with a config. */
 import { isObject } from "../config/fields.ts";
 import { isModel } from "../config/model-config.ts";
 import { readModel } from "../config/model/model.ts";
@@ -9,7 +9,7 @@ import { checkOptions, namesOnly } from "../core/options.ts";
 import { isBytes, show } from "../core/tensor.ts";
 import type { Runtime, Session } from "./session.ts";
 
-/** The bytes of a model file, or its address for a page to fetch. */
+/** The bytes of a model file, or its URL, which is fetched. */
 export type ModelSource = Uint8Array | ArrayBuffer | string | URL;
 
 /** A network for a detector. */
@@ -18,7 +18,7 @@ export type DetectorSource<Opened> =
       /** The network's own file, ONNX or TFLite. */
       readonly model: ModelSource;
       readonly runtime: Runtime<Uint8Array>;
-      /** Config as for `createDecoder`. Default: the statements of the file. */
+      /** Config as for `createDecoder`. Default: the facts that the model file states. */
       readonly config?: unknown;
     }
   | {
@@ -34,16 +34,16 @@ export type DetectorSource<Opened> =
       readonly config: unknown;
     };
 
-/** A second network with its options. It gives points for the crop of each object that the detector finds. */
+/** A second network with its options. It finds keypoints in the crop of each detected object. */
 export type PointsSource<Opened> = DetectorSource<Opened> & { readonly options?: DetectorOptions };
 
-/** Options of `createDetector`: those of `createDecoder`, and these. */
+/** Options of `createDetector`, in addition to the options of `createDecoder`. */
 export interface DetectorOptions extends Omit<DecoderOptions, "outputs"> {
-  /** Count of runs on a blank image before the detector is ready: first runs are slow. Default 1. */
+  /** Count of runs on a blank image before the detector is ready, since a runtime's first runs are slow. Default 1. */
   readonly warmUp?: number;
   /**
-   * Largest count of objects whose points are computed, the best first. Only with `points`. While that many objects are
-   * tracked, `detectAll` does not run the detector. Default: no limit.
+   * Largest count of objects whose keypoints are computed, the best first. Only with `points`. While this many objects
+   * are tracked, `detectAll` does not run the detector. Default: no limit.
    */
   readonly most?: number;
   /**
@@ -53,10 +53,10 @@ export interface DetectorOptions extends Omit<DecoderOptions, "outputs"> {
   readonly reuse?: boolean;
 }
 
-/** Fields of the first argument. `options` belongs to `points`, the second network. */
+/** Fields of the first argument. Only `points`, the second network, has `options` among its fields. */
 const SOURCE = /* @__PURE__ */ namesOnly("model", "runtime", "session", "config", "points", "options");
 
-/** Returns the config, and a function that opens the network. Reads a model file for the config in it. */
+/** Returns the config, and a function that opens the network. Without a config, takes it from the model file. */
 export async function readSource<Opened>(source: DetectorSource<Opened>): Promise<Source> {
   if (typeof source !== "object" || source === null || !("session" in source || "model" in source))
     return refuse("createDetector", show(source), "{ model, runtime } or { session, config }");
@@ -102,7 +102,7 @@ export async function readSource<Opened>(source: DetectorSource<Opened>): Promis
   };
 }
 
-/** Throws a TensorError for an object that no adapter made, such as an ONNX Runtime session itself. */
+/** Throws a TensorError for an object that lacks methods of `Session`, such as an ONNX Runtime session itself. */
 function checkSession(what: string, session: Session | null | undefined): void {
   const members = ["inputs", "createLane", "close"] as const;
   const lacks = members.filter((name) => (session as Partial<Session> | null)?.[name] === undefined);
@@ -118,7 +118,7 @@ function checkSession(what: string, session: Session | null | undefined): void {
 interface Source {
   readonly open: () => Promise<Session>;
   readonly config: unknown;
-  /** The statements of the network's file. `null` if the file is unknown. */
+  /** The facts that the network's file states. `null` if the file is unknown. */
   readonly file: Model | null;
 }
 

@@ -1,4 +1,4 @@
-/** Adapter for TensorFlow.js: graph and layers models on any of its backends. */
+/** Adapter for TensorFlow.js: graph models and layers models on any backend. */
 import { TensorError } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import type { SlotArray, TensorInput } from "../core/tensor.ts";
@@ -38,10 +38,10 @@ export interface Tf {
 }
 
 /**
- * Runs models of TensorFlow.js. The backend copies the picture. On the backend "wasm", the decoder reads the outputs in
- * the backend's memory. Other backends make an array of each output.
+ * Runs models of TensorFlow.js. The backend copies the picture. On the backend "wasm", the decoder reads the outputs
+ * directly in the backend's memory. Other backends copy each output to a new array.
  * @param tf the module: `import * as tf from "@tensorflow/tfjs"`
- * @param options `executeAsync`: for networks with operators whose shapes depend on data, such as suppression
+ * @param options `executeAsync`: needed for networks with operators whose output shapes depend on data, such as NMS
  * @example
  * import * as tf from "@tensorflow/tfjs-core";
  * import "@tensorflow/tfjs-backend-wasm";
@@ -63,7 +63,7 @@ export function tfjs(tf: Tf, options: { readonly executeAsync?: boolean } = {}):
       return {
         // On "wasm", outputs are valid only until the next run, which may move the backend's memory.
         overlaps: tf.getBackend() !== "wasm",
-        // TensorFlow.js holds bytes as int32.
+        // Report int32 as uint8: TensorFlow.js has no type for bytes and stores them as int32.
         inputs: model.inputs?.map(({ name, shape = null, dtype = null }) => ({
           name,
           dims: shape,
@@ -76,7 +76,7 @@ export function tfjs(tf: Tf, options: { readonly executeAsync?: boolean } = {}):
   };
 }
 
-/** TensorFlow.js' name of each element type that the input for the picture can have. */
+/** TensorFlow.js's name of each supported element type of the picture's input. */
 const TYPES: { readonly [type: string]: string } = { f32: "float32", u8: "int32" };
 
 function laneOf(tf: Tf, model: TfModel, { dims, type, ...spec }: InputSpec, isAsync: boolean): Lane {
@@ -85,7 +85,7 @@ function laneOf(tf: Tf, model: TfModel, { dims, type, ...spec }: InputSpec, isAs
   const input = ownInput({ dims, type, ...spec });
   let tensors: TfTensor[] = [];
 
-  /** Returns a view of the memory of the backend "wasm", valid until the next tensor; a copy on others. */
+  /** Returns a view of the backend's memory on "wasm", valid until the next tensor is made. Else returns a copy. */
   const read = async (tensor: TfTensor): Promise<SlotArray> => {
     const backend = tf.backend() as { typedArrayFromHeap?(tensor: TfTensor): SlotArray };
     const view = tf.getBackend() === "wasm" ? backend.typedArrayFromHeap?.(tensor) : undefined;

@@ -3,7 +3,7 @@ import { TensorError } from "../core/errors.ts";
 import type { SlotArray, TensorInput } from "../core/tensor.ts";
 import { type Lane, type Runtime, type Session, checkModule } from "./session.ts";
 
-/** A tensor of the interpreter. `data` is a view of its memory. */
+/** A tensor of the interpreter. `data` returns a view of the interpreter's memory. */
 export interface TfliteTensor {
   readonly name: string;
   /** Sizes as text: "1,640,640,3". */
@@ -29,8 +29,8 @@ export interface Tflite {
 export type TfliteModel = object;
 
 /**
- * Runs networks by @tensorflow/tfjs-tflite. The picture is written into the interpreter's memory. The decoder copies
- * the values that it reads of the outputs there.
+ * Runs networks by @tensorflow/tfjs-tflite. The picture is written into the interpreter's memory. From the outputs in
+ * that memory, the decoder copies only the values that it reads.
  * @param module the module: `import * as tflite from "@tensorflow/tfjs-tflite"`
  * @param options options of `loadTFLiteModel`, for instance `{ numThreads: 4 }`
  * @example
@@ -61,7 +61,7 @@ export function tflite(module: Tflite, options: object = {}): Runtime<Uint8Array
   };
 }
 
-/** Returns bytes as an ArrayBuffer that holds nothing else. */
+/** Returns an ArrayBuffer that holds exactly these bytes. Copies only if necessary. */
 function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): ArrayBuffer {
   const isWhole = byteOffset === 0 && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer;
   return isWhole ? buffer : (buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer);

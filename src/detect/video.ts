@@ -1,7 +1,7 @@
 /**
- * Reads the planes of a video frame through WebCodecs, without a canvas. The frame is a `VideoFrame`, or the one that a
- * `<video>` shows. `PixelReader` draws on its canvas instead if the browser lacks WebCodecs, or if the frame is turned
- * or scaled.
+ * Reads the pixels of a video frame through WebCodecs, without a canvas. The frame is a `VideoFrame`, or the current
+ * frame of a `<video>`. `PixelReader` draws on its canvas instead if the browser lacks WebCodecs, or if the frame is
+ * rotated or scaled.
  */
 import { FRAME_MEMORIES, type FrameMemory, type ImageFormat, type ImageInput } from "../decode/prepare.ts";
 
@@ -27,10 +27,10 @@ interface Video {
   addEventListener?(name: string, listener: () => void, options: { readonly once: true }): void;
 }
 
-/** Names of the colour matrix BT.601, with which the kernel converts planes. */
+/** WebCodecs' names of the colour matrix BT.601, the only one with which the kernel converts planes. */
 const BT601: readonly unknown[] = ["smpte170m", "bt470bg"];
 
-/** Options that ask for RGBA. Browsers that cannot convert do not read the property `format`, and copy the planes. */
+/** Options that ask for RGBA. A browser that cannot convert never reads `format`, and would copy the planes. */
 class AsRgba {
   isFormatRead = false;
   readonly colorSpace = "srgb";
@@ -41,15 +41,15 @@ class AsRgba {
   }
 }
 
-/** Reads frames into memory that each frame reuses. */
+/** Reads frames into one memory, which the next frame overwrites. */
 export class VideoReader {
   readonly #memory: FrameMemory = { bytes: new Uint8Array(0), kept: null };
   readonly #asRgba = new AsRgba();
   #last: ImageInput = { data: this.#memory.bytes, width: 0, height: 0 };
-  /** False after the browser failed to read a frame, since it lacks a function. */
+  /** False after the browser failed to read a frame. Then every frame is drawn on a canvas. */
   #works = true;
 
-  /** Returns the pixels of a frame, or of the frame that a video shows. Returns null if only a canvas can read them. */
+  /** Returns the pixels of a frame, or of a video's current frame. Returns null if only a canvas can read them. */
   async read(image: object): Promise<ImageInput | null> {
     if (isVideo(image) && image.seeking) await endOfSeeking(image);
     const { VideoFrame: Open } = globalThis as { VideoFrame?: new (video: object) => VideoPicture };
@@ -64,7 +64,7 @@ export class VideoReader {
       this.#works = false;
       return null;
     } finally {
-      // Close only frames that were opened here. Others belong to the caller.
+      // Close only a frame that was opened here. A `VideoFrame` of the caller stays open.
       opened?.close();
     }
   }
@@ -72,7 +72,7 @@ export class VideoReader {
   async #copy(frame: VideoPicture): Promise<ImageInput | null> {
     const { displayWidth: width, displayHeight: height } = frame;
     const format = formatOf(frame);
-    // Let the browser convert frames of another matrix or range.
+    // Let the browser convert every frame for which `formatOf` returns "rgba".
     const options = format === "rgba" ? this.#asRgba : {};
     const size = frame.allocationSize(options);
     if (format === "rgba" && !this.#asRgba.isFormatRead) return null;
@@ -94,24 +94,24 @@ const isVideo = (image: object): image is Video => "videoWidth" in image;
 /** True unless a `<video>` has no frame yet. */
 export const hasFrame = (video: object): boolean => !("readyState" in video) || Number(video.readyState) >= 2;
 
-/** Waits until a video has sought to its new position, or fails. Until then the video has no frame. */
+/** Waits until a video has reached its new position, or has failed. While it seeks, the video has no frame. */
 const endOfSeeking = (video: Video): Promise<void> =>
   new Promise((resolve) => {
     for (const name of ["seeked", "emptied", "error"])
       video.addEventListener?.(name, resolve, { once: true });
   });
 
-/** True if the frame's bytes are the picture that the page shows: not turned, cut or scaled. */
+/** True if the frame's bytes are the picture that the page shows: not rotated, flipped, cut or scaled. */
 function isWhole(frame: VideoPicture, video: Video | null): boolean {
   const { visibleRect, displayWidth: width, displayHeight: height, rotation = 0, flip = false } = frame;
   if (rotation !== 0 || flip || visibleRect?.width !== width || visibleRect.height !== height) return false;
-  // Compare the sides: some browsers state no rotation, and give the frames of a turned video as filmed.
+  // Compare the sides: some browsers do not state the rotation of a video, and its frames come unrotated.
   return video === null || (video.videoWidth === width && video.videoHeight === height);
 }
 
 /**
- * Returns "i420" or "nv12" if the frame has that format, colours of BT.601 in video range, and even sides. Else returns
- * "rgba": planes of odd sides have other strides.
+ * Returns "i420" or "nv12" if the frame has that format, colours of BT.601 in video range, and even sides: planes with
+ * odd sides would have other strides. Else returns "rgba".
  */
 function formatOf({ format, colorSpace, displayWidth, displayHeight }: VideoPicture): ImageFormat {
   const isUsual = BT601.includes(colorSpace.matrix) && colorSpace.fullRange === false;

@@ -25,7 +25,7 @@ export interface WebNnGraph {
 }
 
 /**
- * Runs graphs of WebNN. The browser reads outputs into the decoder's memory, without a further copy.
+ * Runs graphs of WebNN. The browser writes outputs directly into the decoder's memory.
  * @param context the `MLContext` that the graph was built in
  * @example
  * import { createDetector, webnn } from "boxwright";
@@ -72,13 +72,13 @@ function arraysFor(outputs: WebNnGraph["outputs"]): Record<string, Slot> {
 
 function laneOf(context: MlContext, { graph, inputs, outputs }: WebNnGraph, spec: InputSpec): Lane {
   const input = ownInput(spec);
-  /** Memory for outputs that arrive while the decoder is busy. */
+  /** Memory for outputs if the decoder's slots are not available, such as while the decoder works. */
   let own: Record<string, Slot> | null = null;
   for (const { name, data } of spec.constants ?? [])
     context.writeTensor(inputs[name] as never, data as never);
   return {
     input: () => input.data,
-    // Two lanes can share the tensors of the graph: a context runs its commands in order.
+    // Two lanes may share the tensors of the graph, since a context runs its commands in order.
     run: async (slots) => {
       context.writeTensor(inputs[spec.name] as never, input.data as never);
       context.dispatch(graph as never, inputs as never, outputs as never);

@@ -76,7 +76,7 @@ const USUAL_SMALL = 320;
 /** Usual width of an input that is not square, in pixels. */
 const USUAL_WIDTH = 640;
 
-/** Returns the likeliest input size with this many rows, `each` per cell. Prefers squares. Returns `null` if none fits. */
+/** Returns the likeliest input size with this many rows, `each` per cell, a square if possible. `null`: none fits. */
 export function sizeOfRows(rows: number, each: number): readonly [number, number] | null {
   // Prefer the larger input: 2125 rows are the cells of 320 pixels at strides 8 to 64, or of 160 pixels at strides 4 to
   // 32.

@@ -162,7 +162,7 @@ function withoutExtras(asked: Asked, [best]: readonly Proposal[]): Asked {
   return { ...asked, tensors: asked.tensors.filter(({ name }, i) => !isExtra(name, i)) };
 }
 
-/** True if the rows are so surely the cells of an input that names of undecodable networks (`otherByName`) do not count. */
+/** True if the rows are surely the cells of a known input, so that the names in `otherByName` do not count. */
 const isCertain = ({ points, match: { form } }: Proposal): boolean =>
   points >= 7 && ["cells", "anchors"].includes(form.rows);
 

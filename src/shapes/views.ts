@@ -1,4 +1,4 @@
-/** The ways to see one tensor by its shape: as rows, as a map or as a list. The meaning of channels is not used here. */
+/** The ways to see one tensor by its shape: as rows, as a map or as a list, whatever its channels mean. */
 import type { ElementType } from "../core/tensor.ts";
 
 /** Name, shape and element type of a tensor. Unknown dimensions are `null`. */

@@ -1,4 +1,4 @@
-/** Table of the channels of each form. Gives heads their channels, refusals their shapes, and the possible class counts. */
+/** Table of the channels of each form. Readers of heads, error messages and guesses of class counts use the table. */
 import type { ExportName, FamilyTraits } from "../core/family.ts";
 
 /**
@@ -16,7 +16,7 @@ export interface TensorParts {
 export interface Way {
   readonly see: "rows" | "maps";
   readonly tensors: readonly TensorParts[];
-  /** Possible counts of anchors or priors per cell, the usual first. Each has the channels of `tensors`. Absent: one. */
+  /** Possible counts of anchors or priors per cell, the usual first. Each one has these channels. Absent: one. */
   readonly each?: readonly number[];
 }
 

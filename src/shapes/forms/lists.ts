@@ -175,8 +175,8 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     "boxes:20x4 labels:20 scores:20 masks:20x1x480x640",
     { task: "segment", isNamed: true, beside: /^image_size$/i },
   ),
-  // torchvision's detectors, whose class id 0 is the background. Allow, but do not read, the keypoints of Keypoint
-  // R-CNN and Detectron2's `image_size`.
+  // torchvision, and TensorFlow's Object Detection API except TFLite: class id 0 is the background. Allow, but do not
+  // read, the keypoints of Keypoint R-CNN and Detectron2's `image_size`.
   finished(["boxes"], NAMED, 2, "boxes:100x4 labels:100 scores:100", {
     isNamed: true,
     beside: /^keypoint|^image_size$/i,
@@ -389,7 +389,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     "output:1x80x5x100",
     { kind: "packed" },
   ),
-  // A HailoRT buffer of floats has a count and rows for each class. A buffer of bytes has one count, then rows with ids.
+  // A HailoRT buffer: as floats, a count and rows for each class; as bytes, one count, then rows with class ids.
   form(
     "any",
     ["hailo-nms"],
