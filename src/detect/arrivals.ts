@@ -56,7 +56,7 @@ export class Arrivals {
     });
   }
 
-  /** Resolves to the `Arrival` that settles next. Throws the signal's reason after an abort, or `STOPPED` after `stop`. */
+  /** Resolves to the next settled `Arrival`. Throws the signal's reason after an abort, or `STOPPED` after `stop`. */
   async next(): Promise<unknown> {
     while (this.#settled.length === 0 && !this.#signal?.aborted && !this.#isStopped)
       await new Promise<void>((resolve) => (this.#wake = resolve));

@@ -38,7 +38,7 @@ export function inInputPixels(config: Config): Config {
 }
 
 /**
- * Returns the config with the runtime's and the file's facts about the input. The config's own `prepare` overrides them.
+ * Returns the config with the facts of runtime and file about the input. The config's own `prepare` overrides them.
  * @throws ConfigError if the config states another input size than the network
  */
 export function withInput(config: Config, { name, dims, type }: SessionTensor, file: Model | null): Config {

@@ -78,7 +78,7 @@ export class VideoReader {
     if (format === "rgba" && !this.#asRgba.isFormatRead) return null;
     const memory = this.#memory;
     const { width: lastWidth, height: lastHeight, format: lastFormat } = this.#last;
-    // A second frame of the same kind means a stream. Reserve memory for it in the kernel.
+    // A second frame of the same size and format means a stream. Then let the kernel reserve memory for its frames.
     if (lastWidth === width && lastHeight === height && lastFormat === format)
       FRAME_MEMORIES.set(memory.bytes, memory);
     else Object.assign(memory, { bytes: new Uint8Array(size), kept: null });

@@ -10,9 +10,9 @@ import type { CountedQuery } from "./query.ts";
 /** Largest number of anchors that a map may have. */
 const MAX_ANCHORS = 16;
 
-/** A tensor whose channels may hold the anchors of a map. */
+/** A match of a tensor whose channels may hold all anchors of a map. */
 interface AnchorMap extends TensorMatch {
-  /** True if objectness is the score: there is one class and no class channel. */
+  /** True if objectness is the only score: there is one class and no class channel. */
   readonly alone: boolean;
   readonly count: number;
   /** Step from anchor to anchor, in elements. */
@@ -30,16 +30,16 @@ interface AnchorPart extends AnchorMap {
   readonly xyScale: number;
 }
 
-/** Reads anchor heads. The config states the anchors. */
+/** Returns the interpretations as anchor heads. The config must state the anchors. */
 export function anchorMaps(query: CountedQuery, specs: Specs): Interpretation[] {
   const sets = query.anchorSets ?? [];
   const fits = fitted(sets, specs, candidates(query, specs));
-  // Give up if an anchor set fits no map: an output is missing, and its boxes would be lost.
+  // Give up if an anchor set fits no map: an output must be missing, and its objects would not be detected.
   if (!sets.every(({ side }) => side === null || fits.some(({ view }) => view.w === side))) return [];
   return levels(specs, fits, ({ anchors }) => anchors).map((matches) => readMaps(query, matches));
 }
 
-/** True if a tensor lists the anchors inside each cell. Such maps hold x and y without a sigmoid. */
+/** True if a tensor has the anchors inside each cell. The x and y of such maps are raw, before the sigmoid. */
 const hasAnchorsInside = ({ view }: TensorMatch): boolean => view.layout === "NhwAK";
 
 /** Returns the layouts with a dimension for the anchors. ncnn joins height and width: [A,h*w,K]. */
@@ -52,7 +52,7 @@ const withAnchors =
     return [{ batch: 1, cells, channel: 1, cell: k, layout: "NAhwK", w: grid.w, h: grid.h }];
   };
 
-/** Returns every tensor whose channels can hold anchors, each with a task's channels after its own. */
+/** Returns every match of a tensor with anchors. A task's channels follow the other channels of each anchor. */
 function candidates(query: CountedQuery, specs: Specs): AnchorMap[] {
   const { classes, traits } = query;
   const ignored = traits.ignored ?? 0;
@@ -60,7 +60,7 @@ function candidates(query: CountedQuery, specs: Specs): AnchorMap[] {
   const extraOf = ({ box }: TensorMatch): number => specs[box.tensor].extra ?? 0;
   return (classes === 1 ? [6 + ignored, 5] : [5 + classes + ignored]).flatMap((channels) =>
     Array.from({ length: MAX_ANCHORS + 1 }, (_, n) => {
-      // With a count of 0, the anchors have a dimension of their own.
+      // n = 0 stands for tensors in which the anchors have a separate dimension.
       const all = mine.map(({ extra = 0, ...spec }) => ({ ...spec, extra: extra * (n || 1) }));
       const matches = matchOne(all, n > 0 ? maps : withAnchors(query), {
         count: channels * (n || 1),
@@ -80,11 +80,11 @@ function candidates(query: CountedQuery, specs: Specs): AnchorMap[] {
   );
 }
 
-/** Assigns anchors to each map by its width, its name, or its place among maps of one order, by size. */
+/** Assigns an anchor set to each map: by the map's width, by the output's name, or by the rank of the map's size. */
 function fitted(sets: readonly AnchorSet[], specs: Specs, maps: readonly AnchorMap[]): FittedMap[] {
   return byLayout(maps).flatMap((mates) => {
     const widths = [...new Set(mates.map(({ view }) => view.w))].sort((a, b) => b - a);
-    // If the config states widths, ignore maps of other widths.
+    // Assign by rank only if the config states no widths, and has as many anchor sets as there are map sizes.
     const isRanked = sets.length === widths.length && sets.every(({ side }) => side === null);
     return mates.flatMap((map) => {
       const { w } = map.view;
@@ -97,7 +97,7 @@ function fitted(sets: readonly AnchorSet[], specs: Specs, maps: readonly AnchorM
   });
 }
 
-/** Returns the interpretation of fitted maps, largest first. */
+/** Returns the interpretation of maps with anchors. `matches` has the largest map first. */
 function readMaps(query: CountedQuery, matches: readonly FittedMap[]): Interpretation {
   const { traits, inputSize: stated } = query;
   const inCells = traits.anchorUnit === "cells";
@@ -171,7 +171,7 @@ const anchorFields =
     };
   };
 
-/** First anchors of published networks: YOLOv5, YOLOv3 and its tiny ones, YOLOv4 and v7, Yolo-Fastest 1.1. */
+/** The two smallest anchors of YOLOv5 and YOLOv3, of YOLOv3-tiny, of YOLOv4 and YOLOv7, and of Yolo-Fastest 1.1. */
 const PUBLISHED = ["10,13,16,30", "10,14,23,27", "12,16,19,36", "12,18,37,49"];
 
 /** True if the smallest anchors match those of a published network only with width and height swapped. */
@@ -185,7 +185,7 @@ function isSwapped(matches: readonly FittedMap[]): boolean {
   );
 }
 
-/** Returns notes about anchors in a strange unit or order. `size`: input of anchors in pixels; `null`: in cells. */
+/** Returns notes about anchors in an unlikely unit or order. `size`: input size in pixels; `null`: anchors in cells. */
 function strangeAnchors(
   { family }: CountedQuery,
   matches: readonly FittedMap[],

@@ -1,4 +1,4 @@
-/** Finds tensors whose last two axes are exchanged. Either the network was transposed, or the stated dims are wrong. */
+/** Finds tensors with exchanged last two axes: the network outputs them transposed, or the stated dims are wrong. */
 import { list, type TensorSpec } from "../core/tensor.ts";
 import { classCounts, MOST_CLASSES } from "./exports.ts";
 import type { Specs } from "./head.ts";
@@ -10,7 +10,7 @@ const turnedSpec = (spec: TensorSpec): TensorSpec => ({
   dims: [...spec.dims.slice(0, -2), ...spec.dims.slice(-2).reverse()],
 });
 
-/** Returns advice to exchange the last two axes of some tensors, `null` if that would not help. */
+/** Returns advice to exchange the last two axes of some tensors, or `null` if the tensors would not fit then either. */
 export function exchangedAxes(query: HeadQuery, specs: Specs): string | null {
   if (readsAll(query, specs)) return null;
   const mayTurn = specs.map(
@@ -30,7 +30,7 @@ export function exchangedAxes(query: HeadQuery, specs: Specs): string | null {
   return null;
 }
 
-/** True if the query would read all of the tensors. Tries any class count if the query states none. */
+/** True if some interpretation uses all tensors. Tries every possible class count if the query states none. */
 function readsAll(query: HeadQuery, specs: Specs): boolean {
   const dims = specs.flatMap((spec) => spec.dims);
   const counts = query.classes === null ? classCounts(query.traits, dims, MOST_CLASSES) : [query.classes];

@@ -1,4 +1,4 @@
-/** Builds an interpretation from matches: one head for each match. A reading adds fields to the heads. */
+/** Builds an interpretation from matches, with one head for each match. Readers add fields to the heads. */
 import type { BoxFormat } from "../config/types.ts";
 import type { ScoreForm } from "../core/family.ts";
 import type { ReadingName } from "../core/readings.ts";
@@ -11,22 +11,22 @@ import type { HeadQuery } from "./query.ts";
 
 const ONES = [1, 1] as const;
 
-/** Function that returns the fields that a reading adds to a head. `logits`: true if scores are raw. */
+/** Function that returns the fields that a reader adds to a head. `logits`: true if scores are raw. */
 export type HeadFields<M = TensorMatch> = (match: M, logits: boolean) => Partial<HeadDraft>;
 
-/** An interpretation before it is built: its matches, and everything else that their heads need. */
+/** An interpretation before it is built: its matches, and everything else from which heads are made. */
 export interface Reading<M extends TensorMatch = TensorMatch> {
   readonly name: ReadingName;
-  /** Description of the contents of the tensors, for people. */
+  /** Contents of the tensors, in words for messages. */
   readonly title: string;
-  /** Form of the scores if the config states none. `null`: probabilities, as the network applied the sigmoid. */
+  /** Form of the scores if the config states none. `null`: always probabilities, whatever the config states. */
   readonly usual: ScoreForm | null;
   readonly fields: HeadFields<M>;
-  /** The matches: whole maps or tensors. */
+  /** The matches, each a whole map or tensor. */
   readonly matches: readonly TensorMatch[];
-  /** Parts of the matches if one match makes several heads, such as anchors, or maps in one tensor of rows. */
+  /** One entry per head, if a match makes several heads: one per anchor, or per map in a tensor of rows. */
   readonly parts?: readonly M[];
-  /** Indices of more tensors that the reading uses. */
+  /** Indices of used tensors beside those of the matches, such as class ids. */
   readonly alsoUses?: readonly number[];
   readonly notes?: readonly string[];
   /** Class count for a query without one. */
@@ -37,7 +37,7 @@ export interface Reading<M extends TensorMatch = TensorMatch> {
   readonly awaits?: number;
 }
 
-/** Returns the interpretation of a reading: one head per match, or per part. */
+/** Returns the interpretation of a reading, with one head per part. Default parts: the matches. */
 export function buildInterpretation<M extends TensorMatch = TensorMatch>(
   query: HeadQuery,
   reading: Reading<M>,
@@ -66,7 +66,7 @@ export function buildInterpretation<M extends TensorMatch = TensorMatch>(
   };
 }
 
-/** Counts, for each map, those of its size in earlier tensors: outputs come in the order of strides. */
+/** Sets `earlier` of each map to the count of earlier tensors of its size: outputs come in the order of strides. */
 const countEarlier = <M extends TensorMatch>(parts: readonly M[]): M[] =>
   parts.map((part, i) => {
     const { w, h, earlier } = part.view;
@@ -80,7 +80,7 @@ const countEarlier = <M extends TensorMatch>(parts: readonly M[]): M[] =>
 /** Returns the column for a tensor that holds only one value per row. */
 export const columnOf = (tensor: number): Column => ({ tensor, offset: 0, channel: 1, cell: 1 });
 
-/** A head without cells. A reader states what its network has. */
+/** Defaults of a head's fields. Readers override what differs. */
 export const PLAIN = {
   cells: 0,
   kind: "grid",
@@ -109,7 +109,7 @@ export const PLAIN = {
   variances: [1, 1, 1, 1],
 } as const satisfies Omit<HeadDraft, "about" | "origin">;
 
-/** Returns the head of a match. `own` overrides the defaults of a grid. */
+/** Returns the head of a match. `own` overrides the defaults. */
 function buildHead(
   query: HeadQuery,
   match: TensorMatch,
@@ -119,7 +119,7 @@ function buildHead(
   const { box, view } = match;
   const scoreFn = logits ? "sigmoid" : "none";
   const enters = query.traits.objectness;
-  // Ignore objectness: since its pull request 1911, depthai-core uses only the class score for YOLOv6 r1.
+  // Ignore objectness as depthai-core does: since its pull request 1911, it scores YOLOv6 r1 by the class alone.
   const objectness = enters === "gate" && query.ruleSet === "depthai" ? null : match.objectness;
   const product = objectness !== null && query.product && enters !== "gate";
   const side = box.channel * (own.bins || 1);
@@ -146,7 +146,7 @@ function buildHead(
   };
 }
 
-/** Returns an interpretation for each match. */
+/** Returns a separate interpretation for each match. */
 export const each = (
   query: HeadQuery,
   reading: Omit<Reading, "matches">,
@@ -159,11 +159,11 @@ export function unitOf(query: HeadQuery, { view }: TensorMatch): Head["unit"] {
   return view.w ? [1 / w, 1 / h] : ONES;
 }
 
-/** Returns the box channels of a format that writes y before x. */
+/** Returns `boxChannels` with x and y exchanged if the format has y before x, else no field. */
 export const yFirst = (format: BoxFormat | null, { box: { channel: c } }: TensorMatch): Partial<HeadDraft> =>
   format === "yxyx" || format === "cycxhw" ? { boxChannels: [c, 0, 3 * c, 2 * c] } : {};
 
-/** Fields of a head for each format of decoded boxes. */
+/** Kind of a head for each format of decoded boxes. */
 const BOX_KINDS: { readonly [F in BoxFormat]: Head["kind"] } = {
   cxcywh: "centre",
   cycxhw: "centre",
@@ -175,7 +175,7 @@ const BOX_KINDS: { readonly [F in BoxFormat]: Head["kind"] } = {
 const usualFormat = ({ boxFormat, traits }: HeadQuery): BoxFormat =>
   boxFormat ?? traits.decodedFormat ?? "cxcywh";
 
-/** Returns the fields for decoded boxes in `format`. `unit` is `null` if pixels need an unknown input size. */
+/** Returns the fields for decoded boxes in `format`. `unit` is `null` for pixels of an input of unknown size. */
 export const decodedBoxes =
   (query: HeadQuery, format: BoxFormat = usualFormat(query), more?: HeadFields): HeadFields =>
   (match, logits) => ({
@@ -188,9 +188,9 @@ export const decodedBoxes =
     ...more?.(match, logits),
   });
 
-/** Returns the fields of a head whose scores are a softmax over `count` logits from element `offset` on. */
+/** Returns the fields for a softmax over `count` logits from element `offset` on. Returns none unless `logits`. */
 export const softmax = (logits: boolean | undefined, offset: number, count: number): Partial<HeadDraft> =>
   logits ? { scoreFn: "softmax", softmax: { offset, count } } : {};
 
-/** Returns the tensors without the dims of tensor `at`, so that no reader uses that tensor. */
+/** Returns the tensors, with the dims of tensor `at` emptied so that no reader uses it. */
 export const without = (specs: Specs, at: number): Specs => blankExcept(specs, (_, i) => i !== at);

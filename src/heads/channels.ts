@@ -1,12 +1,12 @@
-/** Finds all ways in which a tensor can hold K channels, whatever these mean. Offsets and steps in elements. */
+/** Finds all layouts in which a tensor can hold K channels, whatever the channels mean. Steps are in elements. */
 import type { TensorSpec } from "../core/tensor.ts";
 import { volume } from "../core/tensor.ts";
 
-/** A column of a tensor: one value per cell. The value may be followed by further channels. */
+/** One value per cell of a tensor, such as the objectness. Offset and steps also locate the channels after it. */
 export interface Column {
   /** Index of the tensor. */
   readonly tensor: number;
-  /** Offset of cell 0. */
+  /** Offset of the value of cell 0. */
   readonly offset: number;
   /** Step from channel to channel. */
   readonly channel: number;
@@ -23,8 +23,8 @@ export const move = (column: Column, elements: number): Column => ({
 /** Returns the column moved by a count of channels. */
 export const beside = (column: Column, channels: number): Column => move(column, channels * column.channel);
 
-/** Storage order of a tensor. "NAhwK": anchors outermost, rows of K; "NhwAK": rows of K
- * for each anchor of a cell. "flat": all rows in one dimension. */
+/** Storage order of a tensor. "NAhwK": one map per anchor, with K last. "NhwAK": the anchors inside each cell, with K
+ * last. "flat": all rows in one dimension. */
 export type Layout = "NCHW" | "NHWC" | "CHW" | "HWC" | "NAhwK" | "NhwAK" | "rows" | "planes" | "flat";
 
 /** One possible layout of K channels in a tensor. */
@@ -40,17 +40,17 @@ export interface ChannelView {
   /** Width and height of a feature map in cells; 0 for rows. */
   readonly w: number;
   readonly h: number;
-  /** Count of maps of the head that have the same size and smaller strides. */
+  /** Count of the network's maps with the same size and smaller strides. */
   readonly earlier?: number;
 }
 
 /** Function that returns every layout of `k` channels in a tensor. */
 export type Views = (s: TensorSpec, k: number) => ChannelView[];
 
-/** Returns no layout: the network lacks this part. */
+/** Returns no layout, for a part that never has this layout. */
 export const none: Views = () => [];
 
-/** Returns the layouts as a feature map: [N,K,h,w], [N,h,w,K], each also without a batch. */
+/** Returns the layouts as a feature map: [N,K,h,w] and [N,h,w,K], or the same without N. */
 export const maps: Views = ({ dims, order }, k) => {
   const orderWord = order?.toUpperCase() ?? "";
   const batched = dims.length === 4;
@@ -69,7 +69,7 @@ export const maps: Views = ({ dims, order }, k) => {
   return views;
 };
 
-/** Returns the layouts as a map with rows of K per anchor: anchors outermost [N,A,h,w,K], or inside [N,h,w,A,K]. */
+/** Returns the layouts as a map with a dimension for the anchors: [N,A,h,w,K] or [N,h,w,A,K]. */
 export const fiveDims: Views = ({ dims, order }, k) => {
   const [batch, a, b, c, last] = dims;
   if (dims.length !== 5 || last !== k) return [];
@@ -81,10 +81,10 @@ export const fiveDims: Views = ({ dims, order }, k) => {
   return [outermost, inCells];
 };
 
-/** Returns the layouts as rows [N,R,K] and planes [N,K,R], also without a batch, and with dimensions of 1 anywhere. */
+/** Returns the layouts as rows [N,R,K] and planes [N,K,R], also without N, and with added dimensions of 1. */
 export const rows: Views = ({ dims, order }, k) => {
   let orderWord = order?.toLowerCase();
-  // Treat a storage order of maps as that of their cells in rows.
+  // Translate a stated order of maps: their cells are then planes or rows.
   if (dims.length === 4 && orderWord === "nchw") orderWord = "planes";
   if (dims.length === 4 && orderWord === "nhwc") orderWord = "rows";
   const views: ChannelView[] = [];
@@ -93,7 +93,7 @@ export const rows: Views = ({ dims, order }, k) => {
     // Dimensions of 1 may stand for a single row or for a single channel.
     const [a, b] =
       long.length > 2 ? [] : long.length > 1 ? long : k === 1 ? [...long, 1, 1] : [1, ...long, 1];
-    // For a single cell or channel, both orders are equal.
+    // With a single cell or channel, rows and planes are the same, so add only rows.
     if (b === k && (orderWord !== "planes" || a === 1 || k === 1))
       views.push({ batch, cells: a, channel: 1, cell: k, layout: "rows", w: 0, h: 0 });
     if (a === k && k !== 1 && b !== 1 && orderWord !== "rows")
@@ -101,14 +101,14 @@ export const rows: Views = ({ dims, order }, k) => {
   };
   if (dims.length > 2) add(dims[0], dims.slice(1));
   else if (dims.length > 1) {
-    // [R,K], or [N,R] of one channel
+    // Two dimensions: [R,K], or [N,R] for one channel.
     if (k === 1) add(dims[0], [dims[1]]);
     if (k !== 1 || (dims[1] === 1 && dims[0] !== 1)) add(1, dims);
   } else if (dims.length > 0) add(1, dims);
   return views;
 };
 
-/** Returns the layouts as rows, or as rows in one dimension: [1, R*K], Caffe's flattened outputs. */
+/** Returns the layouts as rows. If there are none, tries [1,R*K], as in Caffe's flattened outputs. */
 export const rowsOrFlat: Views = (s, k) => {
   const views = rows(s, k);
   const elements = volume(s.dims);

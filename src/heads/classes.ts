@@ -1,4 +1,4 @@
-/** Reads the scores of a classification: one for each class of the whole picture. */
+/** Reads the output of a classifier: one score per class for the whole picture. */
 import { volume } from "../core/tensor.ts";
 import { buildInterpretation, softmax } from "./build.ts";
 import type { Interpretation, Specs } from "./head.ts";
@@ -8,11 +8,11 @@ import { mayPlay } from "./match.ts";
 /** Prior box that covers the whole picture. */
 const WHOLE = /* @__PURE__ */ Float32Array.of(0.5, 0.5, 1, 1);
 
-/** Reads [N,C] and [N,C,1,1] as one cell with a score per class. The box is the picture: offset factors are 0. */
+/** Reads [N,C] and [N,C,1,1] as one cell with C scores. Its box is the whole picture, since all variances are 0. */
 export function classScores(query: HeadQuery, specs: Specs): Interpretation[] {
   return specs.flatMap(({ name, dims }, index) => {
     if (dims.length === 0 || !mayPlay(query, "scores", name)) return [];
-    // A single dimension is one picture.
+    // Treat [C] as the scores of one picture.
     const batch = dims.length === 1 ? 1 : dims[0];
     const classes = volume(dims) / batch;
     const isOneLong = dims.slice(dims.length === 1 ? 0 : 1).filter((d) => d !== 1).length <= 1;

@@ -1,4 +1,4 @@
-/** Finds the output with the count of valid rows in a finished list: by role, else by name, else by position. */
+/** Finds the output with the count of valid rows of a finished list: by role, else by name, else by its shape. */
 import { refuseFor } from "../core/errors.ts";
 import { list, type TensorSpec, volume } from "../core/tensor.ts";
 import type { Specs } from "./head.ts";
@@ -7,13 +7,13 @@ import { BOX_NAME } from "../shapes/ways.ts";
 import type { HeadQuery } from "./query.ts";
 
 const COUNT_NAME = /num|count|valid|total|^n$/i;
-/** Matches names that mean another part of a list. */
+/** Matches names of the other parts of a list. */
 const PART_NAME = /score|conf|prob|class|label|id/i;
 
-/** Returns a name without the number at its end. Names of a series share the rest. */
+/** Returns a name without the number at its end. Names such as "output_1" and "output_2" share this stem. */
 export const stemOf = (name: string): string => name.replace(/[-_:. ]?\d*$/, "");
 
-/** Returns the index of the tensor of counts, -1 for none. Throws for several, or if lists always have one. */
+/** Returns the index of the tensor of counts, or -1. Throws for several, or for none if the family always has one. */
 export function countAmong(query: HeadQuery, specs: Specs, classIds: number): number {
   const { dims } = specs[classIds];
   const images = dims.length > 1 ? dims[0] : 1;
@@ -45,7 +45,7 @@ export function countAmong(query: HeadQuery, specs: Specs, classIds: number): nu
   return specs.indexOf(candidates[0]);
 }
 
-/** True if only its position can identify a tensor: its name belongs to a series or means nothing. */
+/** True if the name may be a count's: the name belongs to a numbered series, or no other name means a part. */
 const mayBeCount = (spec: TensorSpec, specs: Specs): boolean =>
   specs.some((s) => s !== spec && stemOf(s.name) === stemOf(spec.name)) ||
   !specs.some((s) => s !== spec && (BOX_NAME.test(s.name) || PART_NAME.test(s.name)));

@@ -1,8 +1,8 @@
-/** Decides if maps hold distances in pixels or strides: mmdetection's RTMDet multiplies, mmyolo's does not. */
+/** Decides if distances are in pixels or strides: mmdetection's RTMDet multiplies by the stride, mmyolo's does not. */
 import type { HeadDraft } from "./head.ts";
 import type { HeadQuery } from "./query.ts";
 
-/** Names a unit of distances. */
+/** Unit of distances. */
 export type DistanceUnit = "pixels" | "strides";
 
 /** One map of distances and its stride in pixels. */
@@ -14,15 +14,15 @@ export interface DistanceMap {
 /** A typical distance in strides. In trained networks the median lies between a third and three times this value. */
 const TYPICAL = 2;
 
-/** Smallest distance of the values from the middle between both units for a decision, in powers of two. */
+/** Smallest `gap` for a decision. The gap is |log2(median / middle between both units)|. */
 const CLEAR = 1;
 
-/** Smallest such distance for a decision without doubt. The median is then at most 1.4 times a typical distance. */
+/** Smallest `gap` for a decision without a note about doubt. */
 const CERTAIN = 1.5;
 
 /**
- * Returns the unit that the values show, and whether a doubt remains. `null`: no unit, or the values lie between both
- * units.
+ * Returns the likelier unit of the values, and whether it is certain. Returns `null` if no values are known, or if they
+ * lie in the middle between both units.
  */
 export function unitByValues(
   { valuesOf }: HeadQuery,
@@ -46,10 +46,10 @@ export function unitByValues(
 /** Largest count of values to sort. The median of that many samples is as reliable as that of all values. */
 const MOST = 4095;
 
-/** Returns the median of the absolute values above zero, from samples of a large map; 0 if there are none. */
+/** Returns the median of the absolute values above zero, or 0. Samples large maps. */
 function medianOf(values: ArrayLike<number>): number {
   const sizes = Float64Array.from(values, Math.abs).filter((x) => x > 0 && x < Infinity);
-  // Take an odd step: an even one would skip some of the four distances of each cell.
+  // Take an odd step: an even step would never sample some of the four distances of a cell.
   const step = Math.ceil(sizes.length / MOST) | 1;
   const some = step > 1 ? sizes.filter((_, i) => i % step === 0) : sizes;
   some.sort();

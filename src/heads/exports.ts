@@ -25,29 +25,29 @@ import {
 } from "./rows.ts";
 import { boxesScores, offsetsOrBoxes, priorRows } from "./ssd.ts";
 
-/** A form of output tensors. `shapes/ways.ts` lists its channels. */
+/** A form of output tensors. `shapes/ways.ts` lists the channels of its tensors. */
 interface ExportForm<Q extends HeadQuery> {
   /** Returns every interpretation of the tensors in this form. */
   readonly read: (query: Q, specs: Specs) => Interpretation[];
-  /** Returns the shapes for an error, given those of its ways. Absent if the table of channels tells them. */
+  /** Returns the expected shapes for an error, given the shapes of the form's ways. Default: the latter. */
   readonly expected?: (query: Q, shapes: string) => string;
-  /** Returns the options that must be stated before the form can be read. */
+  /** Returns the options on which this form depends, as hints in errors. */
   readonly asks?: (query: HeadQuery) => readonly Hint[];
 }
 
-/** A form. `counted` is true if the reader needs the class count. */
+/** A form with its reader. `counted`: true if the reader needs the class count. */
 type Export =
   | ({ readonly counted: true } & ExportForm<CountedQuery>)
   | ({ readonly counted: false } & ExportForm<HeadQuery>);
 
-/** Returns the shape of the map of each anchor set, for an error. */
+/** Returns the expected shape of each anchor set's map, for an error. */
 function mapsWithAnchors({ anchorSets, classes }: CountedQuery): string {
   const sets = anchorSets ?? [];
   const shapes = sets.map(({ anchors, side }) => `[1,${anchors.length} x (5+${classes}),h,${side ?? "w"}]`);
   return `${shapes.join(", ") || "maps"} (anchors: got ${sets.length || "none"}, one list for each map)`;
 }
 
-/** Returns the end of an error. For rows that are the cells of all maps, the text states the row count N. */
+/** Returns the end of an error about rows of all cells: the row count N of the input, or advice to state the input. */
 const withInput = (query: HeadQuery): string =>
   query.inputSize
     ? `N = ${cellsOf(gridsOf(query, [8, 16, 32]))} for inputSize ${query.inputSize.join("x")}`
@@ -74,7 +74,7 @@ function finishedShapes({ traits, boxFormat }: HeadQuery): string {
     .join("; ");
 }
 
-/** Returns the shapes of boxes and scores of a network with queries. One score column may not be a class. */
+/** Returns the shapes of a network with queries, for an error. One score column may be no class. */
 function queryShapes({ classes, labels, traits }: CountedQuery, shapes: string): string {
   const [all, oneMore] = shapes.split("; ");
   if (traits.everyColumn) return all;
@@ -102,7 +102,7 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
   "point-maps": { counted: true, read: pointMaps },
   "point-rows": {
     counted: true,
-    // If a box format is stated, the network decoded the boxes.
+    // A stated box format means that the network has decoded the boxes.
     read: (query, specs) => (query.boxFormat ? objectnessRows : pointRows)(query, specs),
     expected: (query, shapes) => `${shapes}, ${withInput(query)}`,
     asks: asksInput,
@@ -185,7 +185,7 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
   },
 };
 
-/** Returns the shapes of an export for an error. Returns an empty list if they depend on an unknown class count. */
+/** Returns the expected shapes of a form, for an error. Returns none if they depend on an unknown class count. */
 export function shapesOfExport(query: HeadQuery, name: ExportName): string[] {
   const ways = waysOf(name, query.traits);
   const shapes = ways.map((way) => shapesOf(way, query.classes, query.traits)).join("; ");
@@ -207,14 +207,14 @@ const wholeUpTo = (most: number, counts: readonly number[]): number[] =>
 const allWaysOf = (traits: FamilyTraits): readonly Way[] =>
   traits.exports.flatMap((name) => waysOf(name, traits));
 
-/** Returns the class counts, up to `most`, with which a dimension fits one of the family's exports. */
+/** Returns the class counts, up to `most`, with which one of the dimensions fits a form of the family. */
 export const classCounts = (traits: FamilyTraits, dimensions: readonly number[], most: number): number[] =>
   wholeUpTo(
     most,
     allWaysOf(traits).flatMap((way) => dimensions.flatMap((d) => classesIn(way, d, traits))),
   );
 
-/** Returns the channel counts, up to `most`, that a task may have added to rows of boxes in the family's exports. */
+/** Returns the channel counts, up to `most`, that a task may have added to the boxes in a form of the family. */
 export const addedCounts = (
   traits: FamilyTraits,
   dimensions: readonly number[],
@@ -223,11 +223,11 @@ export const addedCounts = (
 ): number[] =>
   wholeUpTo(
     most,
-    // If a part has its own tensor, it fills all channels of that tensor.
+    // Add each dimension itself, since a task's channels may fill a separate tensor.
     dimensions.flatMap((d) => [...allWaysOf(traits).flatMap((way) => addedIn(way, d, traits, classes)), d]),
   );
 
-/** True if a function returns at least one result. Functions that throw return none. */
+/** True if the function returns at least one result, false if it throws. */
 export function finds(read: () => readonly unknown[]): boolean {
   try {
     return read().length > 0;

@@ -1,4 +1,4 @@
-/** Finds the extra channels of heads, which a task reads besides the boxes. Only tasks use this file. */
+/** Finds the extra channels of heads, such as keypoints or mask coefficients. Only tasks use this file. */
 import { type ChannelView, type Column, type Views, beside, maps, move, rows } from "./channels.ts";
 import type { TensorSpec } from "../core/tensor.ts";
 import { cellsOf, gridsOf } from "../shapes/grids.ts";
@@ -21,7 +21,7 @@ export const columnOf = ({ index, channel, cell }: TensorView): Column => ({
   cell,
 });
 
-/** Returns the match of boxes and scores. A second tensor of scores holds objectness. `view`: cells of a map. */
+/** Returns the match of boxes and scores. If `scores` has a second tensor, it holds objectness. */
 export const matchOfViews = (
   boxes: TensorView,
   scores: readonly TensorView[],
@@ -45,7 +45,7 @@ export const matchOfViews = (
   objectness: scores.length > 1 ? columnOf(scores[1]) : null,
 });
 
-/** Returns the column that follows a head's own and ignored channels in the tensor of boxes. */
+/** Returns the column after a head's boxes, scores and ignored channels in the tensor of boxes. */
 function columnAfterHead(
   { box, bins, score, classes, classId, objectness }: HeadDraft,
   { traits: { ignored = 0 } }: HeadQuery,
@@ -56,7 +56,7 @@ function columnAfterHead(
   return mine.reduce((last, end) => (end.offset > last.offset ? end : last));
 }
 
-/** Returns the interpretation with `extra` in each head: the channels after the head's own in the tensor of boxes. */
+/** Returns the interpretation with `extra` in each head: the first channel after the head's own in the box tensor. */
 const withExtra = (query: HeadQuery, interpretation: Interpretation): Interpretation => ({
   ...interpretation,
   heads: interpretation.heads.map((head) => ({ ...head, extra: columnAfterHead(head, query) })),
@@ -67,9 +67,8 @@ const MAP_ORDERS = ["nchw", "nhwc"] as const;
 
 /**
  * Reads the tensors with all maps as NCHW, with all maps as NHWC, and in mixed orders. Returns the readings that use
- * the most tensors. Mixed orders are returned only if they use more tensors. This is needed since a map that is as wide
- * as it has channels fits both orders, although a network has one order for all its maps. Tensors with a stated order
- * keep that order.
+ * the most tensors, and prefers one order: a network has one order for all its maps, but a map whose width equals its
+ * channel count fits both orders. Tensors with a stated order keep that order.
  * @param read returns the readings of the given tensors
  */
 export function readInOneOrder<R extends Pick<Interpretation, "uses" | "heads">>(
@@ -77,7 +76,7 @@ export function readInOneOrder<R extends Pick<Interpretation, "uses" | "heads">>
   read: (specs: Specs) => readonly R[],
 ): readonly R[] {
   const isOpen = ({ dims, order }: Specs[number]): boolean => dims.length >= 3 && order === null;
-  // [1,R,K] is rows or planes, which have no order of maps.
+  // Exclude [1,R,K]: it is rows or planes, so NCHW and NHWC do not apply.
   const isOpenMap = (spec: Specs[number]): boolean =>
     isOpen(spec) && (spec.dims.length > 3 || spec.dims[0] !== 1);
   if (!specs.some(isOpenMap)) return distinct(mostUsed(read(specs)));
@@ -101,9 +100,9 @@ function mostUsed<R extends Pick<Interpretation, "uses">>(all: readonly R[]): re
 
 /**
  * Returns the interpretation with `extra` set in each head, for extra channels in separate tensors: one tensor with the
- * cells of all maps, or one tensor for each map. Returns `null` if no tensor fits, or if several do.
+ * cells of all maps, or one tensor for each map. Returns `null` if no choice or more than one choice of tensors fits.
  * @param channels count of the extra channels
- * @param mayHold true for the index of a tensor that may hold them
+ * @param mayHold true for the index of a tensor that may hold extra channels
  */
 export function joinExtra(
   interpretation: Interpretation,
@@ -112,7 +111,7 @@ export function joinExtra(
   mayHold: (index: number) => boolean,
 ): Interpretation | null {
   const { uses, batch, heads } = interpretation;
-  // A map has a head for each anchor. The channels of all anchors of a map lie in one tensor.
+  // A map has one head per anchor. One tensor holds the extra channels of all anchors of a map.
   const anchors = heads.length / new Set(heads.map(({ box }) => box.tensor)).size;
   const each = heads.every(({ origin }) => origin.anchor) ? anchors : 1;
   const views = specs.flatMap((spec, tensor) =>
@@ -126,14 +125,14 @@ export function joinExtra(
   return whole ?? joinTensorPerMap(interpretation, views, each, channels);
 }
 
-/** A part that a task adds to each box: channels after the others, or separate tensors. */
+/** A part that a task adds to each box: further channels of the box tensor, or separate tensors. */
 export interface AddedPart {
   readonly channels: number;
-  /** Names of the part's tensors in the option `roles`. `null`: any tensor may be the part. */
+  /** Names of the part's tensors, from the option `roles`. `null`: any tensor may be the part. */
   readonly names: readonly string[] | null;
   /** Returns the readings of the boxes. Default: `interpret`. */
   readonly readBoxes?: (specs: Specs) => readonly Interpretation[];
-  /** The tensors in the form for reading the part, in the same order. Default: unchanged. */
+  /** The same tensors with the shapes in which the part is read. Default: unchanged. */
   readonly seen?: Specs;
 }
 
@@ -141,14 +140,14 @@ const planar: Views = (spec, k) => maps(spec, k).filter(({ cell }) => cell === 1
 const interleaved: Views = (spec, k) => maps(spec, k).filter(({ cell }) => cell !== 1);
 const anyView: Views = (spec, k) => [...maps(spec, k), ...rows(spec, k)];
 
-/** Returns the boxes with a task's part as `extra`: after the other channels, unless own tensors use more of all. */
+/** Returns the boxes with a task's part as `extra`, from the box tensor or separate tensors, whichever uses more. */
 export function readAdded(query: HeadQuery, specs: Specs, part: AddedPart): readonly Interpretation[] {
   const { channels, names, readBoxes = (tensors) => interpret(query, tensors), seen = specs } = part;
   const fused = names
     ? []
     : readBoxes(specs.map((spec) => ({ ...spec, extra: channels }))).map((one) => withExtra(query, one));
   const join = (boxes: Specs, holds: readonly boolean[]): readonly Interpretation[] =>
-    // Read boxes only if some tensors are not the part's.
+    // Skip if every tensor may be the part, so that none is left for the boxes.
     holds.some((held, i) => held && boxes.some(({ dims }, k) => k !== i && dims.length > 0))
       ? readBoxes(boxes).flatMap((one) => joinExtra(one, seen, channels, (i) => holds[i]) ?? [])
       : [];
@@ -156,7 +155,7 @@ export function readAdded(query: HeadQuery, specs: Specs, part: AddedPart): read
   const kinds = names
     ? [seen.map(({ name }) => names.includes(name))]
     : [...new Set([1, anchors])].flatMap((each) => kindsOf(query, seen, channels * each));
-  // Hide the part's tensors from the readers of boxes: boxes or scores may have equally many channels.
+  // Hide the part's tensors from the readers of boxes, in case boxes or scores have the same channel count.
   const tries = kinds.map((holds) =>
     join(
       blankExcept(specs, (_, i) => !holds[i]),
@@ -164,12 +163,12 @@ export function readAdded(query: HeadQuery, specs: Specs, part: AddedPart): read
     ),
   );
   const most = Math.max(...tries.map(countOfMost));
-  // The part may look like a tensor of boxes, as angles beside scores of one class do. If so, hide nothing if fewer
-  // tensors then stay unused.
+  // If tensors stay unused, also try without hiding any: `kinds` may contain tensors of the boxes, such as the scores
+  // of one class, which look like angles.
   const isWhole = most >= specs.filter(({ dims }) => dims.length > 0).length;
   const open = isWhole ? [] : join(specs, names ? kinds[0] : specs.map(() => true));
-  // Keep every kind of tensors with the largest count of used tensors. If boxes and the part have the same channel
-  // count, only the caller can decide.
+  // Keep all readings with the largest count of used tensors. Boxes and the part may have the same channel count, and
+  // then only the caller can decide.
   const beside =
     countOfMost(open) > most ? open : tries.filter((one) => most > 0 && countOfMost(one) === most).flat();
   const full = fullest([...fused, ...beside]);
@@ -181,10 +180,10 @@ const countOfMost = (all: readonly Pick<Interpretation, "uses">[]): number =>
   Math.max(0, ...all.map(({ uses }) => uses.length));
 
 /**
- * Returns the tensors that may hold a part, one list for each kind: planes, interleaved maps, rows, and all tensors.
- * The caller tries each kind and takes the one with the fewest unused tensors. A map as wide as the part has channels
- * would else look like the part: [1,64,10,10] beside points [1,10,10,10]. Most networks store their parts in one kind
- * of tensor, so several lists are equal.
+ * Returns which tensors may hold a part, one list for each kind: planes, interleaved maps, rows, and any kind. The
+ * caller tries each list and takes the one with the fewest unused tensors. The list of any kind may be too long: a map
+ * whose width is the part's channel count looks like the part, such as [1,64,10,10] beside keypoints [1,10,10,10].
+ * Equal lists are returned once.
  */
 function kindsOf(query: HeadQuery, specs: Specs, channels: number): (readonly boolean[])[] {
   const grids = gridsOf(query);
@@ -210,7 +209,7 @@ function joinOneTensor(interpretation: Interpretation, views: readonly TensorVie
   return { ...interpretation, heads: withColumns, uses: [...uses, whole.index] };
 }
 
-/** Returns the interpretation with the extra channels of each map in a tensor of their own, all of one order. */
+/** Returns the interpretation with the extra channels in one tensor per map, all of one storage order. */
 function joinTensorPerMap(
   interpretation: Interpretation,
   views: readonly TensorView[],
@@ -240,7 +239,7 @@ function joinTensorPerMap(
 const viewsWithCells = (views: readonly TensorView[], { cells, gridWidth }: HeadDraft): TensorView[] =>
   views.filter((view) => view.cells === cells && (view.w === 0 || view.w === gridWidth));
 
-/** Returns the only view of the requested storage order, or with the same steps in all; else `null`. */
+/** Returns a view if all views are of one tensor and the storage order is clear (`isPlanar`, or equal steps). */
 function pickOnly(all: readonly TensorView[], isPlanar?: boolean): TensorView | null {
   if (all.length === 0 || new Set(all.map(({ index }) => index)).size > 1) return null;
   const inOrder = all.filter(({ cell }) => (cell === 1) === isPlanar);

@@ -1,4 +1,4 @@
-/** Finds every way in which tensors fit the config. One becomes the plan; none or several are refused. */
+/** Finds every interpretation of the tensors that fits the config. Callers refuse none or several. */
 import { READINGS } from "../core/readings.ts";
 import { EXPORTS, isCounted } from "./exports.ts";
 import { cellsOf, type Grid, gridsOf, gridsOfRows, USUAL_LIST } from "../shapes/grids.ts";
@@ -6,7 +6,7 @@ import type { HeadDraft, Interpretation, Specs } from "./head.ts";
 import { preferred } from "./match.ts";
 import { type HeadQuery, namesOf } from "./query.ts";
 
-/** Returns the distinct interpretations. Keeps those that use every output named in `roles`, if any do. */
+/** Returns the distinct interpretations. If some use every output named in `roles`, returns only those. */
 export function interpret(query: HeadQuery, specs: Specs): readonly Interpretation[] {
   const named = namesOf(query.roles);
   return preferred(distinct(readAll(query, specs)), ({ uses }) =>
@@ -14,7 +14,7 @@ export function interpret(query: HeadQuery, specs: Specs): readonly Interpretati
   );
 }
 
-/** Returns the interpretations of all exports of the family, without those that fit only by chance. */
+/** Returns the interpretations by all forms of the family, without those that fit only by chance. */
 export function readAll(query: HeadQuery, specs: Specs): readonly Interpretation[] {
   const all = query.traits.exports
     .flatMap((name) => {
@@ -26,14 +26,14 @@ export function readAll(query: HeadQuery, specs: Specs): readonly Interpretation
   return settleEndToEnd(query, settleMaps(query, fullest(all)));
 }
 
-/** Drops a reading if another uses the same tensors and more: a map may fit by chance. */
+/** Drops a reading if another one uses the same tensors and more. The first then fits by chance. */
 export const fullest = <R extends Pick<Interpretation, "uses">>(all: readonly R[]): readonly R[] =>
   all.filter(
     ({ uses }) =>
       !all.some((other) => other.uses.length > uses.length && uses.every((i) => other.uses.includes(i))),
   );
 
-/** Drops one of two readings of [N,R,6], cells or a finished list: cells if R is the count of all cells. */
+/** Decides if [N,R,6] is a finished list or the undecoded rows of all cells, from R and the cell count of the input. */
 function settleEndToEnd(query: HeadQuery, all: readonly Interpretation[]): readonly Interpretation[] {
   const isList = ({ name }: Interpretation): boolean => READINGS[name].looksRaw === true;
   const [list] = all.filter(isList);
@@ -42,21 +42,21 @@ function settleEndToEnd(query: HeadQuery, all: readonly Interpretation[]): reado
   const raw = rest.filter((r) => mapsOfRows(query, r) > (query.strides ? 0 : 2));
   // Keep both readings if the input has exactly as many cells as the usual list has rows, such as 120x118.
   if (raw.length > 0) return cellsOf(list.heads) === USUAL_LIST ? all : raw;
-  // Prefer the list if the rows fit only one or two maps: 300 detections equal 20 x 15 cells by chance.
+  // Prefer the list if the rows fit only one or two maps, since 300 rows may equal 20 x 15 cells by chance.
   if (rest.some((r) => mapsOfRows(query, r) > 0)) return query.traits.endToEnd ? [list] : all;
-  // Keep both readings if the stated format has centres, since exports with NMS inside write corners.
+  // Keep both readings if the stated box format has centres, since lists of exports with NMS have corners.
   if (query.boxFormat?.startsWith("c")) return all;
   return all.every(({ heads }) => cellsOf(heads) === cellsOf(list.heads)) ? all.filter(isList) : all;
 }
 
-/** Returns the count of input maps whose cells add up to the cells of an interpretation. Returns 0 if no maps do. */
+/** Returns how many maps of the input have, together, the cells of an interpretation. Returns 0 if none do. */
 const mapsOfRows = (query: HeadQuery, { heads }: Interpretation): number =>
   gridsOfRows(query, cellsOf(heads))?.length ?? 0;
 
 /**
- * Drops maps that the input does not have, and rows that are a map of the input. A shape may fit both: [N,K,1,w] is a
- * map one cell high or planes, [N,R,K] is rows with a batch or a map without one. Rows that fit three maps are kept
- * beside a map: [1,20,84] at 64x64 is 16 classes in planes, or 17 bins of 20 cells.
+ * Drops readings as maps that the input does not have, and readings as rows of tensors that are a map of the input. A
+ * shape may fit both: [N,K,1,w] is planes or a map one cell high, [N,R,K] is rows or a map without a batch. Rows that
+ * fit three maps are kept beside a map.
  */
 function settleMaps(query: HeadQuery, all: readonly Interpretation[]): readonly Interpretation[] {
   const grids = gridsOf(query);
@@ -66,8 +66,8 @@ function settleMaps(query: HeadQuery, all: readonly Interpretation[]): readonly 
   const ours = all.filter((r) => isMaps(r) && r.heads.every(isGrid));
   const isMapToo = ({ uses }: Interpretation): boolean =>
     ours.some((map) => uses.every((i) => map.uses.includes(i)));
-  // True if the tensor is a map that exporters add to boxes and scores. It may look like rows: [1,1,8,12] is 8 channels
-  // of 12 cells.
+  // True if all tensors of a reading as rows are 4D maps of the input's size, which exporters add to boxes and scores:
+  // [1,1,8,12] looks like planes of 8 channels and 12 cells.
   const isBesides = ({ tensors }: Interpretation): boolean =>
     ours.length > 0 &&
     tensors.flat().every(({ dims }) => dims.length === 4 && grids.some((g) => isMapOf(dims, g)));
@@ -92,7 +92,7 @@ export function distinct<R extends Pick<Interpretation, "heads">>(all: readonly 
   return [...seen.values()];
 }
 
-/** Returns a text that is equal for heads that calculate the same boxes. Compares arrays by length. */
+/** Returns a text that is equal for heads that calculate the same boxes. Compares prior tables only by length. */
 function keyOf(all: readonly HeadDraft[]): string {
   // Ignore the step between cells if there is one cell, and the step between classes if there is one class.
   const isOneCell = all.every(({ cells }) => cells === 1);

@@ -1,4 +1,4 @@
-/** Reads feature maps without anchors, and rows with the cells of such maps. The boxes are undecoded. */
+/** Reads undecoded boxes without anchors: feature maps, and rows with the cells of such maps. */
 import type { ScoreForm } from "../core/family.ts";
 import { buildInterpretation, type Reading, unitOf } from "./build.ts";
 import { maps, none, rows } from "./channels.ts";
@@ -22,7 +22,7 @@ import {
 } from "./match.ts";
 import type { CountedQuery } from "./query.ts";
 
-/** Returns the tensors that may hold a whole head: those with the role of boxes, or all if it names none. */
+/** Returns the tensors that may hold a whole head: those that `roles.boxes` names, or all if it names none of them. */
 const wholeHeads = (query: CountedQuery, specs: Specs): Specs =>
   specs.some(({ name }) => mayPlay(query, "boxes", name)) ? playersOf(query, specs, "boxes") : specs;
 
@@ -42,10 +42,10 @@ export function pointMaps(query: CountedQuery, specs: Specs): Interpretation[] {
   );
 }
 
-/** Title of rows read as undecoded boxes, with the option that says otherwise. Decoded ones are refused later. */
+/** Title of rows read as undecoded boxes, with the option for decoded boxes, whose values a later check refuses. */
 const UNDECODED = 'undecoded boxes (boxFormat: "cxcywh" says that they are decoded), objectness, classes';
 
-/** Reads the undecoded rows of the same networks: the cells of all maps, map after map. */
+/** Reads the undecoded rows of YOLOX and YOLOv6 r1: the cells of all maps, map after map. */
 export function pointRows(query: CountedQuery, specs: Specs): Interpretation[] {
   return matchParts(query, specs, rows, BOX_OBJECTNESS_CLASSES).flatMap((match) =>
     slices(query, match).map((parts) =>
@@ -62,25 +62,25 @@ export function pointRows(query: CountedQuery, specs: Specs): Interpretation[] {
   );
 }
 
-/** Usual bin counts of a side: 0 (plain numbers), 16 in YOLOv8, 8 in NanoDet, 17 in PP-YOLOE, 32 in wider ones. */
+/** Usual bin counts of a distance: 0 (plain number), 16 in YOLOv8, 8 in NanoDet, 17 in PP-YOLOE, 32 in wider heads. */
 const BINS = [0, 16, 8, 17, 32];
 
 /**
  * Reads maps of distances (left, top, right, bottom), as numbers or as distributions. Forms: maps [N,5+C,h,w] with a
- * confidence that only gates; maps [N,4*bins+C,h,w]; separate maps or rows of boxes and of classes; all maps of a head
+ * confidence that only gates; maps [N,4*bins+C,h,w]; boxes and classes in separate maps or rows; the cells of all maps
  * in one tensor of rows.
  */
 export function distanceMaps(query: CountedQuery, specs: Specs): Interpretation[] {
   const { classes, traits } = query;
   const { raw } = traits;
-  // The sigmoid is part of networks that exporters changed to plain distances, but not of those with raw distributions.
+  // Take scores beside plain distances as probabilities: exporters that decode distributions also apply the sigmoid.
   const exported = matchParts(query, wholeHeads(query, specs), maps, BOX_OBJECTNESS_CLASSES);
   return [
     ...levels(specs, exported).flatMap((matches) => distances(query, 0, "probabilities", matches)),
     ...BINS.flatMap((bins) => {
       const box = 4 * (bins || 1);
       const parts = distanceParts(traits, bins);
-      // Rows of plain numbers are decoded boxes. Undecoded rows hold distributions.
+      // Read rows only as distributions: four plain numbers in a row are a decoded box.
       const inRows = bins ? rows : none;
       const split = (matched: readonly TensorMatch[]): Interpretation[] =>
         byLayout(matched).flatMap((mates) =>
@@ -106,7 +106,7 @@ export function distanceMaps(query: CountedQuery, specs: Specs): Interpretation[
   ];
 }
 
-/** Returns the interpretations of maps of distances: one, or one for each unit if nothing decides the unit. */
+/** Returns the interpretation of maps of distances, or one per unit (pixels, strides) if the unit is unknown. */
 function distances(
   query: CountedQuery,
   bins: number,
@@ -132,7 +132,7 @@ function distances(
         xyBias: fromCorner ? 0 : 0.5,
         ...(unit === "pixels" && {
           xyScale: 1 / strideOf(query, part),
-          // Strides are unknown without an input size.
+          // Strides in pixels are unknown without an input size.
           ...(query.inputSize === null && { unit: null }),
         }),
       }),
@@ -157,13 +157,13 @@ function distances(
   return [read(unit, { notes: isCertain ? [] : [note] })];
 }
 
-/** Returns the stride of a map in pixels. Returns the stride of the middle map if the input size is unknown. */
+/** Returns the stride of a map in pixels. Without an input size, returns 16, the usual middle stride. */
 function strideOf(query: CountedQuery, part: TensorMatch): number {
   const [across] = cellsAcross(query, part.view);
   return query.inputSize ? query.inputSize[0] / across : 16;
 }
 
-/** Reads FastestDet's maps [N,5+C,h,w]: objectness, tx ty tw th, classes. Scores are activated already. */
+/** Reads FastestDet's maps [N,5+C,h,w]: objectness, tx ty tw th, classes. The network has activated the scores. */
 export function cellMaps(query: CountedQuery, specs: Specs): Interpretation[] {
   return levels(specs, matchParts(query, wholeHeads(query, specs), maps, OBJECTNESS_BOX_CLASSES)).map(
     (matches) =>

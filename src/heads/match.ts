@@ -1,4 +1,4 @@
-/** Finds tensors of boxes, scores and objectness that belong together: a head, or one per anchor. */
+/** Finds tensors of boxes, scores and objectness that belong together, since they have the same cells. */
 import type { Roles } from "../config/types.ts";
 import { refuse } from "../core/errors.ts";
 import type { TensorSpec } from "../core/tensor.ts";
@@ -58,12 +58,12 @@ export function mayPlay({ roles }: Pick<HeadQuery, "roles">, role: keyof Roles, 
 }
 
 /**
- * Returns the tensors without the dims of those that are not kept, so that no reader uses them. Indices stay the same.
+ * Returns all tensors, but empties the dims of those that `keep` rejects, so that no reader uses them. Indices stay.
  */
 export const blankExcept = (specs: Specs, keep: (s: TensorSpec, i: number) => boolean): TensorSpec[] =>
   specs.map((s, i) => (keep(s, i) ? s : { ...s, dims: [] }));
 
-/** Returns the tensors without the dims of those that may not have the role. */
+/** Returns all tensors, but empties the dims of those that may not have the role. */
 export const playersOf = (query: HeadQuery, specs: Specs, role: keyof Roles): Specs =>
   query.roles?.[role] === undefined ? specs : blankExcept(specs, (s) => mayPlay(query, role, s.name));
 
@@ -113,7 +113,7 @@ export function pairs(
   scores: number,
 ): readonly TensorMatch[] {
   const matches = matchOne(playersOf(query, specs, "boxes"), views, { count: boxes, boxes: 0 });
-  // If there are as many box channels as classes, both orders of a pair fit. Then names decide.
+  // With as many classes as box channels, either tensor of a pair fits as the boxes. Prefer the one named like boxes.
   return preferred(
     join(query, specs, matches, "scores", views, scores),
     ({ tensors: [first, second] }) => BOX_NAME.test(first.name) && !BOX_NAME.test(second.name),
@@ -138,8 +138,8 @@ export const byLayout = <M extends TensorMatch>(matches: readonly M[]): M[][] =>
   );
 
 /**
- * Returns every choice of one match per map, from the largest map to the smallest. Prefers matches of one storage
- * order. Two tensors that fit the same map give two choices. `mapOf` identifies a match's map, by default by its size.
+ * Returns every choice of one match per map, from the largest map to the smallest. Prefers choices with one storage
+ * order. Two tensors that fit the same map give two choices. `mapOf` identifies the map of a match, by default by size.
  */
 export function levels<M extends TensorMatch>(
   specs: Specs,
@@ -165,8 +165,8 @@ export function levels<M extends TensorMatch>(
 
 /**
  * Returns two choices of matches, largest map first. No two matches of a choice share a tensor. The first choice takes
- * the matches in order, the second in reverse. They differ only if two tensors fit the same two roles: objectness and
- * the scores of one class, or boxes and equally many classes.
+ * the matches in order, the second in reverse. The choices differ only if two tensors can exchange their roles, such as
+ * objectness and the scores of one class.
  */
 export function disjoint(matches: readonly TensorMatch[]): TensorMatch[][] {
   const all = largestFirst(matches);
@@ -216,7 +216,7 @@ export function slices(query: HeadQuery, match: TensorMatch): TensorMatch[][] {
   return [parts];
 }
 
-/** Drops a match of mixed storage orders if another reads the same tensors in one: [1,80,80] beside [1,80,32]. */
+/** Drops a match of mixed storage orders if another match reads the same tensors in one order. */
 export const preferOneOrder = (matches: readonly TensorMatch[]): readonly TensorMatch[] =>
   matches.filter(
     (match) =>
@@ -227,7 +227,7 @@ export const preferOneOrder = (matches: readonly TensorMatch[]): readonly Tensor
 const isOfOneOrder = ({ tensors: [{ layout }, ...others] }: TensorMatch): boolean =>
   others.every((other) => other.layout === layout);
 
-/** Treats rows as the map of the input with the same cell count. Returns only matches for which there is such a map. */
+/** Returns matches of rows as maps: each gets the size of the input's map with as many cells. Drops the others. */
 export const asMaps = (query: HeadQuery, matches: readonly TensorMatch[]): TensorMatch[] =>
   matches.flatMap((match) => {
     const map = gridsOf(query).find(({ cells }) => cells === match.view.cells);

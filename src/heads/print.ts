@@ -1,4 +1,4 @@
-/** Describes heads and reasons. Errors, `describe` and the command line all use these texts. */
+/** Texts about heads, and about the reasons for choices. Errors, `describe` and the command line use them. */
 import type { FamilyReason } from "../core/family-names.ts";
 import type { Family } from "../core/family.ts";
 import { shape } from "../core/tensor.ts";
@@ -16,7 +16,7 @@ export function originText({ tensors, anchor, rows }: HeadOrigin): string {
   ].join(", ");
 }
 
-/** Returns the reason for which a family was chosen, for instance `subtype "yolov8"`. */
+/** Returns the reason for the choice of a family, for instance `subtype "yolov8"`. */
 export function familyReason({ kind, value }: FamilyReason): string {
   switch (kind) {
     case "option":
@@ -38,7 +38,7 @@ export function familyReason({ kind, value }: FamilyReason): string {
   }
 }
 
-/** Reason for the form of the scores. */
+/** Reason for the choice of a form of scores. */
 export type ScoresReason =
   | { readonly kind: "option" }
   /** Default of the family's reading. */
@@ -46,7 +46,7 @@ export type ScoresReason =
   /** Default of a format of config files. */
   | { readonly kind: "format"; readonly value: string };
 
-/** Returns the reason for which a form of scores was chosen, for instance "default of nn-archive files". */
+/** Returns the reason for the choice of a form of scores, for instance "default of nn-archive files". */
 export function scoresReason(why: ScoresReason): string {
   if (why.kind === "option") return "option scores";
   return `default of ${why.kind === "family" ? `${why.value} ${why.reading}` : `${why.value} files`}`;

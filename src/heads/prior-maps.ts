@@ -9,12 +9,12 @@ import { readPriors } from "./ssd.ts";
 /** Largest number of priors that a cell may have. */
 const MAX_PRIORS = 16;
 
-/** A map, or one prior of each cell. */
+/** A whole map, or one prior of each cell of a map, with the priors. */
 interface PriorPart extends TensorMatch {
   readonly priors: Float32Array;
 }
 
-/** Reads maps [1,h,w,A x C] + [1,h,w,A x 4], or with channels first. The channels of one prior are adjacent. */
+/** Reads maps [1,h,w,A x C] + [1,h,w,A x 4], or channels first. The channels of a prior follow one another. */
 export function priorMaps(query: CountedQuery, specs: Specs): Interpretation[] {
   const { classes, priors: table } = query;
   if (table === null) return [];
@@ -50,7 +50,7 @@ export function priorMaps(query: CountedQuery, specs: Specs): Interpretation[] {
   );
 }
 
-/** Returns the heads of a map: one with the priors of all cells as rows, or one per prior if channels are first. */
+/** Returns the heads of a map: one with a row per prior if channels are last, else one per prior of a cell. */
 function partsOf(match: TensorMatch, priors: Float32Array, count: number, classes: number): PriorPart[] {
   const { view, box, score } = match;
   const { cells } = view;

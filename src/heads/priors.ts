@@ -23,9 +23,9 @@ export interface SsdAnchorOptions {
   /** Sizes of the boxes of the first layer and of the last layer, 0..1 of the input. */
   readonly minScale: number;
   readonly maxScale: number;
-  /** Width / height of the boxes of a cell, without the extra box between two scales. Default: 1, 2, 1/2, 3, 1/3. */
+  /** Ratios width / height of the boxes of a cell, except the interpolated box. Default: 1, 2, 1/2, 3, 1/3. */
   readonly aspectRatios?: readonly number[];
-  /** Width / height of the extra box between this scale and the next. 0: no extra box. Default: 1. */
+  /** Width / height of the extra box with a scale between this layer's and the next's. 0: no extra box. Default: 1. */
   readonly interpolatedRatio?: number;
   /** True: the first layer has only three boxes: scale 0.1 at ratio 1, and the layer's scale at ratios 2 and 1/2. */
   readonly reduceLowest?: boolean;
@@ -64,7 +64,7 @@ function refuse(name: string, got: unknown, expected: string): never {
 /** Largest number of boxes that is accepted. Real networks have some hundred thousand at most. */
 const MOST_BOXES = 4_000_000;
 
-/** Throws a RangeError for more boxes than any network has. They could fill all memory, or end the process. */
+/** Throws a RangeError for more boxes than any network has, since they could fill all memory. */
 function checkCount(name: string, boxes: number): void {
   if (boxes > MOST_BOXES) refuse(name, `${boxes} boxes`, `at most ${MOST_BOXES}`);
 }
@@ -87,7 +87,7 @@ const SSD_OPTIONS = /* @__PURE__ */ namesOnly(
 /**
  * Builds anchors as MediaPipe's SsdAnchorsCalculator and TensorFlow's multiple_grid_anchor_generator define them:
  * scale_k = min + (max - min) k / (layers - 1); per cell the ratios at scale_k and one box at sqrt(scale_k scale_k+1).
- * Rows go layer by layer, line by line, cell by cell, then box by box. Layers of the same stride share their cells.
+ * Rows go layer by layer, line by line, cell by cell, then box by box. Adjacent layers of equal stride share cells.
  * @returns rows [xcenter, ycenter, width, height], 0..1.
  * @throws RangeError where a size, stride, scale or ratio is not positive, the offset no number, or for more than
  * 4,000,000 boxes
@@ -144,7 +144,7 @@ export function ssdAnchors(options: SsdAnchorOptions): Float32Array {
 
 /**
  * Builds the anchors of SSD-MobileNet v1 and v2 as TensorFlow's detection API trains them (1,917 for 300x300).
- * @returns rows [ycenter, xcenter, height, width], the order in which those networks store theirs.
+ * @returns rows [ycenter, xcenter, height, width], the order in which these networks store their anchors.
  * @throws RangeError where a size is not positive, and for more than 4,000,000 boxes
  * @example
  * import { ssdMobilenetAnchors } from "boxwright";
@@ -205,9 +205,9 @@ export function ultrafacePriors(inputSize: readonly [number, number] = [320, 240
 const LAYOUT = /* @__PURE__ */ namesOnly("scale", "aspectRatios", "levels");
 
 /**
- * Builds the priors of EfficientDet: three sizes with three ratios in each cell of levels 3 to 7. A decoder has those
- * of D0 to D6 by itself; pass these as `priors` for D7 (`scale: 5`), D7x (`levels: 6`), Lite 0 to 2 (`scale: 3`) and
- * mmdetection's order of ratios (`aspectRatios: [0.5, 1, 2]`).
+ * Builds the priors of EfficientDet: three sizes with three ratios in each cell of levels 3 to 7. Decoders build the
+ * priors of D0 to D6 themselves. Pass the result as `priors` for D7 (`scale: 5`), D7x (`levels: 6`), Lite 0 to 2
+ * (`scale: 3`) and mmdetection's order of ratios (`aspectRatios: [0.5, 1, 2]`).
  * @returns rows [xcenter, ycenter, width, height], 0..1, level by level, line by line. Sides may be above 1.
  * @throws RangeError where a size is not positive, and for more than 4,000,000 boxes
  * @example

@@ -1,4 +1,4 @@
-/** The query is a config with a known family: the fields that readers of shapes need. */
+/** The query: a config whose family is settled, as the readers of output shapes take it. */
 import type { Config, OutputSpec } from "../config/types.ts";
 import type { Rules } from "../core/rules.ts";
 import { refuse } from "../core/errors.ts";
@@ -7,7 +7,7 @@ import { type FamilyReason, settleFamily } from "../core/family-names.ts";
 import type { ScoreForm, Family, FamilyTraits } from "../core/family.ts";
 import { list, elementType, isFloat, specOf, type TensorSpec, type TensorSpecInput } from "../core/tensor.ts";
 
-/** The fields of a config that readers of shapes need. The type `Config` documents the inherited fields. */
+/** A config with its family and the facts that follow. The type `Config` documents the inherited fields. */
 export interface HeadQuery extends Omit<Config, "family" | "rules" | "classes" | "scores"> {
   readonly family: Family;
   readonly traits: FamilyTraits;
@@ -37,7 +37,7 @@ export function knownSpecs(config: Config): TensorSpec[] | null {
   return isEnough ? (specsOf(config) as TensorSpec[]) : null;
 }
 
-/** True for an integer output of an archive, which cannot state a scale: the data or `outputs` do. */
+/** True for an integer output of an NN Archive without a scale. Archives cannot state scales, so it is unknown. */
 function lacksScale({ format }: Config, { type, scale }: OutputSpec): boolean {
   const element = type === null ? null : elementType(type);
   return format === "nn-archive" && scale === undefined && element !== null && !isFloat({ type: element });
@@ -60,7 +60,7 @@ export function outputsOf(
 export const namesOf = (roles: Config["roles"]): string[] => Object.values(roles ?? {}).flat() as string[];
 
 /**
- * Returns the family of a config and the reason, by the options, the file and the names of the outputs. Decoder,
+ * Returns the family of a config, from options, file and output names, and the reason for the choice. Decoder,
  * detector, preparation and crops all call this function, so that all use the same family.
  * @param outputs the outputs of the network. Default: the outputs that the config states
  */
@@ -116,7 +116,7 @@ const MAX_BUILT_SIDE = 8191;
 
 type PriorFields = Pick<Config, "priors" | "priorFormat" | "variances" | "boxFormat">;
 
-/** Fills in the priors, their order and their factors from the facts about the family. */
+/** Returns the config's priors, their order and variances, completed by the facts about the family. */
 function priorsOf(config: Config, traits: FamilyTraits): PriorFields {
   const { inputSize, scalesGiven } = config;
   let { priors, priorFormat, variances, boxFormat } = config;

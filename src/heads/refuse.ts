@@ -1,4 +1,4 @@
-/** Throws errors about tensors that fit no interpretation, or several. */
+/** Errors about tensors that have no interpretation, or several. */
 import { areCoco, COCO_CLASSES, COCO_LAST } from "../core/coco.ts";
 import { asOptions, type Hint, refuseFor, TensorError } from "../core/errors.ts";
 import { representativeOf, suggestedFamilies, TRAITS } from "../core/families.ts";
@@ -127,7 +127,7 @@ const otherSide = (query: HeadQuery, specs: Specs): number | null =>
 /** Class count of COCO. Tried if the config states none. */
 const USUAL_CLASSES = 80;
 
-/** Returns another family that would read the tensors: some exports are misnamed (YOLOv5u has YOLOv8's head). */
+/** Returns another family that would read the tensors. Some names mislead: YOLOv5u has YOLOv8's head. */
 function otherFamily(stated: HeadQuery, specs: Specs): Family | null {
   const query = { ...stated, classes: stated.classes ?? USUAL_CLASSES };
   const has = (n: number): boolean => specs.some(({ dims }) => dims.slice(1).includes(n));
@@ -135,7 +135,7 @@ function otherFamily(stated: HeadQuery, specs: Specs): Family | null {
     const traits = TRAITS[family];
     return (
       representativeOf(family) !== representativeOf(query.family) &&
-      // Without a stated class count, tensors would fit with any class count.
+      // Without a stated class count, require a dimension for COCO's 80 classes.
       (stated.classes !== null || has(channelsBesideClasses(traits) + USUAL_CLASSES)) &&
       // Networks with anchors have several rows per cell.
       !(traits.head === "anchor" && specs.some(({ dims }) => isRowPerCell(query, dims))) &&
@@ -150,13 +150,13 @@ function otherFamily(stated: HeadQuery, specs: Specs): Family | null {
 const isRowPerCell = (query: HeadQuery, dims: readonly number[]): boolean =>
   dims.length === 3 && gridsOfRows(query, Math.max(dims[1], dims[2])) !== null;
 
-/** Smallest count of channels after the stated classes that must be mask coefficients, not classes. */
+/** Smallest count of channels after the stated classes that is taken for mask coefficients. */
 const FEWEST_COEFFICIENTS = 32;
 
 /** Largest row count of a finished list. Exporters usually keep 300 rows. */
 const MOST_FINISHED_ROWS = 1000;
 
-/** The channels of a detection, and the count of the channels after them. */
+/** Channel count of boxes and stated classes, and count of the channels after them. */
 interface SplitChannels {
   readonly known: number;
   readonly extra: number;
@@ -172,7 +172,7 @@ export function splitChannels(
 ): SplitChannels | null {
   if (dims.length !== 3) return null;
   const [channels, rows] = dims.slice(1).sort((a, b) => a - b);
-  // Rows of all cells of a small input look like a finished list.
+  // A small input has so few cells that their rows would look like a finished list.
   const isCells = inputSize !== null && gridsOfRows({ inputSize, strides }, rows) !== null;
   const isFinished = !isCells && rows <= MOST_FINISHED_ROWS && traits.exports.includes("end-to-end");
   const known = isFinished ? FINISHED_CHANNELS : channelsBesideClasses(traits) + classes;
@@ -184,13 +184,13 @@ function extraChannels(query: HeadQuery, specs: Specs): SplitChannels | null {
   const { classes, traits } = query;
   if (classes === null || (traits.head !== "distance" && traits.head !== "anchor")) return null;
   const all = specs.flatMap((spec) => splitChannels(query, spec, classes) ?? []);
-  // Look for a channel count that is an angle, mask coefficients, or keypoints with two or three values.
+  // One channel may be an angle, 32 or more mask coefficients, and a multiple of three keypoints.
   const mayBeTask = ({ extra }: SplitChannels): boolean =>
     extra === 1 || extra >= FEWEST_COEFFICIENTS || (extra > 0 && extra % 3 === 0);
   return all.find(mayBeTask) ?? null;
 }
 
-/** Returns advice for an export whose network does more than detect. */
+/** Returns advice if channels after the classes suggest a task: an angle, keypoints or masks. */
 function adviceOnExtraChannels(query: HeadQuery, specs: Specs): string[] {
   const channels = extraChannels(query, specs);
   if (channels === null) return [];
@@ -205,7 +205,7 @@ function adviceOnExtraChannels(query: HeadQuery, specs: Specs): string[] {
   return [`if the last ${extra} channels are ${tasks.join("; if ")}; else give the first ${known} alone`];
 }
 
-/** Returns advice if the labels are COCO's 80 names but the tensors have a column for each of COCO's own ids. */
+/** Returns advice if the labels are COCO's 80 names but the tensors have a column for each COCO id (up to 90). */
 function adviceOnCoco(query: HeadQuery, specs: Specs): string[] {
   if (!areCoco(query.labels, COCO_CLASSES)) return [];
   const reads = (classes: number): boolean => wouldRead({ ...query, classes, labels: null }, specs);
@@ -213,7 +213,7 @@ function adviceOnCoco(query: HeadQuery, specs: Specs): string[] {
   return reads(COCO_LAST) ? ['labels: labelsOf("coco91").slice(1) names these: COCO\'s own ids, 1..90'] : [];
 }
 
-/** Largest count of class counts that an error suggests. More would not help. */
+/** Largest number of alternatives for the class count that an error suggests. More would not help. */
 const MOST_GUESSES = 3;
 
 /** Returns advice about the class counts with which the tensors would fit. Empty if there are none or too many. */

@@ -34,8 +34,8 @@ const withClasses = (query: CountedQuery, specs: Specs): TensorMatch[] =>
   matchParts(query, specs, rows, BOX_CLASSES);
 
 /**
- * Reads rows or planes of 5+C: cx cy w h, objectness, classes. OpenCV's region layers output a tensor of rows for each
- * map.
+ * Reads rows or planes of 5+C: cx cy w h, objectness, classes. OpenCV's region layers output one tensor of rows [R,5+C]
+ * for each map.
  */
 export function objectnessRows(query: CountedQuery, specs: Specs): Interpretation[] {
   const title = "boxes, objectness, classes";
@@ -124,7 +124,7 @@ export function queries(query: CountedQuery, specs: Specs): Interpretation[] {
   ];
 }
 
-/** Reads Ultralytics' RT-DETR: rows [N,Q,4+C] of cx cy w h and probabilities. Skipped if roles name two tensors. */
+/** Reads Ultralytics' RT-DETR: rows [N,Q,4+C] of cx cy w h and probabilities. None if `roles` names two tensors. */
 export const queryRows = (query: CountedQuery, specs: Specs): Interpretation[] =>
   query.roles?.boxes && query.roles.scores
     ? []
@@ -134,7 +134,7 @@ export const queryRows = (query: CountedQuery, specs: Specs): Interpretation[] =
         withClasses(query, specs),
       );
 
-/** Throws if C + 1 columns of logits could be a network's without a background, unless name or `scores` tells. */
+/** Throws if C + 1 logits may also be C + 1 independent classes of the family's lookalike, and nothing decides. */
 function checkSoftmax({ traits, scores, classes }: CountedQuery, match: TensorMatch): void {
   const { lookalike } = traits;
   const [, { name }] = match.tensors;
@@ -163,8 +163,8 @@ interface ClassColumns {
 }
 
 /**
- * Returns the possible class columns of a network like RF-DETR. Networks after fine-tuning have a last column that was
- * never trained. COCO's own weights have 91 columns, indexed by COCO's ids, up to 90.
+ * Returns the possible class columns of a network like RF-DETR. After fine-tuning, the last column was never trained.
+ * The published COCO weights have 91 columns, indexed by COCO's ids (up to 90).
  */
 function classColumns({ classes, labels, background, traits }: CountedQuery): readonly ClassColumns[] {
   const whole = { width: classes, first: 0, count: classes };
@@ -175,7 +175,7 @@ function classColumns({ classes, labels, background, traits }: CountedQuery): re
       .map((width) => ({ width, first: background === 0 ? 1 : 0, count: width - 1 }));
   const ids = COCO_LAST + 1;
   if (areCoco(labels, COCO_LAST)) return [whole, { width: ids, first: 1, count: COCO_LAST }];
-  // Without labels, COCO's 90 ids look like 90 classes and a last column for no class.
+  // Without labels, do not read 91 columns as 90 classes and a last column for no class: they may be COCO's ids 0..90.
   if (classes === COCO_LAST && labels === null) return [whole];
   return [
     whole,
@@ -184,7 +184,7 @@ function classColumns({ classes, labels, background, traits }: CountedQuery): re
   ];
 }
 
-/** Reads RF-DETR, RT-DETR and kin: cx cy w h in 0..1, a column of logits per class, one row per query. */
+/** Reads RF-DETR, RT-DETR and similar: cx cy w h in 0..1, a column of logits per class, one row per query. */
 export function queryColumns(query: CountedQuery, specs: Specs): Interpretation[] {
   const { traits, countBackground } = query;
   const usual = traits.outputNames;
@@ -241,7 +241,7 @@ export function postprocess(asked: HeadQuery, specs: Specs): Interpretation[] {
   const matches = pairs(mine, without(specs, classIds), rows, 4, 1).filter(isRows);
   if (matches.length === 0) return [];
   const counter = countAmong(mine, specs, classIds);
-  // Require a count, or a family with finished lists. Nothing else shows that boxes were suppressed.
+  // Require a count, or a family with finished lists: nothing else shows that the network has suppressed its boxes.
   if (counter < 0 && query.traits.finishedFormat === undefined) return [];
   const count: Column | null = counter < 0 ? null : { ...columnOf(counter), channel: 0, cell: 0 };
   return matches.map((match) =>
@@ -261,23 +261,23 @@ export function postprocess(asked: HeadQuery, specs: Specs): Interpretation[] {
 }
 
 /**
- * True if a family has only finished lists. For others, rows of priors may have boxes and scores in separate tensors
- * too.
+ * True if a family has only finished lists. In other families, undecoded rows may also have boxes and scores in
+ * separate tensors.
  */
 export const hasOnlyFinishedRows = ({ head }: FamilyTraits): boolean => head === "plain" || head === "prior";
 
-/** True if the rows may be cells of a family with undecoded exports: boxes, classes, perhaps objectness. */
+/** True if rows of this width may be undecoded cells: a box, the classes, and perhaps objectness. */
 export const mayBeCells = (width: number, classes: number | null): boolean =>
   [4, 5].includes(width - (classes ?? 0));
 
-/** Reads rows of finished lists in each order that the family has. Converted rows have a tensor of counts. */
+/** Reads rows of finished lists in each column order of the family. Converted lists have a tensor of counts. */
 export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
   const query = finishedQuery(asked);
   // "cycxhw" is the order of the family's raw offsets from priors, not of this list.
   const boxFormat = query.boxFormat === "cycxhw" ? null : query.boxFormat;
   const format = boxFormat ?? query.traits.finishedFormat ?? "xyxy";
   const counter = specs.findIndex(({ countsRows }) => countsRows);
-  // For a family with undecoded exports, rows [1,N,7] are cells. [N,7] are cells only if the channel count fits.
+  // In a family with undecoded exports, rows [1,N,7] are cells. Rows [N,7] are cells only if the width fits.
   const isList = (width: number, rank: number): boolean =>
     counter >= 0 ||
     hasOnlyFinishedRows(query.traits) ||
@@ -286,13 +286,12 @@ export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
     ({ name }) =>
       mayPlay(query, "classIds", name) && (query.roles?.classIds !== undefined || /class|label/i.test(name)),
   );
-  // Rows that were joined with separate class ids have the format "end-to-end".
+  // Converted lists (with a tensor of counts) may have any column order.
   const names = counter < 0 ? (query.traits.finishedRows ?? []) : ROW_ORDER_NAMES;
   return names.flatMap((name) => {
     const order = rowOrder(name);
     const { classId } = order;
-    // Lists of one class may lack class ids if the family has no other column order. Five columns of all cells are more
-    // likely raw.
+    // Accept rows without class ids only for one class, in the family's first column order.
     const isBare = classId === null && classIds < 0;
     if (isBare && (query.classes !== 1 || names[0] !== name)) return [];
     return each(
@@ -318,7 +317,7 @@ export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
       }).filter(
         (match) =>
           isRows(match) &&
-          // Ignore a tensor of class ids that has as many elements as a row has columns, since it looks like one row.
+          // Skip the tensor of class ids: with as many elements as a row has columns, it looks like one row.
           (classId !== null || match.tensors[0].index !== classIds) &&
           isList(order.width, match.tensors[0].dims.length),
       ),
@@ -326,13 +325,13 @@ export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
   });
 }
 
-/** Returns the query for a finished list. Its boxes may have another unit than the family's raw boxes. */
+/** Returns the query for a finished list, whose boxes may have another unit than the family's raw boxes. */
 const finishedQuery = (query: HeadQuery): HeadQuery => ({
   ...query,
   coordinates: query.coordinates ?? query.traits.finishedIn ?? null,
 });
 
-/** Returns the roles by the operator's names: "", ":1" ids, ":2" scores, ":3" count; TensorFlow 2 in reverse. */
+/** Returns roles by TFLite's name suffixes: "" boxes, ":1" class ids, ":2" scores. TensorFlow 2 reverses them. */
 function usualRoles(specs: Specs): { classIds: string; scores: string } {
   const isTurned = specs.some((s) => /[:_]3$/.test(s.name) && volume(s.dims) > 1 && rows(s, 4).length > 0);
   const named = (suffix: number, word: string): string =>

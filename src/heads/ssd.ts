@@ -1,4 +1,4 @@
-/** Reads SSD and similar networks: scores with a background column, offsets from priors, decoded boxes. */
+/** Reads SSD and similar networks: offsets from priors or decoded boxes, with scores that may include a background. */
 import { refuse } from "../core/errors.ts";
 import { type TensorSpec, volume } from "../core/tensor.ts";
 import {
@@ -35,7 +35,7 @@ export function boxesScores(query: HeadQuery, specs: Specs): Interpretation[] {
   );
 }
 
-/** Returns the possible counts of score columns in tensors beside the boxes. */
+/** Returns the possible counts of score columns for `boxesScores`. */
 function boxesScoresWidths(query: HeadQuery, specs: Specs, classIds: number): number[] {
   if (classIds >= 0) return [1];
   if (query.classes !== null) return scoreWidths(query, query.classes);
@@ -47,7 +47,7 @@ function boxesScoresWidths(query: HeadQuery, specs: Specs, classIds: number): nu
 const backgroundOf = ({ background, traits }: HeadQuery): number | false =>
   background ?? (traits.background === "first" ? 0 : false);
 
-/** Returns possible counts of score columns. `classes` may include the background, as of mobilenet configs. */
+/** Returns possible counts of score columns. `classes` may include the background, as in configs of MobileNet-SSD. */
 const scoreWidths = (query: HeadQuery, classes: number): number[] => {
   const { background, traits } = query;
   const hasBackground = backgroundOf(query) !== false || traits.background !== undefined;
@@ -56,13 +56,13 @@ const scoreWidths = (query: HeadQuery, classes: number): number[] => {
     : [classes, classes + 1];
 };
 
-/** A reading with a count of score columns, perhaps including the background. */
+/** A reading with `width` score columns, of which one may be the background. */
 interface Scored {
   readonly name: ReadingName;
   readonly title: string;
   readonly width: number;
   readonly fields: HeadFields;
-  /** Index of a further tensor that the reading uses, or -1. */
+  /** Index of a tensor of class ids or priors that the reading also uses, or -1. */
   readonly extra: number;
   readonly notes?: readonly string[];
 }
@@ -133,7 +133,7 @@ export function priorRows(query: HeadQuery, specs: Specs): Interpretation[] {
   );
 }
 
-/** Returns the counts of score columns that the tensor sizes allow. For networks with an unknown class count. */
+/** Returns the counts of score columns that the tensor sizes allow, for an unknown class count. */
 function priorWidths(specs: Specs): number[] {
   const boxCells = matchOne(specs, rowsOrFlat, { count: 4, boxes: 0 }).map(({ view }) => view.cells);
   return specs
@@ -142,8 +142,8 @@ function priorWidths(specs: Specs): number[] {
 }
 
 /**
- * Reads offsets or decoded boxes. Without variances or priors, nothing decides between them, and both readings are
- * kept.
+ * Reads [N,R,4] as offsets from priors or as decoded boxes. If neither box format, variances nor priors are stated,
+ * returns both readings.
  */
 export function offsetsOrBoxes(query: HeadQuery, specs: Specs): Interpretation[] {
   const isDecoded = query.boxFormat === "xyxy";
@@ -154,9 +154,9 @@ export function offsetsOrBoxes(query: HeadQuery, specs: Specs): Interpretation[]
 }
 
 /**
- * Returns the index of the output with the prior boxes, or -1: by role, else by name. Since outputs of boxes and scores
- * may have "anchor" in their names too, the table of priors must stand beside boxes and scores, have no other role, and
- * have four or eight numbers per box.
+ * Returns the index of the output with the prior boxes, or -1: by role, else by name. Outputs of boxes and scores may
+ * also have "anchor" in their names. So the table must have no other role, two other outputs beside it, and four or
+ * eight numbers per box.
  */
 export function priorsAmong(specs: Specs, { roles }: Pick<HeadQuery, "roles">): number {
   if (roles?.priors !== undefined) return specs.findIndex(({ name }) => name === roles.priors);
@@ -190,7 +190,7 @@ interface Priors {
 /** Largest distance from 0 of a normalised prior's centre. Sides may be longer (EfficientDet at 128x128: 9). */
 const FURTHEST_CENTRE = 8;
 
-/** Returns a table of priors for a count of cells. Returns `null` if its length differs. Throws if it is in pixels. */
+/** Returns the priors of `cells` rows. Returns `null` if the table's length differs. Throws for priors in pixels. */
 export function readPriors(query: HeadQuery, table: ArrayLike<number>, cells: number): Priors | null {
   const length = cells * 4;
   const hasVariances = table.length === 2 * length;
@@ -210,27 +210,27 @@ export function readPriors(query: HeadQuery, table: ArrayLike<number>, cells: nu
   const order = noteOfOrder(priors, format);
   if (order !== null) notes.push(order);
   if (query.variances) return { format, priors, variances: query.variances, notes };
-  // Use one set of variances, since every PriorBox layer writes the same four factors for all boxes.
+  // Take the first four variances: PriorBox layers write the same four for all boxes. Refuse tables that differ.
   const variances: Four = [table[length], table[length + 1], table[length + 2], table[length + 3]];
   for (let i = 0; i < length; i++) if (table[length + i] !== variances[i % 4]) return null;
   notes.push(`variances ${variances.map((v) => Math.fround(v).toPrecision(3)).join(", ")} from the priors`);
   return { format, priors, variances, notes };
 }
 
-/** Returns the format of priors if the config states none. Priors with variances behind them are Caffe's corners. */
+/** Returns the format of priors if the config states none. A table that also has variances is Caffe's, with corners. */
 function usualPriorFormat({ traits, boxFormat }: HeadQuery, hasVariances: boolean): PriorFormat {
   if (hasVariances) return "xyxy";
   return traits.priorFormat ?? (boxFormat === "cycxhw" ? "cycxhw" : "xyxy");
 }
 
-/** Smallest count of steps from prior to prior that proves the order. Fewer may lead down by chance. */
+/** Smallest count of steps down, from one prior to the next, that proves the order. Fewer may be chance. */
 const FEWEST_STEPS = 16;
-/** The order is column by column if steps down are at least this many times as frequent as steps aside. */
+/** The order is column by column if there are at least this many times more steps down than steps aside. */
 const TIMES_DOWN = 4;
 /** Centres share a coordinate if they differ by less than this. */
 const SAME = 1e-5;
 
-/** Returns a note if priors cross their map column by column, as with x and y exchanged; else `null`. */
+/** Returns a note if priors go through their map column by column, as if x and y were exchanged. Else `null`. */
 function noteOfOrder(priors: Float32Array, format: PriorFormat): string | null {
   let [aside, down] = [0, 0];
   for (let i = 4; i < priors.length; i += 4) {
@@ -258,7 +258,7 @@ interface Centred {
 }
 
 /**
- * Returns the first `length` numbers of a table as rows cx cy w h. Makes no object per row, since there may be 49,104.
+ * Returns the first `length` numbers of a table as rows cx cy w h. Makes no object per row: there may be 49,104 rows.
  */
 function centred(format: PriorFormat, table: ArrayLike<number>, length: number): Centred {
   const priors = new Float32Array(length);

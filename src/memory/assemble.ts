@@ -14,9 +14,9 @@ import type { Plan } from "../plan/plan.ts";
 const COLUMNS = 7;
 
 export interface AssembleOptions {
-  /** False: the host writes whole tensors, so no room is needed for rows gathered from arrays. Default true. */
+  /** False: the host writes whole tensors to the slots, so the plan needs no memory for gathered rows. Default true. */
   readonly gathers?: boolean;
-  /** True: only the scalar kernel will run, which needs less scratch. */
+  /** True: only the scalar kernel will run, and it needs less scratch. */
   readonly scalarOnly?: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Assembly {
   readonly layout: MemoryLayout;
 }
 
-/** Makes the plan and the layout of an interpreted config. Throws for shapes that do not fit, or too many images. */
+/** Makes the plan and the layout of an interpreted config. Throws if the shapes do not fit, or the batch is too large. */
 export function assemble(
   interpreted: Interpreted,
   explain: Explain | null,

@@ -8,7 +8,7 @@ import type { Plan } from "../plan/plan.ts";
 import type { MemoryLayout } from "./layout.ts";
 import { imageStart } from "./write.ts";
 
-/** The tensors of a plan, with their addresses. */
+/** A decoder's memory, with the plan and layout that locate its tensors. */
 export interface TensorsInMemory {
   readonly memory: Memory;
   readonly plan: Pick<Plan, "tensors" | "batch">;
@@ -18,7 +18,8 @@ export interface TensorsInMemory {
 type Cells = Pick<Head, "cells">;
 
 /**
- * Returns the index k of the head to which a source belongs. The cell in that head is `source - firstSource(heads, k)`.
+ * Returns the index k of the head that holds a source, a cell number across all heads. The cell within the head is
+ * `source - firstSource(heads, k)`.
  */
 export function headIndexOf(heads: readonly Cells[], source: number): number {
   let k = 0;
@@ -26,14 +27,14 @@ export function headIndexOf(heads: readonly Cells[], source: number): number {
   return k;
 }
 
-/** Returns the source of the first cell of a head. */
+/** Returns the source of the first cell of head `k`. */
 export function firstSource(heads: readonly Cells[], k: number): number {
   let first = 0;
   for (let i = 0; i < k; i++) first += heads[i].cells;
   return first;
 }
 
-/** Reads `count` channels of a cell into `to` from `at` on: (raw - zeroPoint) * scale in f32 as in the kernel. */
+/** Writes `count` channels of a cell to `to` from `at` on, as (raw - zeroPoint) * scale in f32 like the kernel. */
 export function readChannels(
   { memory, plan, layout }: TensorsInMemory,
   column: Column,
@@ -49,7 +50,7 @@ export function readChannels(
   const first = layout.slots[column.tensor] + imageStart(plan, column, image) * bytes;
   const from = first + (column.offset + cell * column.cell) * bytes;
   const step = column.channel * bytes;
-  // Copy the bytes of contiguous channels, which takes a tenth of the time.
+  // Copy contiguous f32 channels at once, which takes a tenth of the time of the loop.
   if (type === "f32" && step === bytes) to.set(memory.f32.subarray(from >> 2, (from >> 2) + count), at);
   else if (type === "f32") for (let c = 0; c < count; c++) to[at + c] = memory.f32[(from + c * step) >> 2];
   else

@@ -1,6 +1,6 @@
 /**
- * Gathering copies only the rows of a caller's array whose objectness passes, and lists their cells. Few rows pass, and
- * copying the whole array would take longer than decoding it.
+ * Gathering copies only the rows of a caller's array whose objectness passes the gate, and lists their cells. Usually
+ * few rows pass, and copying the whole array would take longer than decoding it.
  */
 import * as A from "../core/abi.ts";
 import { INDEX } from "../core/memory.ts";
@@ -9,17 +9,17 @@ import type { Head } from "../heads/head.ts";
 import type { GatherHead, Plan } from "../plan/plan.ts";
 import { type MemoryImage, gatherRegion, writeHead } from "./write.ts";
 
-/** The caller's tensors, one per slot. */
+/** The caller's tensors, one per slot, and the slots. */
 interface Arrays {
   readonly given: readonly ({ readonly data: unknown } | null)[];
   readonly slots: readonly SlotArray[];
 }
 
-/** Cost of a gathered element relative to one in a streamed copy; for contiguous rows by element size. */
+/** Cost of a gathered element, if an element of a whole copy costs 1. In contiguous rows, divided by its bytes. */
 const COST_IN_ROW = 16;
 const COST_APART = 12;
 
-/** True if rows can be gathered from the caller's arrays: of the slot's class, outside the decoder's memory. */
+/** True if rows can be gathered: each array has its slot's class, and is outside the decoder's memory. */
 export function canGather({ plan }: MemoryImage, { given, slots }: Arrays): boolean {
   if (plan.gather === null) return false;
   for (let t = 0; t < slots.length; t++) {
@@ -30,9 +30,9 @@ export function canGather({ plan }: MemoryImage, { given, slots }: Arrays): bool
 }
 
 /**
- * Copies the arrays into the slots: only the rows that pass if they are few, else all rows. The plan block
- * `layout.gatherBlock` decodes them. `canGather` must have returned true.
- * @returns true if a slot now holds gathered rows in place of its tensor
+ * Copies the arrays into the slots: only the rows that pass the gate if they are few, else all rows. The plan block
+ * `layout.gatherBlock` then describes the slots. `canGather` must have returned true.
+ * @returns true if a slot now holds gathered rows in place of its whole tensor
  */
 export function gatherRows(image: MemoryImage, { given, slots }: Arrays): boolean {
   let anyGathered = false;
@@ -49,7 +49,7 @@ export function gatherRows(image: MemoryImage, { given, slots }: Arrays): boolea
   return anyGathered;
 }
 
-/** Lists the cells that pass for each head of a tensor. Returns false if copying the whole tensor is cheaper. */
+/** Lists the cells that pass the gate in each head of tensor `t`. Returns false if a whole copy is cheaper. */
 function listRows(
   { memory: { i32, f32 }, plan, layout }: MemoryImage,
   t: number,
@@ -75,17 +75,18 @@ function listRows(
       type === "f16"
         ? listHalves(data, objectness.offset, objectness.cell, cells, thresholds, at, i32, list)
         : listPassing(data, objectness.offset, objectness.cell, cells, thresholds, at, i32, list);
-    // A head without a wanted class has no cells.
+    // Keep 0 cells for a head without a kept class.
     i32[record + A.H_CELLS] = i32[recordOf(whole, k) + A.H_CELLS] === 0 ? 0 : passed;
     cost += passed * g.channels * (g.channel === 1 ? COST_IN_ROW / ELEMENTS[type].bytes : COST_APART);
-    // Copy all rows if all cells pass (see `listHalves`).
+    // Copy the tensor whole if all cells pass: `listHalves` then has listed none.
     if (passed === cells || cost > room) return false;
   }
   return true;
 }
 
 /**
- * Copies the head records for a whole tensor into the block for gathered rows. Called if this tensor was copied whole.
+ * Copies the records of the heads in tensor `t` from the first plan block into the block for gathered rows. Called if
+ * this tensor was copied whole.
  */
 function useWholeRows({ memory: { i32 }, plan, layout }: MemoryImage, t: number): void {
   const gather = plan.gather as NonNullable<Plan["gather"]>;
@@ -108,7 +109,7 @@ function copyListed(image: MemoryImage, t: number, data: Float32Array, slot: Slo
     if (g.tensor !== t) continue;
     const record = recordOf(layout.records[1], k);
     const passed = i32[record + A.H_CELLS];
-    // If the last frame was copied whole, write the record again, so that it describes gathered rows.
+    // Write the record again if `useWholeRows` has overwritten it for the last frame.
     if (i32[record + A.H_INDEX] === 0) writeHead(image, 1, k);
     i32[record + A.H_CELLS] = passed;
     const to = (gatherRegion(image, k) - layout.slots[t]) / bytes;
@@ -119,7 +120,7 @@ function copyListed(image: MemoryImage, t: number, data: Float32Array, slot: Slo
 
 const recordOf = (heads: number, k: number): number => (heads >> 2) + k * A.HEAD_WORDS;
 
-/** Lists the cells whose raw objectness passes, in order, from word `list` on. Returns their count. */
+/** Lists, from word `list` on, the cells whose raw objectness passes the gate. Returns their count. */
 function listPassing(
   data: Float32Array,
   offset: number,
@@ -134,8 +135,8 @@ function listPassing(
   let at = offset & INDEX;
   let n = list & INDEX;
   // Write every cell and advance only if it passes: a branch would be mispredicted too often. Load four cells per step,
-  // so that the core waits for all four at once. With one cell per step, a YOLOv5 array at threshold 0.25 takes 1.2 to
-  // 1.3 times as long.
+  // so that the CPU waits for the memory of all four at once. With one cell per step, a YOLOv5 array at threshold 0.25
+  // takes 1.2 to 1.3 times as long.
   let i = 0;
   for (; i + 4 <= cells; i += 4, at = (at + 4 * step) & INDEX) {
     const a = data[at];
@@ -155,7 +156,7 @@ function listPassing(
   return n - list;
 }
 
-/** Like `listPassing` for f16. The bits of an f16 order like the values only above zero. */
+/** Does as `listPassing` for f16, on the bits. Only the bits of positive values have the order of the values. */
 function listHalves(
   data: Float32Array,
   offset: number,
@@ -167,11 +168,11 @@ function listHalves(
   list: number,
 ): number {
   const threshold = thresholds[thresholdAt];
-  // Report all cells if negative values may pass, so that the tensor is copied whole.
+  // If negative values may pass, report that all cells pass, so that the tensor is copied whole.
   if (threshold <= 0) return cells;
   let n = list;
   for (let i = 0, at = offset; i < cells; i++, at += step)
-    // Bits above 0x7fff are negative, those above 0x7c00 NaN, which the scan drops.
+    // Bits above 0x7fff are negative values. NaN (bits 0x7c01..0x7fff) may pass: the scan drops it.
     if (data[at] >= threshold && data[at] <= 0x7fff) i32[n++] = i;
   return n - list;
 }
@@ -187,7 +188,7 @@ function copyRows(
   to: number,
 ): void {
   for (let i = 0; i < n; i += 2) {
-    // For an odd count, copy the last row twice to the same place.
+    // If the count is odd, copy the last row twice to the same place.
     const j = Math.min(i + 1, n - 1);
     const a = offset + i32[list + i] * cell;
     const b = offset + i32[list + j] * cell;
@@ -212,8 +213,8 @@ function copyElements(
 }
 
 /**
- * Copies two rows at once, so that the core waits for both rows' memory together. Row by row, a decode takes 1.3 to 1.9
- * times as long if many rows pass.
+ * Copies two rows in one loop, so that the CPU waits for the memory of both at once. With one row per loop, a decode
+ * takes 1.3 to 1.9 times as long if many rows pass.
  */
 function copyTwo(
   data: Float32Array,

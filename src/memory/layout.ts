@@ -1,5 +1,5 @@
 /**
- * Gives every part of a plan its address. Pure arithmetic. The memory map:
+ * Computes the address of every part of a plan. The memory map:
  *
  *       0  unused: address 0 means "none"
  *      64  plan block of image 0, 1, ... of the batch, then one for gathered rows
@@ -55,7 +55,7 @@ export interface DetectionColumns {
   readonly sources: number;
 }
 
-/** Byte addresses of the columns and the scratch that a kernel writes. Suppression alone needs no others. */
+/** Byte addresses of the columns and the scratch that a kernel writes. Suppression alone needs no other addresses. */
 export interface Columns {
   readonly capacity: number;
   readonly scores: number;
@@ -71,7 +71,7 @@ export interface Columns {
   readonly counts: number;
   readonly chains: number;
   readonly kept: number;
-  /** End of the scratch. From `order` to here engines may differ, except for the sorted part of `order`. */
+  /** End of the scratch. From `order` to here, engines may write different values, except for the sorted `order`. */
   readonly workEnd: number;
   readonly detections: readonly DetectionColumns[];
   /** Bytes of the whole memory. */
@@ -97,33 +97,32 @@ export interface MemoryLayout extends Columns {
 /** Reserves `count` words and returns their byte address. */
 export type Words = (count: number) => number;
 
-/** Returns a function that reserves words from byte address `first` on, 16-aligned. */
+/** Returns a function that reserves words from byte address `first` on. Each address is a multiple of 16. */
 export function wordsFrom(first: number): Words {
   let at = first;
   return (count) => {
     const here = at;
-    // Round without bit operations, which would wrap: the error about a plan that is too large must state its true
-    // size.
+    // Round without bit operations, which would overflow at 2 GiB: the error about too large a plan states the size.
     at = Math.ceil((at + count * 4) / 16) * 16;
     return here;
   };
 }
 
 /**
- * Returns the largest count of blocks that suppression needs. A block holds four kept boxes. A class or strip starts a
- * new block only if its others are full, so each has at most one block that is not full.
+ * Returns the largest count of blocks that suppression needs. A block holds four kept boxes of one class or strip. A
+ * class or strip starts a new block only if its other blocks are full, so it has at most one block that is not full.
  */
 export function keptBlocks(maxDetections: number, classes: number): number {
   return Math.min(maxDetections, Math.ceil(maxDetections / 4) + Math.max(classes, STRIPS));
 }
 
 /**
- * Reserves the columns.
+ * Reserves the columns and the scratch.
  * @param capacity rows of the candidate columns
  * @param maxDetections rows of the detection columns
- * @param classes classes that suppression keeps apart; Infinity if a column holds class ids
- * @param gathered cells whose numbers may be listed
- * @param room scratch of the scan
+ * @param classes count of classes that suppression keeps apart; Infinity if a column holds class ids
+ * @param gathered largest count of cells in the list of gathered rows
+ * @param room sizes of the scan's scratch
  * @param scanSorts true if the scan may sort, to keep the best of too many candidates. Scan and sort then need separate
  * scratch
  */
@@ -137,7 +136,7 @@ export function columnsOf(
   room: ScanRoom = { column: 0, rows: 0 },
   scanSorts = false,
 ): Columns {
-  // The order of the properties is the order in memory.
+  // Keep the order of these properties: it is the order in memory.
   const candidates = {
     capacity,
     scores: words(capacity),
@@ -176,15 +175,15 @@ export function columnsOf(
 }
 
 /**
- * True if a single value of a cell decides whether the cell passes. No maxima over groups of classes are needed then.
+ * True if a single value of a cell decides if the cell passes the gate: the objectness, or the score of a single class.
  */
 const hasOneColumn = (h: Head): boolean => h.objectness !== null || h.classes === 1;
 
 /**
- * Returns the size of the scan's scratch. Planes are read fastest in long runs: 2,100 cells in place of 800 save a
- * twelfth of the scan of 8,400 cells. The maxima of a group need a row as long as a run. The scratch grows with the
- * cells, so that all memory stays within 40 bytes a cell and 64 KiB. Multi-label plans have more candidates than cells
- * and may exceed that.
+ * Returns the size of the scan's scratch. The scan reads planes in runs of cells, and long runs are fastest: runs of
+ * 2,100 cells in place of 800 save a twelfth of the time for 8,400 cells. Each group of classes needs a row of maxima as
+ * long as a run. The scratch grows with the cells, so that candidates and scratch take at most 40 bytes a cell plus
+ * 64 KiB. Multi-label plans have more candidates than cells, and may exceed this limit.
  */
 function scanRoom(heads: readonly Head[], tensors: Plan["tensors"]): ScanRoom {
   if (heads.every(hasOneColumn)) return { column: COLUMN_BYTES, rows: PLAIN_ROWS_BYTES };
@@ -194,15 +193,15 @@ function scanRoom(heads: readonly Head[], tensors: Plan["tensors"]): ScanRoom {
   for (const h of heads) {
     const { bytes } = ELEMENTS[tensors[h.score.tensor].type];
     if (hasOneColumn(h) || h.score.cell !== 1) continue;
-    // Count one row for all classes, and one per group. A group has 8 classes, or the multiple of 8 that gives at most
-    // 16 groups.
+    // Count one row for all classes, and one per group. A group has 8 classes, or the smallest multiple of 8 with at
+    // most 16 groups.
     const count = 1 + Math.ceil(h.classes / (8 * Math.ceil(h.classes / (8 * GROUPS))));
     const fit = most / (12 + count * bytes);
     // Divide the cells into blocks of equal length.
     const n = Math.ceil(h.cells / Math.max(1, Math.ceil(h.cells / fit)));
     const row = Math.ceil((n * bytes) / 16) * 16 + 16;
     column = Math.max(column, (row / bytes) * 4);
-    // After the maxima are used, the space after the first two plain rows is reused: a word per candidate.
+    // Once the maxima are used, the scan reuses the space after the first two plain rows, one word per candidate.
     rows = Math.max(rows, count * row, 2 * ROW_BYTES + column);
   }
   return { column, rows };
@@ -216,7 +215,7 @@ export function layoutOf(plan: Plan, scalarOnly = false): MemoryLayout {
   const perBlock = (count: number): number[] =>
     Array.from({ length: gathers ? batch + 1 : batch }, () => words(count));
   const classesOf = (h: Head, ofColumn: number): number => (h.classId ? ofColumn : h.classes);
-  // Store a prior table once if heads share it, as heads in one tensor do.
+  // Store a prior table once, even if several heads use it.
   const tables = new Map<Float32Array | null, number>([[null, 0]]);
   const blocks = perBlock(PLAN_WORDS);
   return {
@@ -225,8 +224,7 @@ export function layoutOf(plan: Plan, scalarOnly = false): MemoryLayout {
     gatherBlock: blocks[batch] ?? 0,
     records: perBlock(heads.length * HEAD_WORDS),
     classLists: heads.map((h) => (keep ? words(classesOf(h, keep.length)) : 0)),
-    // Count the list itself: `keep` may name more classes than are known, since a column of class ids may hold any
-    // value.
+    // Reserve at least the length of `keep`, which may exceed the known class count if a column holds the class ids.
     classThresholds: heads.map((h) =>
       words(Math.max(classesOf(h, plan.classes), classesOf(h, keep?.length ?? 0))),
     ),
@@ -240,7 +238,7 @@ export function layoutOf(plan: Plan, scalarOnly = false): MemoryLayout {
       words,
       plan.capacity,
       plan.maxDetections,
-      // Assume any count of classes if a column holds the class ids.
+      // A column of class ids may hold any count of classes.
       plan.rules.suppress === "all" ? 1 : heads.some((h) => h.classId) ? Infinity : plan.classes + 1,
       batch,
       gathers ? cellsOf(heads) : 0,

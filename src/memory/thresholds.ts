@@ -1,7 +1,7 @@
 /**
- * Converts thresholds to the raw domain. The kernel compares raw tensor values, so each threshold becomes the smallest
- * raw value whose conversion passes. Bisection with the kernel's own conversion finds that value, so that comparing raw
- * values agrees exactly with comparing scores.
+ * Converts score thresholds to raw thresholds. The kernel compares raw tensor values, so each threshold becomes the
+ * smallest raw value whose converted score passes. Bisection with the kernel's own conversion finds this value, so that
+ * comparing raw values gives exactly the same result as comparing scores.
  */
 import { dequantise, halfToFloat, sigmoid } from "../core/number.ts";
 import { ELEMENTS, type TensorSpec } from "../core/tensor.ts";
@@ -16,8 +16,8 @@ const word = new DataView(new ArrayBuffer(4));
 type Numbers = Pick<TensorSpec, "type" | "scale" | "zeroPoint">;
 
 /**
- * Returns the value of a key. Keys are integers that order like the values. An integer is its own key. The key of a
- * float is its bits; for negative floats, all bits but the sign are inverted.
+ * Returns the value of a key. Keys are integers in the same order as the values. An integer is its own key. The key of
+ * a float is its bits; for negative floats, all bits but the sign are inverted.
  */
 function numberOf({ type, scale, zeroPoint }: Numbers, key: number): number {
   if (type === "f32") {
@@ -31,7 +31,7 @@ function numberOf({ type, scale, zeroPoint }: Numbers, key: number): number {
 /**
  * Returns the smallest raw value that passes: for f32 the value itself, for other types its key (see
  * assembly/value.ts).
- * @param passes tells whether a converted value passes; must be monotone
+ * @param passes returns true if a converted value passes; must be monotone
  */
 function rawThreshold(spec: Numbers, passes: (value: number) => boolean): number {
   const { low, high } = ELEMENTS[spec.type];
@@ -45,7 +45,7 @@ function rawThreshold(spec: Numbers, passes: (value: number) => boolean): number
   return spec.type === "f32" ? numberOf(spec, a) : a;
 }
 
-/** Returns the smallest f32 that passes a threshold, rounded to f32 so that 0.9 equals a score of 0.9. */
+/** Returns the smallest f32 that passes a threshold. The threshold is rounded to f32, so that 0.9 equals an f32 0.9. */
 export function smallestPassing(threshold: number, gate: ">" | ">="): number {
   const least = Math.fround(threshold);
   return gate === ">="
@@ -53,7 +53,7 @@ export function smallestPassing(threshold: number, gate: ">" | ">="): number {
     : rawThreshold({ type: "f32", scale: 1, zeroPoint: 0 }, (score) => score > least);
 }
 
-/** Returns how far outside 0..1 a probability may be: one step of its element type. */
+/** Returns how far a probability may exceed 0..1 by rounding: about one step of its element type. */
 export const slackOf = ({ type, scale }: TensorSpec): number =>
   type === "f32" ? 1e-5 : type === "f16" ? 2 ** -9 : fround(scale ?? 1);
 
@@ -66,12 +66,12 @@ const LARGEST = 3.4028234663852886e38;
 
 /** Returns the smallest raw class score and objectness with which a score can reach `smallest`. */
 export function rawThresholds(plan: Plan, h: Head, smallest: number): { score: number; objectness: number } {
-  // Use the kernel's own conversion, so that comparing raw values and comparing scores agree exactly.
+  // Convert exactly as the kernel does (see the head of this file).
   const convert = (fn: Fn, x: number): number => {
     if (fn === "none") return x;
     return fn === "clamp" ? Math.min(1, Math.max(0, x)) : fround(sigmoid(x));
   };
-  // Pass a little too much: Math.pow and the kernel's power may differ by a step. The kernel decides.
+  // Lower the threshold a little: `**` and the kernel's power may differ by a rounding step. The kernel tests again.
   const nearly = smallest * (1 - 1e-6);
   const power = h.rule === "power";
   const o = h.objectness;

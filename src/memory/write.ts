@@ -14,7 +14,7 @@ import { type Column, beside } from "../heads/channels.ts";
 /** Transform of normalised boxes from input to image: x_image = x_input * scale + shift, as in the plan block. */
 export type Affine = readonly [scaleX: number, scaleY: number, shiftX: number, shiftY: number];
 
-/** The transform that changes nothing. */
+/** The identity transform. */
 export const IDENTITY: Affine = [1, 1, 0, 0];
 
 /** A plan in memory, with all that an engine needs. */
@@ -65,7 +65,7 @@ export function writeImage(image: MemoryImage, thresholds: Thresholds): void {
   for (const block of image.layout.blocks) writeAffine(image.memory, block, IDENTITY);
 }
 
-/** Writes the part of a plan that never changes. */
+/** Writes everything of a plan except thresholds and transforms, which may change between frames. */
 export function writePlan(image: MemoryImage): void {
   const { memory: m, plan, layout } = image;
   layout.blocks.forEach((_, k) => {
@@ -78,13 +78,13 @@ export function writePlan(image: MemoryImage): void {
   });
 }
 
-/** Returns the kept class channels of a head, or class ids if a column gives the class. null: all are kept. */
+/** Returns the kept class channels of a head, or the kept class ids if the head has a column of ids. null: all. */
 function keptClasses({ keep }: Plan, h: Head): readonly number[] | null {
   if (!keep || h.classId) return keep;
   return keep.map((c) => c - h.classBase).filter((c) => c >= 0 && c < h.classes);
 }
 
-/** Returns the single kept class channel of a head, or null. The kernel reads it as a head of one class. */
+/** Returns the class channel of a head that keeps only one, else null. The kernel then sees a head of one class. */
 function onlyClass(plan: Plan, h: Head): number | null {
   const kept = keptClasses(plan, h);
   return kept?.length === 1 && !h.classId ? kept[0] : null;
@@ -92,7 +92,7 @@ function onlyClass(plan: Plan, h: Head): number | null {
 
 const imageOf = (plan: Plan, block: number): number => block % plan.batch;
 
-/** Returns the index of the element at which an image of the batch begins, in the tensor of a column. */
+/** Returns the index of the first element of an image of the batch, in the tensor of a column. */
 export const imageStart = (
   { tensors, batch }: Pick<Plan, "tensors" | "batch">,
   { tensor }: Pick<Column, "tensor">,
@@ -160,7 +160,7 @@ function writeBlock({ memory: m, plan, layout }: MemoryImage, block: number): vo
     );
 }
 
-/** Writes a head record. For gathered rows, a cell's channels are adjacent, and a list gives each row's cell. */
+/** Writes a head record. In the block for gathered rows, channels are adjacent, and a list gives the cell of each row. */
 export function writeHead(image: MemoryImage, block: number, index: number): void {
   const { memory, plan, layout } = image;
   const { i32, f32 } = memory;
@@ -233,7 +233,7 @@ export function writeHead(image: MemoryImage, block: number, index: number): voi
   floats(A.H_MAX_OBJECTNESS, highest(plan, objectness, h.objectnessFn));
 }
 
-/** Returns the address of a head's gathered rows. A tensor's heads share its slot, with room for all cells. */
+/** Returns the address of a head's gathered rows. The heads of a tensor divide its slot, each with room for all cells. */
 export function gatherRegion({ plan, layout }: MemoryImage, index: number): number {
   const gather = plan.gather as readonly GatherHead[];
   const { tensor } = gather[index];
@@ -244,7 +244,7 @@ export function gatherRegion({ plan, layout }: MemoryImage, index: number): numb
   return at;
 }
 
-/** Writes the thresholds, converted to the raw domain of each head. */
+/** Writes the thresholds, also converted to raw thresholds for each head. */
 export function writeThresholds({ memory, plan, layout }: MemoryImage, t: Thresholds): void {
   const { i32, f32 } = memory;
   const { gate } = plan.rules;
