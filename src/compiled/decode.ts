@@ -1,4 +1,4 @@
-/** The function `decode` in a module that `boxwright compile --out detector.mjs` writes, for one network only. */
+/** The function `decode` of the modules that `boxwright compile --out detector.mjs` writes, each for one network. */
 import * as A from "../core/abi.ts";
 import { TensorError, refuse } from "../core/errors.ts";
 import type { Memory } from "../core/memory.ts";
@@ -20,7 +20,7 @@ import { IDENTITY, writeAffine } from "../memory/write.ts";
 
 /** The plan inside the module, as plain data. */
 export interface EmbeddedPlan {
-  /** Words at the start of memory. */
+  /** Words to copy to the start of memory. */
   readonly image: readonly number[];
   readonly memoryBytes: number;
   /** Address of the plan block. */

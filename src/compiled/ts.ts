@@ -1,4 +1,4 @@
-/** Template of the same module without WebAssembly, for React Native and workers that cannot compile a kernel. */
+/** Template like simd.ts but without WebAssembly, for React Native and workers that cannot compile a kernel. */
 import { memoryOf } from "../core/memory.ts";
 import { tsEngine } from "../engine/ts/index.ts";
 import { type EmbeddedPlan, decoderOf } from "./decode.ts";

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-/** The command `boxwright`. `node/cli/run.ts` does all the work, so that tests need no process. */
+/** The command `boxwright`. `node/cli/run.ts` does all the work, so that tests need not start a process. */
 import { UsageError } from "../node/cli/options.ts";
 import { run } from "../node/cli/run.ts";
 import { systemReason } from "../node/files/load.ts";
 
 process.stdout.on("error", (e: NodeJS.ErrnoException) => {
-  // A reader such as `| head` closes the pipe when it has enough.
+  // Ignore EPIPE: a reader such as `| head` closes the pipe when it has read enough.
   if (e.code === "EPIPE") return;
   process.stderr.write(`boxwright: standard output cannot be written: ${systemReason(e)}\n`);
   process.exit(1);

@@ -1,4 +1,4 @@
-/** `boxwright/core`: decoders with only the values that are passed, for small bundles. */
+/** `boxwright/core`: decoders with only the tasks and checks that the caller passes, for small bundles. */
 export * from "./shared.ts";
 export { parseConfig } from "../config/config.ts";
 export { type CoreOptions, createDecoder } from "../decode/create.ts";

@@ -1,11 +1,11 @@
-/** `boxwright`: everything that needs no special environment. Bundlers drop what is not used. */
+/** `boxwright`: every function that runs in any environment. Bundlers drop unused functions. */
 export * from "./shared.ts";
 export { parseConfig } from "../config/config.ts";
 export { createDecoder, createDecoderSync } from "../whole/decoder.ts";
 export type { MaskedFields } from "../decode/detections.ts";
 export type { ClonedDetections, DetectionList } from "../decode/rows.ts";
 
-// Detectors: from an image to detections, by a runtime that is installed.
+// Detectors: from an image to detections, by an inference runtime that the user installs.
 export { createDetector } from "../detect/detector.ts";
 export type { DetectorOptions, DetectorSource, ModelSource, PointsSource } from "../detect/source.ts";
 export type { Detector, Timings } from "../detect/types.ts";
@@ -66,7 +66,7 @@ export {
   ultrafacePriors,
 } from "../heads/priors.ts";
 
-// Suppression alone.
+// Suppression without a decoder.
 export { type NmsOptions, nms } from "../decode/nms.ts";
 export { type Suppressed, suppress } from "../tasks/suppression/suppress.ts";
 export { type SuppressDetectionsOptions, suppressDetections } from "../tasks/suppression/detections.ts";
@@ -85,7 +85,7 @@ export type {
   SuppressOptions,
 } from "../core/suppression.ts";
 
-// Oriented boxes and masks alone.
+// Oriented boxes and masks without a decoder.
 export { type OrientedBox, cornersOf, fitCorners, regularise } from "../tasks/oriented/geometry.ts";
 export { masksOf, type MaskInputs } from "../tasks/masks/from.ts";
 export { classMap, type ClassMap, type ClassMapOptions } from "../tasks/masks/semantic.ts";
@@ -93,14 +93,14 @@ export { mapOptions, type ArchiveMap } from "../tasks/masks/archive-map.ts";
 export { valueMap, type ValueMap, type ValueMapOptions } from "../tasks/masks/values.ts";
 export { labelMap, type LabelMap, type LabelMapOptions } from "../tasks/masks/labels.ts";
 
-// Tiles of large pictures, and ids over frames.
+// Tiles of large pictures, and tracking over frames.
 export { type Tile, type TileOptions, tiles } from "../tiles/plan.ts";
 export { type MergeTilesOptions, type TileMerger, createTileMerger, mergeTiles } from "../tiles/merge.ts";
 export { type Tracker, createTracker } from "../track/tracker.ts";
 export type { TrackerDetections, TrackerInput } from "../track/frame.ts";
 export type { ByteTrackOptions, OcSortOptions, SortOptions, TrackerOptions } from "../track/options.ts";
 
-// Packets: frames on their way from a device to a host, raw or decoded. And formats of other projects.
+// Packets, which carry raw or decoded frames from a device to a host, and export to formats of other projects.
 export { toPacket } from "../packet/write.ts";
 export { type PacketOptions, fromPacket } from "../packet/read.ts";
 export { type DetectionsOf, Packet, type PacketContent, type PacketDecoder } from "../packet/packet.ts";

@@ -1,4 +1,4 @@
-/** `boxwright/node`: tensor files, NN Archives, plan files, PNG, and possible outputs of given shapes. */
+/** `boxwright/node`: tensor files, NN Archives, plan files, PNG, and `inspect` for the possible meanings of shapes. */
 import { ConfigError, mismatch } from "../core/errors.ts";
 import { isBytes, show } from "../core/tensor.ts";
 import { readArchiveConfig } from "../node/files/archive.ts";
@@ -47,8 +47,8 @@ export async function createArchiveDecoder(
 /**
  * Compiles a config to a plan file, as `boxwright compile` does. `boxwright/plan` and C programs use the file to
  * decode, without reading config and shapes again. Thresholds are part of the plan.
- * @param options states the shapes as `outputs`, unless the config does
- * @param values prior boxes that the network outputs: arrays or tensors, by output name
+ * @param options must state the shapes as `outputs`, unless the config states them
+ * @param values the values of outputs that hold prior boxes: arrays or tensors, by output name
  * @throws ConfigError, TensorError as `createDecoder` and its first frame
  * @example
  * import { compilePlan } from "boxwright/node";

@@ -1,6 +1,6 @@
 /**
- * `boxwright/plan`: decodes with a plan file that `boxwright compile` made. Half the size of `boxwright/core`, since it
- * reads no configs.
+ * `boxwright/plan`: decodes with a plan file that `boxwright compile` made. The entry is half as large as
+ * `boxwright/core`, since it reads no configs.
  */
 export {
   type LoadOptions,

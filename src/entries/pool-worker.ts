@@ -1,4 +1,4 @@
-/** `boxwright/pool-worker`: the file that a pool's threads run. A separate entry, so that bundlers can find it. */
+/** `boxwright/pool-worker`: the file that a pool's threads run. A separate entry, so that bundlers can include it. */
 import { parentPort } from "node:worker_threads";
 import { serve } from "../pool/thread.ts";
 

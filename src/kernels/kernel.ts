@@ -1,4 +1,4 @@
-/** Compiles the three WebAssembly kernels, each in two builds. package.json maps `#kernels` by runtime. */
+/** Compiles the three WebAssembly kernels, each in two builds. package.json maps `#kernels` to one file per runtime. */
 import { ABI_VERSION } from "../core/abi.ts";
 import { MASKS_ABI_VERSION } from "../core/masks-abi.ts";
 import { PREPARE_ABI_VERSION } from "../core/prepare-abi.ts";
@@ -7,15 +7,15 @@ import { kindOf } from "../core/tensor.ts";
 /** The two builds of a kernel: with vector instructions, and without. */
 export type WasmKind = "simd" | "scalar";
 
-/** Function that returns a build's bytes or compiled module, or null if this entry of the package has neither. */
+/** Function that returns the bytes or the compiled module of a build, or null if this package entry has neither. */
 export type BinaryOf = (kind: WasmKind) => Uint8Array<ArrayBuffer> | object | null;
 
-/** Names and version of one kernel. */
+/** Exports, version and file name of one kernel. */
 interface KernelTraits {
   /** Name of the export that returns the kernel's interface version, and the version expected. */
   readonly version: readonly [exportName: string, version: number];
   readonly exports: readonly string[];
-  /** Prefix of its file names. */
+  /** Prefix of the kernel's file names, before "simd.wasm" or "scalar.wasm". */
   readonly filePrefix: string;
 }
 
@@ -42,7 +42,7 @@ export type KernelName = keyof typeof KERNELS;
 /** Bytes of a WebAssembly page. */
 export const PAGE = 65536;
 
-/** Compiled builds by kernel and kind, shared by all instances: a module holds no state. */
+/** Compiled builds by kernel and kind. All instances share them, since a module holds no state. */
 const modules = /* @__PURE__ */ new Map<string, WebAssembly.Module>();
 
 const hasWebAssembly = (): boolean =>
@@ -61,19 +61,19 @@ export class Kernel {
     this.#binaryOf = binaryOf;
   }
 
-  /** Returns the fastest build that compiles here, null if the runtime or the page allows none. */
+  /** Returns the fastest build that compiles here, or null if none does, for instance by a page's security policy. */
   best(): WasmKind | null {
     for (const kind of KINDS)
       try {
         this.compile(kind);
         return kind;
       } catch {
-        // Try the next build: this one is not available, or the runtime refuses to compile it.
+        // Try the next build: this build is not available, or the runtime cannot compile it.
       }
     return null;
   }
 
-  /** Returns a compiled build. Throws if this runtime or this entry cannot run it. */
+  /** Returns a compiled build. Throws if this package entry lacks the build, or the runtime cannot compile it. */
   compile(kind: WasmKind): WebAssembly.Module {
     const kernel = this.#moduleOrBinary(kind);
     return kernel instanceof Uint8Array
@@ -81,7 +81,7 @@ export class Kernel {
       : kernel;
   }
 
-  /** Compiles a build, or the one that `best` will return. Compiles off the main thread if the runtime can. */
+  /** Compiles a build, or for "auto" the one that `best` will return. Compiles off the main thread if possible. */
   async compileAhead(wanted: WasmKind | "auto"): Promise<void> {
     for (const kind of wanted === "auto" ? KINDS : [wanted])
       try {
@@ -90,11 +90,11 @@ export class Kernel {
           this.#cache(kind, await WebAssembly.compile(kernel as Uint8Array<ArrayBuffer>));
         return;
       } catch {
-        // Ignore a refusal here: `compile` gets the same refusal, and reports it.
+        // Ignore errors here: `compile` fails with the same error and reports it.
       }
   }
 
-  /** Returns the exports of a build over the given memory, or over new memory of at least that many bytes. */
+  /** Instantiates a build over a given memory, or over a new memory of at least `over` bytes. */
   instantiate(
     kind: WasmKind,
     over: number | WebAssembly.Memory,
@@ -118,7 +118,7 @@ export class Kernel {
     return module;
   }
 
-  /** Returns a compiled build or its bytes. Throws if there is neither. */
+  /** Returns a compiled build, or its bytes if it is not compiled yet. Throws if there is neither. */
   #moduleOrBinary(kind: WasmKind): WebAssembly.Module | Uint8Array {
     if (!hasWebAssembly())
       throw new Error(`engine "${kind}": this runtime has no WebAssembly. Use engine "ts" or "auto".`);
@@ -141,9 +141,8 @@ function newMemory(bytes: number): WebAssembly.Memory {
 }
 
 /**
- * Provides the binary of a kernel, before the first decoder is made. `boxwright/wasm` carries no binary itself, and
- * `boxwright` in a browser carries the vector builds alone. The exports of the module tell for which purpose it is:
- * decoder, masks or pictures.
+ * Provides the binary of a kernel, before the first decoder is made. `boxwright/wasm` contains no binary. `boxwright` in
+ * a browser contains only the vector builds. The exports of the module identify the kernel: decode, masks or prepare.
  *
  * `engine: "auto"` uses the first of `simd`, `scalar` and `ts` that is provided and runs here.
  * @param kind build of the kernel
@@ -158,7 +157,7 @@ function newMemory(bytes: number): WebAssembly.Memory {
  * console.log(decoder.engine); // simd
  */
 export function provideKernel(kind: WasmKind, kernel: object): void {
-  // The parameter is an `object`, since WebAssembly's types belong to the DOM library, which server code leaves out.
+  // `kernel` is typed as `object`: TypeScript has WebAssembly's types only in its DOM library, which servers leave out.
   if (kind !== "simd" && kind !== "scalar")
     throw new TypeError(`kind: got ${JSON.stringify(kind)}, expected "simd" or "scalar"`);
   const tag = kindOf(kernel);
@@ -182,7 +181,7 @@ export function provideKernel(kind: WasmKind, kernel: object): void {
   modules.set(name + kind, module);
 }
 
-/** Compiles the bytes of a file. Throws a TypeError for any other file, such as the page of an error 404. */
+/** Compiles the bytes of a file. Throws a TypeError if they are no WebAssembly, such as the page of an error 404. */
 function compiled(kind: WasmKind, bytes: BufferSource): WebAssembly.Module {
   try {
     return new WebAssembly.Module(bytes);

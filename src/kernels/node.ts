@@ -1,15 +1,15 @@
-/** Finds the kernels in Node, as files beside this one in dist/. A bundle has no such files, and uses the text. */
+/** Loads the kernels in Node, from files beside this file in dist/. A bundle has no such files, and uses the text. */
 import { decodeLengths, masksLengths, prepareLengths } from "kernel-data";
 import type { WasmKind } from "./kernel.ts";
 import * as text from "./text.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-// Avoid `import` of node:fs, which also loads Node's streams: 3 ms of a start. Node before 20.16 lacks this function,
-// and uses the text.
+// Avoid `import` of node:fs, which also loads Node's streams and takes 3 ms. Node before 20.16 lacks
+// `getBuiltinModule`, and uses the text.
 const files = globalThis.process?.getBuiltinModule?.("node:fs");
 
-/** Returns a function that reads a build of a kernel. It returns null if neither a file nor the text has that build. */
+/** Returns a function that reads a build from its file, else from the text, or returns null if both lack the build. */
 const readerOf =
   (
     filePrefix: string,
@@ -25,7 +25,7 @@ const readerOf =
       // Check the length: another package's file beside a bundle may have the same name.
       if (file?.length === lengths[kind]) return new Uint8Array(file);
     } catch {
-      // There is no such file.
+      // Use the text: there is no such file.
     }
     return textOf(kind);
   };

@@ -1,4 +1,4 @@
-/** The kernels in workerd and similar runtimes, which cannot compile but import a .wasm file as a compiled module. */
+/** The kernels in workerd and similar runtimes. These cannot compile, but import a .wasm file as a compiled module. */
 import decodeScalar from "./scalar.wasm";
 import decodeSimd from "./simd.wasm";
 import masksScalar from "./masks.scalar.wasm";

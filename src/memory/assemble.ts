@@ -26,7 +26,7 @@ export interface Assembly {
   readonly layout: MemoryLayout;
 }
 
-/** Makes the plan and the layout of an interpreted config. Throws if the shapes do not fit, or the batch is too large. */
+/** Makes the plan and the layout of an interpreted config. Throws if shapes do not fit, or the batch is too large. */
 export function assemble(
   interpreted: Interpreted,
   explain: Explain | null,

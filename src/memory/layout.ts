@@ -181,9 +181,9 @@ const hasOneColumn = (h: Head): boolean => h.objectness !== null || h.classes ==
 
 /**
  * Returns the size of the scan's scratch. The scan reads planes in runs of cells, and long runs are fastest: runs of
- * 2,100 cells in place of 800 save a twelfth of the time for 8,400 cells. Each group of classes needs a row of maxima as
- * long as a run. The scratch grows with the cells, so that candidates and scratch take at most 40 bytes a cell plus
- * 64 KiB. Multi-label plans have more candidates than cells, and may exceed this limit.
+ * 2,100 cells in place of 800 save a twelfth of the time for 8,400 cells. Each group of classes needs a row of maxima,
+ * as long as a run. The scratch grows with the cells, so that all memory stays within 40 bytes a cell plus 64 KiB.
+ * Multi-label plans have more candidates than cells, and may exceed this limit.
  */
 function scanRoom(heads: readonly Head[], tensors: Plan["tensors"]): ScanRoom {
   if (heads.every(hasOneColumn)) return { column: COLUMN_BYTES, rows: PLAIN_ROWS_BYTES };

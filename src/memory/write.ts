@@ -160,7 +160,7 @@ function writeBlock({ memory: m, plan, layout }: MemoryImage, block: number): vo
     );
 }
 
-/** Writes a head record. In the block for gathered rows, channels are adjacent, and a list gives the cell of each row. */
+/** Writes a head record. In the block for gathered rows, channels are adjacent, and a list has the cell of each row. */
 export function writeHead(image: MemoryImage, block: number, index: number): void {
   const { memory, plan, layout } = image;
   const { i32, f32 } = memory;
@@ -233,7 +233,7 @@ export function writeHead(image: MemoryImage, block: number, index: number): voi
   floats(A.H_MAX_OBJECTNESS, highest(plan, objectness, h.objectnessFn));
 }
 
-/** Returns the address of a head's gathered rows. The heads of a tensor divide its slot, each with room for all cells. */
+/** Returns the address of a head's gathered rows. Heads of one tensor divide its slot, each with room for all cells. */
 export function gatherRegion({ plan, layout }: MemoryImage, index: number): number {
   const gather = plan.gather as readonly GatherHead[];
   const { tensor } = gather[index];

@@ -1,11 +1,11 @@
-/** Errors of a pool: refused or lost frames, and threads that died or never started. */
+/** Errors of a pool: refused or lost frames, and threads that died or never became ready. */
 import { mismatch } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 
-/** Reason: `"full"`: the stream's queue. `"closed"`: the pool. `"crashed"`: the frame's thread died. */
+/** `"full"`: the stream's queue is full. `"closed"`: the pool is closed. `"crashed"`: the frame's thread died. */
 export type PoolErrorKind = "full" | "closed" | "crashed";
 
-/** Thrown if the pool refused a frame, or lost it. */
+/** Error for a frame that the pool refused or lost. */
 export class PoolError extends Error {
   static override readonly name = "PoolError";
   override readonly name = "PoolError";
@@ -17,10 +17,10 @@ export class PoolError extends Error {
   }
 }
 
-/** Count of consecutive deaths of threads without a result in between. One more ends the pool. */
+/** Largest count of threads that may die without a result in between. One more death closes the pool. */
 export const MAX_CRASHES = 3;
 
-/** Returns the error for the frames of a thread that died. If `isLast`, the pool ends too. */
+/** Returns the error for the frames of a thread that died. `isLast`: the pool closes, too. */
 export const crashError = (cause: string, isLast: boolean): PoolError =>
   new PoolError(
     "crashed",
@@ -34,10 +34,10 @@ export const crashError = (cause: string, isLast: boolean): PoolError =>
 export const isOutOfMemory = (why: string | Error): boolean =>
   (why as { readonly code?: string }).code === "ERR_WORKER_OUT_OF_MEMORY";
 
-/** Returns why a thread died, as part of a sentence. */
+/** Returns the reason for a thread's death, as part of a sentence. */
 export function causeOf(why: string | Error): string {
   if (isOutOfMemory(why)) return "it ran out of memory, and the option resourceLimits sets how much it has";
-  // Use the first line: Node adds lines about modules.
+  // Use only the first line of the message: Node adds lines about required modules.
   return typeof why === "string" ? why : why.message.split("\n", 1)[0];
 }
 

@@ -22,19 +22,19 @@ export interface PoolOptions {
   readonly networks: readonly PoolNetwork[];
   /** Count of threads. Default: one less than the count of processors, at least 1. */
   readonly threads?: number;
-  /** Most frames of one stream in the queue. Default 4. */
+  /** Largest count of waiting frames per stream. Default 4. */
   readonly queue?: number;
   /**
-   * Handling of a frame when its queue is full. `"block"` (default, for recorded frames): `decode` refuses the frame,
-   * and `room` resolves when there is room again. `"drop-oldest"` (for live frames): the oldest frame in the queue is
-   * dropped.
+   * Handling of a new frame if the queue of its stream is full. `"block"` (default, for recorded frames): `decode`
+   * refuses the new frame, and `room` resolves when there is room again. `"drop-oldest"` (for live frames): the oldest
+   * waiting frame is dropped.
    */
   readonly policy?: "block" | "drop-oldest";
   /** Limits of each thread's JavaScript heap and stack, as for `Worker`. */
   readonly resourceLimits?: ResourceLimits;
   /**
-   * File that the threads run, `boxwright/pool-worker`. Needed if a bundler moved the file. A file is refused if it
-   * ends, sends another first message, or is silent for 30 seconds.
+   * File that the threads run, `boxwright/pool-worker`. Needed if a bundler moved the file. The pool refuses a file
+   * that ends, that sends another first message, or that sends none for 30 seconds.
    */
   readonly worker?: URL;
 }
@@ -45,7 +45,7 @@ interface About {
   readonly network?: number;
 }
 
-/** Largest count of threads. Each takes 11 MB, and more threads than processors gain nothing. */
+/** Largest count of threads. A thread takes 11 MB, and more threads than processors gain nothing. */
 export const MAX_THREADS = 256;
 
 const THREADS: Rule = [
@@ -82,7 +82,7 @@ export function checkPool(given: PoolOptions): PoolOptions {
   return options;
 }
 
-/** Throws a RangeError unless a pool can make a decoder of the value. */
+/** Throws a RangeError unless the value has the form of a network: `{config, options}`, without `onNote`. */
 export function checkNetwork(where: string, given: PoolNetwork | null): void {
   checkNames(where, given, ["config", "options"]);
   const { config, options } = given as PoolNetwork;
@@ -101,7 +101,7 @@ export function checkStream(name: string): void {
   if (typeof name !== "string") refuse("stream", show(name), 'a name such as "front door"', RangeError);
 }
 
-/** Returns what the caller states about a frame. Throws for unknown names, and for a frame passed bare. */
+/** Returns the options of one frame. Throws for unknown names, and for a `Frame` that is not inside `{frame}`. */
 export function checkAbout(given: About | null): About {
   if (given === null) return {};
   if ("width" in Object(given) || "height" in Object(given))
@@ -112,7 +112,7 @@ export function checkAbout(given: About | null): About {
   return given;
 }
 
-/** Throws a RangeError unless the value is an object with these fields only. */
+/** Throws a RangeError unless the value is an object without other fields than `names`. */
 function checkNames(where: string, given: unknown, names: readonly string[]): void {
   checkOptions(given as object, namesOnly(...names), {
     prefix: `${where}.`,

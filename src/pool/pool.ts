@@ -30,11 +30,11 @@ import { type PoolStats, percentiles } from "./stats.ts";
 import { type Job, Streams } from "./streams.ts";
 import { checkMemory, owned, uncloned, workOf } from "./work.ts";
 
-/** Frames that a thread holds: the one in decoding, and the next. */
+/** Count of frames that a thread holds: the frame that it decodes, and the next. */
 const DEPTH = 2;
 /**
- * Milliseconds within which a thread must become ready. The right file takes 10; a wrong file never sends its first
- * message.
+ * Milliseconds within which a thread must become ready. The right file takes 10 ms. A wrong file never sends the
+ * expected first message.
  */
 const MAX_START = 30_000;
 
@@ -55,17 +55,18 @@ interface Thread {
   readonly timer: NodeJS.Timeout;
   isServing: boolean;
   readonly jobs: Map<number, Job<PoolResult>>;
-  /** Networks for which the thread has not made a decoder yet. */
+  /** Requests to add a network that the thread has not answered yet, by request id. */
   readonly added: Map<number, Added>;
   /** Labels in the thread's last answer, per network. */
   readonly labels: (readonly string[] | null)[];
 }
 
 /**
- * Decoders over worker threads. Made by `createPool`.
+ * Decoders on worker threads. Made by `createPool`.
  *
  * The memory of arrays is transferred to a thread and back, or shared, but never cloned. After `decode(stream, bytes)`,
- * the bytes belong to the pool until the result arrives. A view of a part of a buffer is copied once, and counted.
+ * the bytes belong to the pool until the result arrives. A view of a part of a buffer is copied once, and counted in
+ * `stats.copied`.
  */
 export class DecoderPool {
   readonly #queue: number;
@@ -73,7 +74,7 @@ export class DecoderPool {
   readonly #options: PoolOptions;
   readonly #file: URL;
   readonly #networks: Entry[] = [];
-  /** Networks about which some thread has not answered yet. */
+  /** Networks that are being added: some thread has not answered yet. */
   readonly #adding = new Set<Entry>();
   readonly #threads: Thread[] = [];
   readonly #streams = new Streams<PoolResult>();
@@ -113,8 +114,8 @@ export class DecoderPool {
   }
 
   /**
-   * Adds a network: every thread makes its decoder.
-   * @returns the hash of its config, which packets name
+   * Adds a network: every thread makes a decoder for the network.
+   * @returns the hash of the network's config, by which packets name the network
    * @throws ConfigError, TensorError as `createDecoder`; RangeError for an argument other than `{config, options}`
    */
   async add(network: PoolNetwork): Promise<string | null> {
@@ -127,7 +128,7 @@ export class DecoderPool {
       this.#networks.push(entry);
       return hashes[0];
     } catch (error) {
-      // Tell threads that accepted the network to forget it: they would decode packets that name its config.
+      // Remove the network from the threads that accepted it: they would decode packets that name its config.
       for (const { worker } of this.#threads) worker.postMessage({ forget: entry.index } satisfies Request);
       throw error;
     } finally {
@@ -173,7 +174,7 @@ export class DecoderPool {
     });
   }
 
-  /** Resolves when a stream's queue has room for a frame, or when the pool closes. Callers are served in turn. */
+  /** Resolves when a stream's queue has room for a frame, or when the pool closes. Serves callers in their order. */
   async room(stream: string): Promise<void> {
     checkStream(stream);
     const isFull = (): boolean => !this.#closed && this.#streams.waitingOf(stream) >= this.#queue;
@@ -181,15 +182,15 @@ export class DecoderPool {
     for (; isFull(); hasWaited = true)
       await new Promise<void>((resolve) => {
         const { callers } = this.#streams.get(stream);
-        // Put this caller first again if another frame took its room.
+        // If another frame took the room of this caller, the caller is the next to be served again.
         if (hasWaited) callers.unshift(resolve);
         else callers.push(resolve);
       });
-    // Wake the next caller if this one sends no frame.
+    // Wake the next caller if there is still room because this caller sent no frame.
     if (hasWaited) setImmediate(() => isFull() || this.#streams.wakeNext(stream));
   }
 
-  /** Finishes every frame that was taken, then ends the threads. Refuses later frames and networks. */
+  /** Finishes every accepted frame, then ends the threads. Refuses later frames and networks. */
   close(): Promise<void> {
     this.#closed ??= this.#finish();
     this.#streams.wakeCallers();
@@ -238,7 +239,7 @@ export class DecoderPool {
     thread.jobs.set(id, job);
     thread.worker.ref();
     try {
-      // Take the memory only now: until here it belonged to the caller, and may have gone with another frame.
+      // Check the memory again: while the frame waited, the caller may have transferred it with another frame.
       const { work, copied } = owned(checkMemory(job.work));
       post(thread, { id, work, index: job.network }, transferable(arraysOf(work)));
       this.#counts.copied += copied ? 1 : 0;
@@ -265,7 +266,7 @@ export class DecoderPool {
     const worker = new Worker(this.#file, resourceLimits ? { resourceLimits } : {});
     const replace = (why: string | Error): void => this.#replace(thread, why);
     const check = (): void => void (thread.isServing || replace(`it was silent for ${MAX_START / 1000} s`));
-    // Check only after pending messages: a busy main thread may not have read them yet.
+    // Check after pending messages, since a busy main thread may not have read the thread's first message yet.
     const timer = setTimeout(() => setImmediate(check), MAX_START).unref();
     const thread: Thread = {
       worker,
@@ -281,9 +282,9 @@ export class DecoderPool {
       else replace(`it sent ${show(message)}`);
     });
     worker.on("error", replace);
-    // Replace the thread after an unreadable answer: it names no frame, so the thread's frames would wait forever.
+    // Replace the thread if its answer is unreadable: its frame is unknown, and would wait forever.
     worker.on("messageerror", replace);
-    // Replace a thread that ended without an error, by process.exit() inside it.
+    // Also replace a thread that ended without an error, by process.exit().
     worker.on("exit", (code) => replace(`it ended with exit code ${code}`));
     return thread;
   }
@@ -335,7 +336,7 @@ export class DecoderPool {
     if (this.#counts.waiting + this.#counts.running === 0) this.#whenEmpty?.();
   }
 
-  /** Replaces a thread that died or answers wrongly. Its frames are lost. */
+  /** Replaces a thread that died or sent a wrong message. The frames of the thread are lost. */
   #replace(thread: Thread, why: string | Error): void {
     const at = this.#threads.indexOf(thread);
     if (at < 0) return;
@@ -352,8 +353,8 @@ export class DecoderPool {
   /** Ends the pool after the death of a thread. Refuses all waiting frames. */
   #endPool(thread: Thread, error: Error): void {
     this.#reason = error.message;
-    // Frames of the dead thread get its error, and the others the error of a closed pool. An error about a wrong file
-    // goes to all.
+    // Frames of the dead thread get its error, and other frames get the error of a closed pool. An error about a wrong
+    // file goes to all frames.
     const closed = error instanceof PoolError ? new PoolError("closed", error.message) : error;
     const ended = this.#threads.splice(0).map((t) => this.#endThread(t, t === thread ? error : closed));
     this.#closed ??= Promise.all(ended).then(() => undefined);
@@ -375,7 +376,7 @@ export class DecoderPool {
   }
 }
 
-/** Takes the waiting promise for a thread's answer about a network. */
+/** Removes and returns a request to add a network, whose answer has arrived. */
 function takeAdded({ added }: Thread, id: number): Added | undefined {
   const known = added.get(id);
   added.delete(id);
@@ -387,10 +388,11 @@ const post = ({ worker }: Thread, request: Request, transfer: ArrayBuffer[]): vo
 };
 
 /**
- * Makes a pool: starts the threads, and a decoder for each network in each of them.
+ * Makes a pool: starts the threads, and makes a decoder for each network in each thread.
  *
  * A pool is worth its cost if receiving and decoding frames compete for the main thread, or if a decode takes
- * milliseconds. It is not for one stream of boxes: docs/pool.md has the figures. Threads have every task.
+ * milliseconds. A pool is not worth its cost for one stream of boxes: docs/pool.md has the figures. Threads can decode
+ * networks of every task.
  * @throws ConfigError, TensorError as `createDecoder`; RangeError for a wrong option
  * @example
  * import { createDecoderSync, toPacket } from "boxwright";

@@ -26,7 +26,7 @@ export type Request =
   /** Removes a network that another thread refused. Gets no reply. */
   | { readonly forget: number };
 
-/** Columns of detections. `labels` is absent if unchanged since the last answer of the same network. */
+/** Columns of detections. `labels` is absent if unchanged since the thread's last answer for the same network. */
 export interface ReplyColumns {
   readonly boxes: Float32Array;
   readonly scores: Float32Array;
@@ -35,7 +35,7 @@ export interface ReplyColumns {
   readonly labels?: readonly string[] | null;
   /** Columns of keypoints or oriented boxes. */
   readonly task?: TaskColumns;
-  /** True if the thread could make masks. Masks are not sent. */
+  /** True if the detections have masks. Masks are not sent. */
   readonly hasMasks?: boolean;
 }
 
@@ -66,7 +66,7 @@ export function faultOf(error: unknown): Fault {
   return JSON.parse(JSON.stringify({ ...text, kind, options, problems })) as Fault;
 }
 
-/** Returns the error from which a fault was made. */
+/** Returns an error with the class and the fields that `faultOf` stored. */
 export function errorOf({ name, message, kind, options, problems }: Fault): Error {
   if (kind !== undefined) return new PacketError(kind, message.replace(`packet is ${kind}: `, ""));
   if (problems !== undefined) return new ConfigError(problems);
@@ -75,14 +75,14 @@ export function errorOf({ name, message, kind, options, problems }: Fault): Erro
 }
 
 /**
- * Returns the buffers that a message may transfer. Shared memory needs no transfer.
+ * Returns the buffers of arrays that a message transfers, each once. Shared memory is not transferred.
  * @param arrays views that span their whole buffers
  */
 export const transferable = (arrays: readonly { readonly buffer: ArrayBufferLike }[]): ArrayBuffer[] => [
   ...new Set(arrays.map(({ buffer }) => buffer).filter((b): b is ArrayBuffer => b instanceof ArrayBuffer)),
 ];
 
-/** Returns the arrays of a frame. Lists of numbers have no memory to transfer. */
+/** Returns the typed arrays of a frame. Plain lists of numbers have no memory to transfer. */
 export const arraysOf = (work: Work): readonly Uint8Array[] =>
   "bytes" in work
     ? [work.bytes]

@@ -7,7 +7,7 @@ import type { ReplyColumns } from "./protocol.ts";
 
 /** Result of one frame. */
 export interface PoolResult {
-  /** The detections, in memory of their own: later frames do not change them. */
+  /** The detections, in separate memory, so that later frames do not change them. */
   readonly detections: Detections;
   /** Milliseconds of the decode in its thread. */
   readonly milliseconds: number;
@@ -17,14 +17,14 @@ export interface PoolResult {
   readonly tensors: readonly TensorInput[] | null;
 }
 
-/** Functions of detections without masks. Masks stay in the thread. */
+/** Mask functions that throw, since the prototypes stay in the thread. */
 const WITHOUT_MASKS = withoutMasks(
   "detections of a pool, whose threads keep the prototypes",
   "those of a decoder in this thread: createDecoderSync(config), then decode(outputs, frame) or " +
     "receive(fromPacket(bytes))",
 );
 
-/** Makes detections from the columns that a thread sent. */
+/** Returns detections from the columns that a thread sent. */
 export function detectionsFrom(columns: ReplyColumns, labels: readonly string[] | null): Detections {
   const { boxes, scores, classIds, sources, task, hasMasks } = columns;
   const detections = new Detections(boxes, scores, classIds, sources, labels);

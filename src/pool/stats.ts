@@ -1,6 +1,6 @@
 import type { RecordableHistogram } from "node:perf_hooks";
 
-/** Times in milliseconds. */
+/** Percentiles of times, in milliseconds. */
 export interface Percentiles {
   readonly p50: number;
   readonly p90: number;
@@ -16,7 +16,7 @@ export interface PoolStats {
   readonly out: number;
   /** Frames that a full queue dropped. */
   readonly dropped: number;
-  /** Frames that gave an error. */
+  /** Frames whose decode failed with an error. */
   readonly failed: number;
   readonly waiting: number;
   readonly running: number;

@@ -1,19 +1,19 @@
 /**
- * Holds the frames of a pool by stream: queues of limited length, turns between streams, and results in the order of
+ * Holds the frames of a pool by stream. Streams with waiting frames take turns, and results come in the order of the
  * frames.
  */
 import type { Work } from "./protocol.ts";
 
-/** A frame, from the call until its result. */
+/** A frame, from the call of `decode` until its result is delivered. */
 export interface Job<R> {
   readonly stream: Stream<R>;
   readonly work: Work;
-  /** Network for frames that do not name one. */
+  /** Index of the network for a frame that names no network. */
   readonly network: number;
-  /** Time of the call. */
+  /** Time of the call, by `performance.now()`. */
   readonly start: number;
   readonly settle: { readonly resolve: (result: R | null) => void; readonly reject: (error: Error) => void };
-  /** Delivers the result. Absent while the frame waits or runs. */
+  /** Delivers the result. Absent until the thread has answered. */
   deliver?: () => void;
 }
 
@@ -26,7 +26,7 @@ export interface Stream<R> {
   readonly callers: (() => void)[];
 }
 
-/** The streams of a pool. A stream without frames is removed, so that any count of names over time takes no memory. */
+/** The streams of a pool. A stream without frames is removed, so that names that are used only once take no memory. */
 export class Streams<R> {
   readonly #all = new Map<string, Stream<R>>();
   /** Streams with waiting frames, in the order of their turns. */
@@ -76,7 +76,7 @@ export class Streams<R> {
     return job;
   }
 
-  /** Delivers a result, after those of the stream's earlier frames. */
+  /** Delivers the result of a frame, once the results of the stream's earlier frames are delivered. */
   finish(job: Job<R>, deliver: () => void): void {
     job.deliver = deliver;
     const { running, waiting, callers, name } = job.stream;

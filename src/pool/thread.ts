@@ -1,4 +1,4 @@
-/** A thread of a pool. Makes a decoder for each network, and decodes frames in the order of messages. */
+/** The code of a pool's thread: makes a decoder for each network, and decodes frames in the order of messages. */
 import type { MessagePort } from "node:worker_threads";
 import type { Decoder } from "../decode/decoder.ts";
 import { Detections, POINT_COLUMNS, taskFunctionsOf, setLength } from "../decode/detections.ts";
@@ -17,7 +17,7 @@ import {
 
 interface Network {
   readonly decoder: Decoder;
-  /** Labels in the last answer. Sent again only if they change. */
+  /** Labels in the last answer for this network. They are sent again only if they change. */
   labels?: readonly string[] | null;
 }
 
@@ -35,7 +35,7 @@ export function serve(port: MessagePort): void {
     }
     port.postMessage(answer.reply, transferable(answer.arrays));
   });
-  // End the thread: an unreadable request names no frame, so the pool must refuse all of the thread's frames.
+  // End the thread if a request is unreadable: its frame is unknown, so the pool must refuse all frames of the thread.
   port.on("messageerror", (error) => {
     throw error;
   });
@@ -75,7 +75,7 @@ function decode(
   };
 }
 
-/** Copies the filled rows of each column. Also returns the copies that are arrays, for transfer. */
+/** Copies the filled rows of each column. Also returns the copied arrays as a list, for transfer. */
 function columnsOf(detections: Detections): {
   readonly columns: ReplyColumns;
   readonly arrays: Answer["arrays"];
@@ -108,7 +108,7 @@ function boxesOf({ boxes, scores, classIds, sources, labels, length }: Detection
 function run(networks: readonly Network[], work: Work, index: number): readonly [Network, Detections] {
   if (!("bytes" in work)) return [networks[index], networks[index].decoder.decode(work.tensors, work.frame)];
   const packet = fromPacket(work.bytes);
-  // Use `filter`: a refused network leaves a hole in the list, which `find` would visit.
+  // Use `filter`, since `find` would visit the holes that refused networks leave in the list.
   const [named] = networks.filter(
     ({ decoder }) => packet.config !== null && decoder.configHash === packet.config,
   );

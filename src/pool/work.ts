@@ -6,8 +6,8 @@ import { type Outputs, asOutputs } from "../decode/inputs.ts";
 import type { Work } from "./protocol.ts";
 
 /**
- * Returns a frame as plain data: messages carry no methods, which a runtime's tensors may have. Copies fields
- * unchecked, since the decoder in the thread checks the tensors.
+ * Returns a frame as plain data: a message cannot carry objects with methods, such as a runtime's tensors. Copies the
+ * fields unchecked, since the decoder in the thread checks the tensors.
  */
 export function workOf(given: Uint8Array | Outputs, frame: Frame | undefined): Work {
   if (ArrayBuffer.isView(given)) {
@@ -29,7 +29,7 @@ export function workOf(given: Uint8Array | Outputs, frame: Frame | undefined): W
   return checkMemory({ tensors, ...(frame === undefined ? {} : { frame }) });
 }
 
-/** Throws if an array of a frame was already transferred to a thread. */
+/** Throws if an array of the frame is empty because its memory was transferred to a thread before. */
 export function checkMemory(work: Work): Work {
   if ("bytes" in work) refuseDetached("packet", work.bytes);
   else for (const { name, data } of work.tensors) refuseDetached(`tensor "${name ?? ""}"`, data);
@@ -45,7 +45,7 @@ function refuseDetached(where: string, data: unknown): void {
     );
 }
 
-/** Returns a frame whose arrays each fill their buffer or are shared: only such memory is transferred. */
+/** Returns the frame with a copy of each array that is a part of its buffer, since only whole buffers are transferred. */
 export function owned(work: Work): { readonly work: Work; readonly copied: boolean } {
   let copied = false;
   const own = <T extends Uint8Array>(data: T): T => {
@@ -65,7 +65,7 @@ export function owned(work: Work): { readonly work: Work; readonly copied: boole
   return { work: arrays, copied };
 }
 
-/** Returns an error about a message that could not be sent. The error of `postMessage` does not say what to do. */
+/** Returns an error about a message that could not be sent, with advice that the error of `postMessage` lacks. */
 export const uncloned = (where: string, error: Error): Error =>
   isRefusal(error)
     ? error

@@ -16,20 +16,20 @@ export interface MergeTilesOptions {
    * "nms": all boxes that match the best box are dropped. Default "greedy-nmm".
    */
   readonly method?: "greedy-nmm" | "nmm" | "nms";
-  /** Boxes match by intersection / smaller area ("ios"), or by intersection / union ("iou"). Default "ios". */
+  /** Overlap of two boxes: intersection / smaller area ("ios"), or intersection / union ("iou"). Default "ios". */
   readonly metric?: "ios" | "iou";
   /** Smallest overlap of matching boxes. Default 0.5. */
   readonly threshold?: number;
   /** False: boxes of different classes match. Default true. */
   readonly perClass?: boolean;
   /**
-   * "sahi": absorbed boxes must also match the growing box by more than the threshold. Boxes that do not are lost, as
-   * in SAHI. Default "none": every absorbed box becomes part of the merged box.
+   * "sahi": an absorbed box must also overlap the growing merged box by more than the threshold, else it is lost, as in
+   * SAHI. Default "none": every absorbed box becomes part of the merged box.
    */
   readonly secondTest?: "none" | "sahi";
-  /** Largest count of detections to hold, the best ones. Limits the memory. Default 10,000. */
+  /** Largest count of detections to hold. Keeps those with the best scores. Limits the memory. Default 10,000. */
   readonly maxCandidates?: number;
-  /** Largest count of merged detections. Default: all, as in SAHI. */
+  /** Largest count of merged detections. Default: no limit, as in SAHI. */
   readonly maxDetections?: number;
 }
 
@@ -37,16 +37,16 @@ export interface MergeTilesOptions {
 export interface TileMerger {
   /** Count of detections held. */
   readonly length: number;
-  /** Count of detections dropped beyond `maxCandidates`, those with the lowest scores. */
+  /** Count of detections that were dropped because of `maxCandidates`. The lowest scores are dropped. */
   readonly dropped: number;
   /**
-   * Adds the detections of a tile: copies them, and moves them to the tile's position. Boxes are in 0..1 of the tile,
-   * as from `decode` with the tile as its frame.
+   * Adds copies of a tile's detections, moved to the tile's position in the picture. Boxes are in 0..1 of the tile, as
+   * `decode` returns them for the tile as its frame.
    * @throws RangeError for a tile that does not lie in the picture, for detections of another frame than the tile, and
    * for oriented boxes unless the method is "nms"
    */
   add(tile: Tile, detections: Detections): void;
-  /** Returns the merged detections, best first, in 0..1 of the picture. More tiles may follow. */
+  /** Returns the merged detections, best first, in 0..1 of the picture. More tiles may be added afterwards. */
   merge(): Detections;
   /** Removes all detections. */
   clear(): void;
@@ -136,7 +136,7 @@ class Merger implements TileMerger {
     this.#rows.clear();
   }
 
-  /** Returns the rows as candidates, and a spare row for a growing box. Ties go by corners, as in SAHI. */
+  /** Returns the rows as candidates, plus one row for `#testAgain`. Equal scores are ordered by corners, as in SAHI. */
   #candidates(): Candidates {
     const { rows, classIds: classes, length: n } = this.#rows;
     const corners = new Float64Array((n + 1) * 4);
@@ -158,8 +158,7 @@ class Merger implements TileMerger {
   }
 
   /**
-   * Returns the rows of a group that match the growing box by more than the threshold. Merges these rows in SAHI's
-   * order.
+   * Does SAHI's second test: returns the rows of a group that overlap the growing box by more than the threshold.
    */
   #testAgain(c: Candidates, group: readonly number[]): number[] {
     const { metric, threshold } = this.#settings;
@@ -178,7 +177,7 @@ class Merger implements TileMerger {
     return remaining;
   }
 
-  /** Writes one detection per group: the box around its rows, with the score and source of the first. */
+  /** Returns one detection per group: the box around its rows, with score and source of the first, best row. */
   #result(c: Candidates, groups: readonly (readonly number[])[]): Detections {
     const n = groups.length;
     const boxes = new Float32Array(n * 4);
@@ -200,7 +199,7 @@ class Merger implements TileMerger {
       }
     });
     setLength(result, n);
-    // Keep points and corners of the best row: those of another tile may be cut off.
+    // Take keypoints and corners from the best row: in another tile, the object may be cut off.
     this.#rows.extendWith(
       result,
       groups.map(([first]) => first),
@@ -208,7 +207,7 @@ class Merger implements TileMerger {
     return result;
   }
 
-  /** Returns the class of the best row. If several have the same score, the last one counts, as in SAHI. */
+  /** Returns the class id of the best row, or of the last one among equally good rows, as in SAHI. */
   #classOf({ scores }: Candidates, rows: readonly number[]): number {
     const [last] = rows.filter((row) => scores[row] === scores[rows[0]]).slice(-1);
     return this.#rows.classIds[last];
@@ -284,8 +283,8 @@ function checkPart(part: unknown, i: number): void {
 }
 
 /**
- * Throws if a list has the same detections for two tiles: the second `decode` has overwritten the first. A generator
- * may reuse them, since each is read before the next decode.
+ * Throws if a list has the same detections object for two tiles: the second `decode` has overwritten the first result.
+ * A generator may yield one object repeatedly, since each result is read before the next decode.
  */
 function checkParts(parts: Iterable<readonly [Tile, Detections]>): void {
   if (typeof (parts as Partial<Iterable<unknown>> | null)?.[Symbol.iterator] !== "function")

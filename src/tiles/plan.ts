@@ -1,8 +1,8 @@
-/** Plans tiles: the parts of a large picture to prepare and decode one by one. */
+/** Plans tiles: parts of a large picture, which are prepared and decoded one by one. */
 import { refuse } from "../core/errors.ts";
 import { FLAG, type OptionRules, type Rule, checkOptions, checkValue } from "../core/options.ts";
 
-/** A part of a picture, in whole pixels. */
+/** A part of a picture, in whole pixels from the upper left corner. */
 export interface Tile {
   readonly x: number;
   readonly y: number;
@@ -12,9 +12,9 @@ export interface Tile {
 
 /** Options of `tiles`. */
 export interface TileOptions {
-  /** Width and height of a tile in pixels; one number for both. */
+  /** Width and height of a tile in pixels, or one number for both. */
   readonly tile: number | readonly [number, number];
-  /** Fraction of a tile that neighbours share, from 0 to below 1; a pair for x and y. Default 0.2. */
+  /** Fraction of a tile that neighbours share, from 0 to below 1. A pair states x and y apart. Default 0.2. */
   readonly overlap?: number | readonly [number, number];
   /** True: adds the whole picture as the last of several tiles, for objects larger than a tile. Default false. */
   readonly whole?: boolean;
@@ -38,16 +38,16 @@ const RULES: OptionRules = {
   whole: FLAG,
 };
 
-/** Checks the size of a picture: two whole numbers of pixels. */
+/** Returns the size of a picture. Throws a RangeError unless it is two whole numbers of pixels. */
 export function sizeOf(size: readonly [number, number]): readonly [number, number] {
   checkValue("size", size, PICTURE);
   return size;
 }
 
-/** Largest count of tiles. A plan of that many takes megabytes, and no picture needs them. */
+/** Largest count of tiles. No picture needs more, and the list would take megabytes. */
 const MOST_TILES = 100_000;
 
-/** Returns the pixels from tile to tile, at least 1: a step of 0 would never end. */
+/** Returns the pixels from tile to tile, at least 1: with a step of 0, `beginnings` would never end. */
 const stepOf = (tile: number, overlap: number): number => Math.max(1, tile - Math.floor(overlap * tile));
 
 const countOf = (length: number, tile: number, overlap: number): number =>

@@ -16,20 +16,20 @@ import { ORIENTED_ROWS } from "../tasks/oriented/rows.ts";
 import { KEYPOINT_WIDTH, POSE_ROWS } from "../tasks/pose/rows.ts";
 import type { Tile } from "./plan.ts";
 
-/** Functions of merged detections. Masks of tiles cannot be joined, and their prototypes are gone. */
+/** Mask functions that throw, since the prototypes of earlier tiles are overwritten. */
 const WITHOUT_MASKS = /* @__PURE__ */ withoutMasks(
   "merged detections of tiles",
   "those of a tile: make masks of its detections before the next decode()",
 );
 
-/** Count of doubles per row: corners in pixels of the picture, and score. */
+/** Numbers per row: four corner coordinates in pixels of the picture, and the score. */
 export const ROW = 5;
 
-/** Columns of tasks with numbers for each row. */
+/** Names of the columns of tasks. */
 const ROW_COLUMNS = [...POINT_COLUMNS, "angles", "corners"] as const;
 type RowColumn = (typeof ROW_COLUMNS)[number];
 
-/** Names the columns that detections have besides boxes. The names must be equal for all tiles; errors print them. */
+/** Returns the columns besides boxes as text for errors. The text must be equal for all tiles. */
 function kindOf(detections: Detections): string {
   const { keypoints, angles, scores } = detections;
   const others = ROW_COLUMNS.slice(1, -2).filter((name) => detections[name]);
@@ -41,7 +41,7 @@ function kindOf(detections: Detections): string {
   return [kind, ...others].join(" with ");
 }
 
-/** Returns a function that moves value `k` of a row in column `name` from tile to picture. */
+/** Returns a function that converts value `k` of a row in column `name` from tile to picture coordinates. */
 function moveOf(
   name: RowColumn,
   { x, y, width, height }: Tile,
@@ -53,7 +53,7 @@ function moveOf(
     keypoints: (v, k) => (k % KEYPOINT_WIDTH < 2 ? place(v, k % KEYPOINT_WIDTH) : v),
     corners: (v, k) => place(v, k & 1),
     depths: (v) => (v * width) / w,
-    // Move only the centre, which is in pixels of the image. Width, height and angle stay.
+    // Move only the centre, since crops are in pixels. Width, height and angle stay.
     nextCrops: (v, k) => (k === 0 ? v + x : k === 1 ? v + y : v),
   };
   return moves[name] ?? ((v) => v);
@@ -62,7 +62,7 @@ function moveOf(
 function checkTile(tile: Tile, [width, height]: readonly [number, number]): void {
   const { x, y, width: w, height: h } = tile ?? {};
   const areNumbers = [x, y, w, h].every(Number.isFinite);
-  // Refuse a tile in 0..1: it would be the picture's first pixel.
+  // Refuse sides below 1 pixel: the tile is in 0..1 by mistake.
   if (!(areNumbers && x >= 0 && y >= 0 && w >= 1 && h >= 1 && x + w <= width && y + h <= height))
     refuse(
       "tile",
@@ -74,12 +74,12 @@ function checkTile(tile: Tile, [width, height]: readonly [number, number]): void
     );
 }
 
-/** Throws a RangeError if the decoder's frame was not the tile: boxes would be at other positions. */
+/** Throws a RangeError if the detections were decoded for a frame of another size than the tile. */
 function checkFrameOf(detections: Detections, width: number, height: number): void {
   const size = frameSizeOf(detections);
   if (size === undefined) return;
-  // Without a frame, boxes are in 0..1 of the input. Those are 0..1 of the tile only if both have the same aspect
-  // ratio.
+  // A list is the input size of a decode without a frame. Its boxes are in 0..1 of the input, which equals 0..1 of the
+  // tile only if both have the same aspect ratio.
   const isInput = Array.isArray(size);
   const [w, h] = "width" in size ? [size.width, size.height] : size;
   const isTile = isInput
@@ -109,13 +109,13 @@ export class TileRows {
   readonly #most: number;
   /** Values of tasks per row and column, in coordinates of the picture. */
   #columns: Partial<Record<RowColumn, Float32Array[]>> = {};
-  /** Columns that the rows have besides boxes, as text. */
+  /** The columns of the rows besides boxes, as text (`kindOf`). */
   #kind = "";
   #hasMasks = false;
   #named: Pick<TaskColumns, "keypointNames" | "edges"> = {};
   #taskFunctions: TaskFunctions | null = null;
 
-  /** @param most largest number of rows that are kept at a time. The best rows stay */
+  /** @param most largest number of rows to hold. Beyond it, the rows with the lowest scores are dropped */
   constructor(size: readonly [number, number], most: number) {
     this.#size = size;
     this.#most = most;
@@ -124,7 +124,7 @@ export class TileRows {
   add(tile: Tile, detections: Detections): void {
     checkTile(tile, this.#size);
     const given: Partial<Detections> = (detections as Detections | null) ?? {};
-    // In a clone that went through JSON, columns are plain objects.
+    // Refuse a copy that went through JSON: its columns are plain objects.
     if (
       ![given.boxes, given.scores, given.classIds, given.sources].every((column) =>
         ArrayBuffer.isView(column),
@@ -159,7 +159,7 @@ export class TileRows {
     if (this.length > this.#most) this.#dropLowest();
   }
 
-  /** Throws if detections have other columns or class names than the held ones: they come from another network. */
+  /** Throws if detections have other columns or class names than earlier tiles, and so come from another network. */
   #checkKind(detections: Detections): void {
     const { labels } = detections;
     const kind = kindOf(detections);
@@ -171,7 +171,7 @@ export class TileRows {
     this.#kind = kind;
   }
 
-  /** Adds a tile's values of tasks, in coordinates of the picture. */
+  /** Adds a tile's values in the columns of tasks, in coordinates of the picture. */
   #addColumns(tile: Tile, detections: Detections): void {
     const { length, scores, keypoints, angles, keypointNames, edges } = detections;
     for (const name of ROW_COLUMNS) {
@@ -184,7 +184,7 @@ export class TileRows {
         held[this.length + i] = column.slice(i * width, (i + 1) * width).map(move);
     }
     this.#named = { ...(keypointNames && { keypointNames }), ...(edges && { edges }) };
-    // Choose the functions by the columns, since a clone has no functions.
+    // Choose the functions of rows by the columns, since cloned detections have no functions.
     this.#taskFunctions = keypoints ? POSE_ROWS : angles ? ORIENTED_ROWS : null;
   }
 
@@ -200,7 +200,7 @@ export class TileRows {
     this.sources.set(sources);
   }
 
-  /** Keeps the best rows in their order. Among equal scores, the earlier rows stay. */
+  /** Keeps the rows with the best scores, in their present order. Among equal scores, keeps the earlier rows. */
   #dropLowest(): void {
     const { rows } = this;
     const most = this.#most;
@@ -219,7 +219,7 @@ export class TileRows {
     this.length = most;
   }
 
-  /** Adds the columns of these rows to merged detections, one row per detection. */
+  /** Adds the columns of tasks to merged detections. `rows` has one row index per detection. */
   extendWith(merged: Detections, rows: readonly number[]): void {
     const columns = Object.entries(this.#columns).map(([name, held]) => [
       name,

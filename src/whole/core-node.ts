@@ -1,4 +1,4 @@
-/** Holds `createDecoderSync` of `boxwright/core` for Node. decode/create-sync.ts documents it. */
+/** Contains `createDecoderSync` of `boxwright/core` for Node. decode/create-sync.ts documents the function. */
 import { type CoreOptions, splitOptions } from "../decode/create.ts";
 import type { Decoder } from "../decode/decoder.ts";
 import { makeDecoderSync } from "../decode/tensor-decoder.ts";

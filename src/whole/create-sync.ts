@@ -1,4 +1,4 @@
-/** Holds `createDecoderSync` of `boxwright`, which imports every part. Pages with `createDecoder` do not load it. */
+/** Contains `createDecoderSync` of `boxwright`, which imports every part. Pages with `createDecoder` do not load it. */
 import type { DecoderOptions } from "../config/types.ts";
 import type { DecoderOf } from "../decode/by-task.ts";
 import type { Decoder, FileConfig } from "../decode/decoder.ts";

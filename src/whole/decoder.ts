@@ -1,3 +1,3 @@
-/** Exports the two functions that make a decoder. Each has its own file, so that a page loads only one. */
+/** Exports the two functions that make a decoder. Each function has its own file, so that a page loads only one. */
 export { createDecoder } from "./create.ts";
 export { createDecoderSync } from "./create-sync.ts";

@@ -1,4 +1,4 @@
-/** Loads the parts of a decoder that is made asynchronously. A page loads only the tasks that the config needs. */
+/** Loads the parts of a decoder for `createDecoder`. A page loads only the tasks that the config needs. */
 import { checks } from "../checks/checks.ts";
 import type { Config } from "../config/types.ts";
 import type { Parts } from "../decode/parts.ts";
@@ -17,7 +17,7 @@ const TASKS: { readonly [N in Exclude<DecoderTask["task"], "prepare">]: () => Pr
 
 /** Returns the parts that a decoder of this config needs. */
 export async function fetchParts(config: Config): Promise<Parts> {
-  // Without a family, a decoder still receives records of other networks, with keypoints or angles.
+  // A config that decodes nothing still makes a decoder that receives packets with keypoints or oriented boxes.
   const names = config.decodes ? namesOfTasks(config) : (["pose", "oriented"] as const);
   const tasks = await Promise.all(names.map((name) => TASKS[name]()));
   return { tasks: [...tasks, prepare], checks, explain };

@@ -1,11 +1,11 @@
-/** Parts that Node loads when they are first used. */
+/** Functions and tasks whose code Node loads at their first use. */
 import type { Fetched } from "../decode/fetched.ts";
 import type { DecoderTask } from "../decode/tasks.ts";
 import { readLater } from "./read-later.ts";
 
 type AnyFunction = (...given: unknown[]) => unknown;
 
-/** Returns a function of `boxwright` that loads its code at the first call. */
+/** Returns a function of `boxwright` that loads its own code at the first call. */
 export const later = (name: string): AnyFunction =>
   ({ [name]: (...given: unknown[]) => (readLater("index")[name] as AnyFunction)(...given) })[name];
 

@@ -1,4 +1,4 @@
-/** `createDecoder` of `boxwright` in Node, which loads a task when a config needs it. decoder.ts documents it. */
+/** `createDecoder` of `boxwright` in Node, which loads a task at its first use. create.ts documents the function. */
 import type { DecoderOptions } from "../config/types.ts";
 import type { Decoder } from "../decode/decoder.ts";
 import { makeDecoder, makeDecoderSync } from "../decode/tensor-decoder.ts";

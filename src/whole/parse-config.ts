@@ -1,4 +1,4 @@
-/** Holds `parseConfig` for Node. Loads the readers of files only for a file. See config/config.ts. */
+/** Contains `parseConfig` for Node. Loads the readers of config files only if one is given. See config/config.ts. */
 import { readBy } from "../config/read.ts";
 import type { Config } from "../config/types.ts";
 import { laterFetched } from "./later.ts";

@@ -1,4 +1,4 @@
-/** All parts, for the decoders of the entry `boxwright`. */
+/** All tasks, checks and explanations, for the decoders of the entry `boxwright`. */
 import { checks } from "../checks/checks.ts";
 import type { Parts } from "../decode/parts.ts";
 import { explain } from "../plan/explain.ts";
