@@ -140,7 +140,7 @@ const planar: Views = (spec, k) => maps(spec, k).filter(({ cell }) => cell === 1
 const interleaved: Views = (spec, k) => maps(spec, k).filter(({ cell }) => cell !== 1);
 const anyView: Views = (spec, k) => [...maps(spec, k), ...rows(spec, k)];
 
-/** Returns the boxes with a task's part as `extra`, from the box tensor or separate tensors, whichever uses more. */
+/** Returns the boxes with a task's part as `extra`, from the box tensor or from separate tensors. */
 export function readAdded(query: HeadQuery, specs: Specs, part: AddedPart): readonly Interpretation[] {
   const { channels, names, readBoxes = (tensors) => interpret(query, tensors), seen = specs } = part;
   const fused = names

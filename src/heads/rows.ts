@@ -286,7 +286,7 @@ export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
     ({ name }) =>
       mayPlay(query, "classIds", name) && (query.roles?.classIds !== undefined || /class|label/i.test(name)),
   );
-  // Converted lists (with a tensor of counts) may have any column order.
+  // Converted lists (with a tensor of counts) may have another column order than the family's, such as "end-to-end".
   const names = counter < 0 ? (query.traits.finishedRows ?? []) : ROW_ORDER_NAMES;
   return names.flatMap((name) => {
     const order = rowOrder(name);

@@ -141,8 +141,9 @@ function newMemory(bytes: number): WebAssembly.Memory {
 }
 
 /**
- * Provides the binary of a kernel, before the first decoder is made. `boxwright/wasm` contains no binary. `boxwright` in
- * a browser contains only the vector builds. The exports of the module identify the kernel: decode, masks or prepare.
+ * Provides the binary of a kernel, before the first decoder is made. `boxwright/wasm` contains no binary, and
+ * `boxwright` in a browser only the vector builds. The exports of the module identify the kernel: decode, masks or
+ * prepare.
  *
  * `engine: "auto"` uses the first of `simd`, `scalar` and `ts` that is provided and runs here.
  * @param kind build of the kernel

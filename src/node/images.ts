@@ -98,7 +98,7 @@ interface Jpeg {
 
 const loadJpeg = (): Jpeg => load<Jpeg>("JPEG", "jpeg-js");
 
-/** Loads an optional package. Does not use `import`: bundlers would fail if the package is not installed. */
+/** Loads an optional package. Avoids `import`, for which bundlers would require the package to be installed. */
 function load<T>(format: string, name: string): T {
   try {
     return createRequire(import.meta.url)(name) as T;
@@ -107,14 +107,14 @@ function load<T>(format: string, name: string): T {
   }
 }
 
-/** Returns the pixels after turning them upright by an EXIF orientation. */
+/** Returns the pixels, turned upright by the photo's EXIF orientation. */
 export function upright(stored: Pixels, orientation: number): Pixels {
   if (orientation === 1) return stored;
   const { data, width: w, height: h } = stored;
   const [width, height] = orientation >= 5 ? [h, w] : [w, h];
   const from = new Uint32Array(data.slice().buffer);
   const to = new Uint32Array(width * height);
-  // Axes of the stored picture that are mirrored, as in storedAs() of picture/image-info.ts.
+  // True if x or y of the stored picture is mirrored, as in storedAs() of picture/image-info.ts.
   const isMirroredX = [2, 3, 7, 8].includes(orientation);
   const isMirroredY = [3, 4, 6, 7].includes(orientation);
   for (let y = 0; y < height; y++)

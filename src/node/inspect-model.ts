@@ -18,7 +18,7 @@ export interface ModelInspection {
   };
 }
 
-/** Describes a model, with overriding options and `specs`, if any. Throws as `createDecoder` would. */
+/** Describes a model. `options` and `specs` (output shapes) override the file. Throws as `createDecoder` would. */
 export function inspectModel(
   model: Model,
   specs: readonly TensorSpecInput[],
@@ -44,10 +44,10 @@ export function inspectModel(
   return { text: lines.join("\n"), json: { kind: "model", model, decoder: inspection?.json ?? null } };
 }
 
-/** If one of these options is missing, `inspect` lists the readings that the shapes allow. */
+/** If only these options are missing, `inspectModel` lists the readings that the shapes allow. */
 const OPEN_PATHS = ["family", "classes", "keypoints", "inputSize"];
 
-/** Returns those options in the file that reduce the possible readings. */
+/** Returns the options that the file states and that reduce the possible readings. */
 const stated = ({ inputSize, options: { family, task } }: Model): DecoderOptions => ({
   ...(inputSize && { inputSize }),
   ...(family && { family }),
@@ -59,7 +59,7 @@ function openOutputs(model: Model): OpenSpec[] {
     const { name, dims, type } = output;
     if (dims === null) return [];
     const sizes = dims.map((d) => (typeof d === "number" ? d : null));
-    // Use i32 for a type that no decoder reads: class ids may have such a type.
+    // Take a type that decoders cannot read as i32, since class ids may have such a type.
     const known = elementType(type) ?? "i32";
     const { scale = null, zeroPoint = 0 } = scalesOf(output.quantisation);
     return [

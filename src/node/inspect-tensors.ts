@@ -84,7 +84,7 @@ function inspectConfig(
   const { awaits } = interpreted;
   const notes: string[] = [];
   if (awaits !== null) {
-    // Read only the count, since a plan does not depend on the values of priors.
+    // Use zeros as the values of priors: a plan does not depend on the values, only on their count.
     const at = specs.findIndex(({ name }) => name === awaits.name);
     const zeros = new Float32Array(volume(awaits.dims));
     interpreted = interpretConfig(config, specs, ALL_TASKS, (i) => (i === at ? zeros : values(i)));
@@ -94,7 +94,7 @@ function inspectConfig(
   return describePlan(config, { ...plan, notes: [...plan.notes, ...notes] });
 }
 
-/** Lists the likely readings of shapes. If no family fits, says what the shapes resemble. */
+/** Lists the likely readings of shapes. If no family fits, names the kind of network that the shapes resemble. */
 export function inspectShapes(
   tensors: readonly OpenSpec[],
   options: DecoderOptions,

@@ -1,4 +1,4 @@
-/** Reads files that the build writes beside the command, from build/ and dist/ if run from the sources. */
+/** Reads files that the build puts beside the command, or into build/ and dist/ if the sources run directly. */
 import { readFileSync } from "node:fs";
 
 /** Returns the first file that exists. */

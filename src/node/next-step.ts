@@ -9,7 +9,7 @@ import type { OtherName } from "../core/other-names.ts";
 import type { ModelInspection } from "./inspect-model.ts";
 import { offsetVariances, type Possibility } from "./possibility.ts";
 
-/** COCO's class count. Networks with this class count and without names are usually trained on COCO. */
+/** COCO's class count. A network with 80 classes and no class names is usually trained on COCO. */
 const COCO_CLASSES = 80;
 
 /** Largest number of families to name if several fit. */
@@ -34,7 +34,7 @@ function varianceWords(family: Family | undefined, model: Model): string | null 
   return variances && `--variances ${variances.join(",")}`;
 }
 
-/** Returns `--family` with the families to choose from, and their task if all have the same; or `null`. */
+/** Returns `--family` with the likeliest families, and `--task` if all have the same task. Returns `null` for none. */
 export function familyWords(
   possibilities: readonly Possibility[],
   path: string,
@@ -56,7 +56,7 @@ export function familyWords(
   return `--family ${first}${others.map((family) => ` (or ${family})`).join("")}${more}`;
 }
 
-/** Returns the line that names the next step for the file at `path`, as the user wrote it. */
+/** Returns the line with the command to run next. `path` is the file's path as the user wrote it. */
 export function nextStep(path: string, { json }: ModelInspection, options: DecoderOptions): string {
   const { model } = json;
   const isMissing = (name: string): boolean =>
@@ -88,6 +88,6 @@ function labelWords(model: Model, possibilities: readonly Possibility[], options
 const classesOf = ({ options: { classes, family } }: Model): number | "in shapes" | null =>
   classes ?? (family && TRAITS[family].classes) ?? null;
 
-/** Explains a network whose name is not a family's: which family reads it, and why. */
+/** Explains which family reads a network whose name is no family's, and why. */
 export const otherNameText = ({ name, family, options, why }: OtherName): string =>
   `the name says ${name}, which ${why}: family "${family}"${options === undefined ? "" : `, ${options}`}`;

@@ -1,4 +1,4 @@
-/** Decodes a photo's file for `detect` by optional packages of Node. package.json maps `#photos` to this. */
+/** Decodes the file of a photo for `detect` in Node, by optional packages. package.json maps `#photos` to this file. */
 import { type Pixels, readImage } from "./images.ts";
 
 /** Returns the pixels of a PNG or JPEG, upright. */

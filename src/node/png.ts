@@ -1,4 +1,4 @@
-/** Writes PNG files of grey values, and PNG files of the pixels that a detector gets. */
+/** Encodes PNG files: of grey values, and of the pixels of an image for a detector. */
 import { deflateSync } from "node:zlib";
 import { crc32 } from "../core/crc32.ts";
 import type { ImageInput } from "../decode/prepare.ts";
@@ -27,7 +27,7 @@ const COLOURS = {
   bgra: { colourType: 6, bytes: 4 },
 } as const;
 
-/** Returns a PNG of pixels. Throws a RangeError for no image, a DrawError for planes of a camera. */
+/** Returns a PNG of an image. Throws a RangeError for wrong pixels, and a DrawError for camera formats in planes. */
 export function pixelsPng(image: ImageInput): Uint8Array {
   const { data, width, height, format, stride } = checkImage(image);
   if (!Object.hasOwn(COLOURS, format))
@@ -50,7 +50,7 @@ function pngOf(
   pixels: Uint8Array,
 ): Uint8Array {
   const row = pixels.length / height;
-  // Each line begins with the number of its filter: 0, none.
+  // Each line begins with the number of its PNG filter: 0 stands for no filter.
   const lines = new Uint8Array((row + 1) * height);
   for (let y = 0; y < height; y++) lines.set(pixels.subarray(y * row, (y + 1) * row), y * (row + 1) + 1);
   const header = Buffer.alloc(13);

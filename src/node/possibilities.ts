@@ -28,7 +28,7 @@ const MOST = 6;
 
 type OpenDims = Inspected["tensors"][number]["dims"];
 
-/** The readings that shapes allow, the likeliest first. If there are none, the kind of network. */
+/** The readings that shapes allow, the likeliest first. If there are none, `looksLike` names the kind of network. */
 export interface Possibilities {
   readonly possibilities: readonly Possibility[];
   readonly looksLike: string | null;
@@ -56,7 +56,7 @@ export function possibilitiesFor(inspected: Inspected): Possibilities {
   };
 }
 
-/** Returns the reading for a proposal. Returns `null` if no decoder can be made for it. */
+/** Returns the reading of a proposal. Returns `null` if no decoder can be made of the proposal. */
 function follow(proposal: Proposal, { tensors, options, valuesOf, model }: Inspected): Possibility | null {
   const { match, families, classes, points } = proposal;
   const inputSize = options.inputSize ?? sizeOf(proposal);
@@ -81,7 +81,7 @@ function follow(proposal: Proposal, { tensors, options, valuesOf, model }: Inspe
     zeros,
   );
   if (allowed.length === 0) return null;
-  // The proposal names only one of two tensors that look alike.
+  // Prefer an interpretation without the tensors that the proposal leaves unused, such as a lookalike of the boxes.
   const [first] = preferred(allowed, ({ uses }) => !uses.some((i) => match.left.includes(i)));
   const read = [...first.uses, ...(first.task?.tensors ?? [])];
   const unread = specs.filter((_, i) => !read.includes(i)).map(({ name }) => name);
@@ -106,7 +106,7 @@ function follow(proposal: Proposal, { tensors, options, valuesOf, model }: Inspe
   };
 }
 
-/** Returns the tensors with placeholders for open dims and missing scales, and packed buffers as rows. */
+/** Returns the tensors, with placeholders for open dims and missing scales, and with packed buffers as rows. */
 function specsOf(
   proposal: Proposal,
   tensors: Inspected["tensors"],
@@ -146,7 +146,7 @@ const prototypesOf = (
 /** Name of the placeholder for mask prototypes. */
 const PROTOTYPES = "prototypes";
 
-/** Placeholder scale for integers without one. Bytes then span 0..1. */
+/** Placeholder for the missing scale of integers. With 1/256, bytes span 0..1. */
 const STAND_IN = 1 / 256;
 
 /** True if the family needs the class count even if a column holds class ids. */
@@ -165,19 +165,19 @@ function missingOf(
   const settling = typeof hint === "string" ? hint : hint.option;
   const needsPriors = READINGS[name].priors === true && !TRAITS[family].buildPriors;
   return [
-    // The size of HailoRT's buffer depends on the class count, since it has a part for each class.
+    // HailoRT's buffer has one part per class, so a decoder needs the class count.
     ...(classes === undefined && TRAITS[family].packed ? ["classes"] : []),
     ...(inputSize ? [] : [NO_SIZE]),
     ...(anchors && READINGS[name].anchors ? [`anchors: ${anchors.join(" + ")} pairs`] : []),
     ...(form.kind === "masks alone" ? ["outputs: these and the prototypes of masks, [1,32,h,w]"] : []),
     ...(needsPriors && table === undefined ? ["priors"] : []),
     ...(needsPriors && !holdsVariances(table, specs) ? ["scales or variances"] : []),
-    // No option is needed if the values of the first frame decide.
+    // With `awaits`, the values of the first frame decide between the readings, so no option is needed.
     ...(readings.length > 1 && awaits === undefined ? [settling] : []),
   ];
 }
 
-/** Returns placeholders for options that a family needs. The shapes depend only on how many values an option has. */
+/** Returns placeholders for options that a family needs. Only the count of an option's values matters for shapes. */
 function standIns(
   { anchors, options: { family }, match }: Proposal,
   specs: readonly TensorSpec[],
@@ -192,7 +192,7 @@ function standIns(
   return { scales: [10, 10, 5, 5], ...(table ? {} : { priors: new Float32Array(4 * (match.n ?? 0)) }) };
 }
 
-/** True if the priors are an output in which as many variances follow. */
+/** True if the priors are an output that also has variances, as many numbers again. */
 const holdsVariances = (table: TensorSpec | undefined, specs: readonly TensorSpec[]): boolean =>
   table !== undefined && specs.some(({ dims }) => volume(dims) * 2 === volume(table.dims));
 
@@ -217,7 +217,7 @@ function sizeOf({ match, options: { family } }: Proposal): readonly [number, num
   const rows = levels ? levels.reduce((sum, level) => sum + (level.n ?? 0), 0) : n;
   if (rows === null || form.rows === "list" || form.rows === "queries") return USUAL;
   const each = form.rows === "anchors" ? 3 : (form.perCell ?? 1);
-  // Try two anchors per cell too, as in RetinaFace.
+  // If no input fits, try two anchors per cell, as in RetinaFace.
   return sizeOfRows(rows, each) ?? sizeOfRows(rows, 2) ?? USUAL;
 }
 
@@ -230,7 +230,7 @@ const strideOf = (family: Family, levels: number): number =>
   TRAITS[family].peaks?.stride ??
   (TRAITS[family].peaks || levels > 2 ? 8 : levels > 1 ? 16 : TRAITS[family].oneMap ? 32 : 16);
 
-/** Returns dims with placeholders: an open first one is the batch, or the count of detections without one. */
+/** Returns dims with placeholders. An open first dim is the batch, or the row count of boxes without a batch. */
 function closed(
   tensor: number,
   dims: OpenDims,

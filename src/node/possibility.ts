@@ -15,7 +15,7 @@ import { ALL_TASKS } from "../whole/tasks.ts";
 /** A tensor with `null` for unknown dims. */
 export type OpenSpec = Omit<TensorSpec, "dims"> & { readonly dims: readonly (number | null)[] };
 
-/** The shapes to inspect, and further known facts. */
+/** The shapes to inspect, and the known facts about the network. */
 export interface Inspected {
   readonly tensors: readonly OpenSpec[];
   /** Facts from the file that states the tensors. */
@@ -28,7 +28,7 @@ export interface Inspected {
 
 /** One possible reading of the shapes. */
 export interface Possibility {
-  /** The config to write, with all facts that the shapes show. */
+  /** The config to write, with all options that follow from the shapes. */
   readonly options: DecoderOptions & { readonly family: Family };
   /** Options that the user must still write, as text: "anchors: 3 + 3 pairs". Empty if `options` are complete. */
   readonly missing: readonly string[];
@@ -39,11 +39,11 @@ export interface Possibility {
   readonly reading: ReadingName;
   /** Description of each tensor's contents, for people. */
   readonly about: string;
-  /** Likelihood for sorting: usual names, using all tensors, row counts of an input, usual class counts. */
+  /** Evidence score of the proposal, for sorting (see shapes/evidence.ts). */
   readonly likelihood: number;
-  /** Input size that the shapes show. If they show none, the most common one. */
+  /** Input size that follows from the shapes, else the most common input size. */
   readonly likelySize: readonly [number, number];
-  /** Names of tensors that this reading ignores. Absent if it reads all tensors. */
+  /** Names of tensors that this reading ignores. Absent if the reading uses all tensors. */
   readonly unread?: readonly string[];
 }
 
@@ -72,12 +72,12 @@ function textOf(value: unknown): string {
 /** Usual variances of networks that have priors and probabilities. */
 const VARIANCES = [0.1, 0.1, 0.2, 0.2] as const;
 
-/** Returns `variances` if boxes seem offsets from priors, as the graph has no exponential; else `null`. */
+/** Returns the usual variances if the boxes are likely offsets from priors: the graph has no exponential. Else `null`. */
 export function offsetVariances(
   family: Family | undefined,
   model: Pick<Model, "hasExponentials"> | undefined,
 ): typeof VARIANCES | null {
-  // Skip finished scores: their boxes may be of either kind.
+  // Decide only for families with built-in priors whose networks output probabilities.
   const isOpen = family && TRAITS[family].buildPriors && TRAITS[family].raw === "probabilities";
   return isOpen && model?.hasExponentials === false ? VARIANCES : null;
 }
@@ -86,7 +86,7 @@ export function offsetVariances(
 export const statedClasses = ({ classes, labels }: DecoderOptions): number | undefined =>
   classes ?? (labels && Object.keys(labels).length);
 
-/** Returns all interpretations under a config: none if nothing fits, or if the only one makes no plan. */
+/** Returns all interpretations under a config. Returns none if nothing fits, or if the only one cannot make a plan. */
 export function interpretationsUnder(
   config: unknown,
   options: DecoderOptions,

@@ -1,7 +1,7 @@
-/** Common preparations of a photo that are worth trying. Each is a change of one rule. */
+/** Common preparations of a photo that are worth trying. Each changes one part of the prepare rule. */
 import type { PartialRule } from "../core/prepare-rule.ts";
 
-/** A change of a rule, with a text for people. */
+/** A change of the prepare rule, with its description for people. */
 export interface Preparation {
   readonly about: string;
   readonly rule: PartialRule;
@@ -10,7 +10,7 @@ export interface Preparation {
 /** Mean and standard deviation of ImageNet's pixels, for channels in the order red, green, blue. */
 const IMAGENET = { mean: [123.675, 116.28, 103.53], std: [58.395, 57.12, 57.375] } as const;
 
-/** Returns the preparations to try: the rule and known changes of it. Keeps the scale of byte inputs. */
+/** Returns the preparations to try: the given rule, and common changes. Does not change the scale of byte inputs. */
 export function preparationsOf({
   order = "RGB",
   resize = "letterbox",

@@ -1,4 +1,4 @@
-/** Turns a drawing into a PNG. Uses optional packages of Node. */
+/** Renders an SVG drawing as a PNG. Uses optional packages of Node. */
 import type { ImageInput } from "../decode/prepare.ts";
 import type { DetectionList } from "../decode/rows.ts";
 import { createRequire } from "node:module";
@@ -116,8 +116,8 @@ async function fontFor(svg: string, named: string | undefined, Resvg: Resvg): Pr
   const file = named ?? packagedFont();
   const font = {
     fontFiles: file === null ? [] : [file],
-    // DejaVu has no Chinese, Japanese or Korean characters. Search the system's fonts only for these, since the search
-    // is slow.
+    // Search the system's fonts, which is slow, only without a font file, or for Chinese, Japanese and Korean
+    // characters, which DejaVu lacks.
     loadSystemFonts: file === null || /[\u2e80-\u{3ffff}]/u.test(svg),
   };
   if (svg.includes("</text>") && !hasLetters(font, Resvg))
@@ -138,7 +138,7 @@ function packagedFont(): string | null {
   }
 }
 
-/** True if the font draws a letter. Without a font, the library leaves text out without an error. */
+/** True if the font draws a letter. Without a usable font, resvg omits text without an error. */
 function hasLetters(font: ResvgOptions["font"], Resvg: Resvg): boolean {
   const probe =
     '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text y="8" font-family="DejaVu ' +
@@ -146,7 +146,7 @@ function hasLetters(font: ResvgOptions["font"], Resvg: Resvg): boolean {
   return Boolean(new Resvg(probe, { font }).getBBox());
 }
 
-/** Largest picture in pixels. The library stores several copies with 4 bytes each, and checks nothing. */
+/** Largest picture in pixels. resvg stores several copies with 4 bytes per pixel, and does not check the size. */
 const MOST_PIXELS = 2 ** 28;
 
 /** Throws if the photo or the picture has too many pixels, or none. Reads the photo's size from its header. */
@@ -167,7 +167,7 @@ function checkSize(svg: string, wanted: number | undefined): void {
       throw new DrawError(`got a ${what} of ${x} x ${y} pixels, expected at most ${MOST_PIXELS} for a PNG`);
 }
 
-/** Throws if the photo could not be decoded. The library leaves such a photo out without an error. */
+/** Throws if the photo could not be decoded. resvg omits such a photo without an error. */
 function checkPhoto(svg: string, pixels: Uint8Array): void {
   const opacity = photoOpacity(svg);
   if (opacity === "truncated" || (opacity === "opaque" && isMostlyClear(pixels)))
@@ -182,11 +182,11 @@ function photoOpacity(svg: string): "opaque" | "transparent" | "truncated" {
   if (type !== "png") return type === "jpeg" ? "opaque" : "transparent";
   const photo = Buffer.from(base64, "base64");
   if (!photo.includes("IEND")) return "truncated";
-  // Colour types in the header: 0 grey, 2 colour, 3 palette. They are opaque without a tRNS chunk.
+  // Colour types 0 (grey), 2 (colour) and 3 (palette) are opaque unless the file has a tRNS chunk.
   return [0, 2, 3].includes(photo[25]) && !photo.includes("tRNS") ? "opaque" : "transparent";
 }
 
-/** True if more than half of the pixels are transparent. Boxes and tags may cover the others. */
+/** True if more than half of the pixels are transparent. Boxes and tags may have covered the other pixels. */
 function isMostlyClear(rgba: Uint8Array): boolean {
   let clear = 0;
   for (let i = 3; i < rgba.length; i += 4) if (rgba[i] < 255) clear++;

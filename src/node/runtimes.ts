@@ -69,7 +69,7 @@ const OPTIONS = {
 const listOf = (vector: Vector): TfliteTensor[] =>
   Array.from({ length: vector.size() }, (_, i) => vector.get(i));
 
-/** Returns TensorFlow Lite, run by its WebAssembly interpreter. The package's own entry works only in a page. */
+/** Returns TensorFlow Lite on its WebAssembly interpreter, since the package's own entry works only in a page. */
 function interpreter(): Tflite {
   const require = createRequire(import.meta.url);
   return {

@@ -4,12 +4,12 @@ import { drawSvg } from "../picture/svg.ts";
 
 /** The result of one reading with one preparation. */
 export interface Trial {
-  /** Text for people: the contents of the tensors, and the preparation. */
+  /** Texts for people: the contents of the tensors (`reading`), and the preparation of the photo. */
   readonly reading: string;
   readonly preparation: string;
   /** True if the photo was prepared in the way that the network's file and family state. */
   readonly isStated: boolean;
-  /** Lines that repeat this trial: the command, if it has all options, and the call. */
+  /** Lines to copy that repeat this trial: the command, if it has all options, and the call of `createDetector`. */
   readonly lines: readonly string[];
   /** The detections; `null` if the tensors were refused. */
   readonly found: readonly Drawn[] | null;
@@ -17,10 +17,10 @@ export interface Trial {
   readonly notes: readonly string[];
 }
 
-/** Count of the best confidences by which trials are compared. */
+/** Count of the best confidences whose sum ranks a trial. */
 const LEADING = 3;
 
-/** Returns the trials, the likeliest first: fewest notes, the stated preparation, highest confidences. */
+/** Returns the trials, the likeliest first: by fewest notes, then the stated preparation, then high confidences. */
 export function ranked(trials: readonly Trial[]): Trial[] {
   const sureness = ({ found }: Trial): number =>
     (found ?? []).slice(0, LEADING).reduce((sum, { confidence }) => sum + (confidence ?? 0), 0);

@@ -45,7 +45,7 @@ function refuseDetached(where: string, data: unknown): void {
     );
 }
 
-/** Returns the frame with a copy of each array that is a part of its buffer, since only whole buffers are transferred. */
+/** Returns the frame, with a copy of each array that is a part of its buffer: only whole buffers are transferred. */
 export function owned(work: Work): { readonly work: Work; readonly copied: boolean } {
   let copied = false;
   const own = <T extends Uint8Array>(data: T): T => {

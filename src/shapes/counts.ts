@@ -6,7 +6,7 @@ import type { Asked } from "./rule.ts";
 import type { Match } from "./solve.ts";
 import type { View } from "./views.ts";
 
-/** Returns the score of `n` rows if some input has `anchors` rows for each of its cells. Else returns `null`. */
+/** Returns the score of `n` rows as `anchors` rows for each cell of the input, or `null` if no input fits. */
 export function pointsForCells(n: number, anchors: number, inputSize: Asked["inputSize"]): number | null {
   const cells = n / anchors;
   if (!Number.isInteger(cells)) return null;

@@ -1,4 +1,4 @@
-/** `boxwright compile`: makes a plan file for `boxwright/plan` and C, or a module that decodes by itself. */
+/** `boxwright compile`: makes a plan file for `boxwright/plan` and C, or an ES module that needs no package. */
 import { shape } from "../../core/tensor.ts";
 import { PAGE } from "../../kernels/kernel.ts";
 import { cSource, isIdentifier } from "../../planfile/c-source.ts";
@@ -19,7 +19,7 @@ import { mostBytes, textOf, textsOf, wrongValue } from "./values.ts";
 export async function compile({ positionals, values }: Parsed, io: Io): Promise<void> {
   const name = textOf(values, "c");
   if (name !== undefined && !isIdentifier(name)) throw wrongValue("c", name, "a name that C allows");
-  // The scalar kernel then runs only as C source, since no JavaScript engine loads it.
+  // A plan as C source is decoded only by the scalar kernel, since no JavaScript engine loads C source.
   const scalarOnly = name !== undefined;
   const out = textOf(values, "out");
   const engine = engineOfModule(values, out);
@@ -89,7 +89,7 @@ async function compileFiles(
   return compilePlan(setup.config, options, dataIn(tensors), scalarOnly);
 }
 
-/** Returns the memory that the plan needs on a device, for standard error: the plan may go to standard output. */
+/** Returns a text about the memory that the plan needs, for standard error: standard output may get the plan. */
 function summaryOf({ bytes, plan, layout }: CompiledPlan): string {
   const batch = plan.batch === 1 ? "" : `, batch of ${plan.batch}`;
   return [

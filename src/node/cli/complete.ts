@@ -1,8 +1,8 @@
-/** Suggests options for a misspelt word. */
+/** Suggests options in place of a misspelt or unknown option. */
 import { namedElsewhere, plainName as plain } from "../../core/names.ts";
 import { COMMAND_NAMES, type CommandName, optionsOf } from "./options.ts";
 
-/** Returns a sentence that suggests options for an unknown word. */
+/** Returns a sentence that suggests options in place of an unknown option. */
 export function completionOf(word: string, command: CommandName): string {
   const similar = similarOptions(word, command);
   if (similar.length > 0) return `Did you mean ${similar.map((name) => `--${name}`).join(" or ")}?`;
@@ -13,7 +13,7 @@ export function completionOf(word: string, command: CommandName): string {
     : `${command} has no option like it.`;
 }
 
-/** Returns the options of a command that resemble a word, by the strongest kind of likeness that fits any. */
+/** Returns the options of a command that resemble a word. Tries kinds of likeness from the strongest on. */
 function similarOptions(word: string, command: CommandName): string[] {
   const wanted = plain(word);
   const options = Object.entries(optionsOf(command)).map(([name, { sets, aliases }]) => ({

@@ -24,14 +24,14 @@ export interface Decoded {
   /** Detections in each image of the batch. */
   readonly images: readonly Detection[][];
   readonly engine: string;
-  /** Photo to which the coordinates refer. Undefined: they refer to the network's input. */
+  /** Photo to which the coordinates refer. Undefined: coordinates refer to the network's input. */
   readonly frame: Frame | undefined;
   /** Lines about the network, the photo and dropped candidates, for the user. */
   readonly notes: readonly string[];
   readonly milliseconds: number;
 }
 
-/** Returns the rows. Skeleton edges and masks are attached for drawing, but JSON omits them. */
+/** Returns the rows. The list also gets skeleton edges and masks for drawing, which JSON omits. */
 function rowsOf(detections: Detections, values: Values): Detection[] {
   if (wantsLabelMaps(values))
     throw new UsageError("--masks png is of boxwright run with --draw FOLDER. Here: --masks rle.");
@@ -102,14 +102,14 @@ export interface FolderResult {
   readonly photo: string | undefined;
 }
 
-/** The command that decodes folders, with its options. Notes use the command's option names. */
+/** The command that decodes folders, with its options. Notes to the user name the command's options. */
 interface FolderCommand {
   readonly command: CommandName;
   readonly values: Values;
   readonly io: Io;
 }
 
-/** Decodes every frame of folders, and reports those that fail; then throws a TensorError at the end. */
+/** Decodes every frame of folders and reports frames that fail. Throws a TensorError at the end if any failed. */
 export async function decodeFolders(
   { folders, shared }: Folders,
   { command, values, io }: FolderCommand,
@@ -144,7 +144,7 @@ export async function decodeFolders(
 }
 
 /**
- * Returns a function that finds a frame's photo: the only photo, or the one with the frame's name in --photo's folder.
+ * Returns a function that finds a frame's photo. If --photo names a folder, the photo there has the frame's name.
  */
 async function photosOf(values: Values): Promise<(name: string) => string | undefined> {
   const photos = textOf(values, "photo");
@@ -169,7 +169,7 @@ function notesOf(decoder: Decoder, frame: Frame | undefined, values: Values): st
   ];
 }
 
-/** Returns a note if the photo has another aspect ratio than the input. Half of all tools pad such a photo. */
+/** Returns a note if the photo has another aspect ratio than the input, since half of all tools pad such a photo. */
 function stretchNotes(json: Description["json"], { width, height }: Frame): string[] {
   const input = json.kind === "plan" ? json.inputSize : null;
   if (input === null) return [];
@@ -183,7 +183,7 @@ function stretchNotes(json: Description["json"], { width, height }: Frame): stri
       ];
 }
 
-/** Returns a line about candidates that the decoder dropped. Returns no line if it dropped none. */
+/** Returns a note if the decoder dropped candidates because of a limit. Else returns none. */
 function droppedNotes({ dropped: { capped } }: Stats): string[] {
   // The decoder itself adds a note about values that are not finite.
   return capped > 0

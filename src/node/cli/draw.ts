@@ -25,7 +25,7 @@ export async function draw({ positionals, values }: Parsed, io: Io): Promise<voi
     const frames = (await Promise.all(split.folders.map(framesIn))).flat();
     const isOne = frames.length === 1 && photoPath !== undefined && !(await isFolder(photoPath));
     if (!isOne) return drawAll(split, values, io);
-    // Treat a folder that holds one frame as the tensors in it.
+    // Treat a folder with a single frame as the tensors of that frame.
     return draw({ positionals: [...split.shared, ...frames[0].paths], values }, io);
   }
   if (photoPath === undefined) throw new UsageError("--photo is missing. Name the PNG or JPEG to draw on.");

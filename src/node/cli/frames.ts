@@ -27,14 +27,14 @@ export interface Folders {
   readonly shared: readonly string[];
 }
 
-/** Separates folders of frames from words that apply to all frames. Returns `null` without a folder. */
+/** Separates folders of frames from files that apply to all frames. Returns `null` if no word is a folder. */
 export async function splitFolders(words: readonly string[]): Promise<Folders | null> {
   const are = await Promise.all(words.map(isFolder));
   const folders = words.filter((_, i) => are[i]);
   return folders.length === 0 ? null : { folders, shared: words.filter((_, i) => !are[i]) };
 }
 
-/** Returns the frames of a folder, sorted: tensor files, folders with a meta.json, or the folder itself. */
+/** Returns the frames of a folder, by name: its tensor files and folders with a meta.json, or the folder itself. */
 export async function framesIn(folder: string): Promise<TensorFrame[]> {
   const names = (await readdir(folder)).filter((name) => !name.startsWith(".")).sort();
   if (names.includes(LIST)) return [{ name: basename(folder), paths: [join(folder, LIST)] }];

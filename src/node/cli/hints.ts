@@ -2,7 +2,7 @@
 import { ConfigError, type OptionHint, TensorError } from "../../core/errors.ts";
 import { type CommandName, optionsOf } from "./options.ts";
 
-/** Returns a message with the options that would resolve the error, without those already given. */
+/** Returns the error's message, with the options that would resolve the error and are not given yet. */
 export function withHints(error: Error, command: CommandName, words: readonly string[]): string {
   const isGiven = (name: string): boolean =>
     words.some((word) => word === `--${name}` || word.startsWith(`--${name}=`));

@@ -14,7 +14,7 @@ export interface ImageFile {
   /** Path relative to the named folder. Output files get the same relative path. */
   readonly place: string;
   read(): Promise<Uint8Array>;
-  /** Returns the file's size and time of change as text, null if it is not there. */
+  /** Returns the file's size and time of change as text, or null if the file does not exist. */
   stamp(): Promise<string | null>;
 }
 
@@ -23,7 +23,7 @@ const ENDINGS = [".png", ".jpg", ".jpeg"];
 /** True for a file that is treated as a photo if it lies in a folder. */
 export const isImagePath = (path: string): boolean => ENDINGS.includes(extname(path).toLowerCase());
 
-/** Returns the photos that the words name, sorted within each. "-": one photo, or one path per line. */
+/** Returns the photos that the words name, sorted within each word. "-" stands for a photo or paths in `stdin`. */
 export async function imageFiles(
   words: readonly string[],
   stdin: () => Promise<Uint8Array>,
@@ -59,7 +59,7 @@ async function fromStdin(stdin: () => Promise<Uint8Array>): Promise<ImageFile[]>
 async function filesOf(word: string): Promise<ImageFile[]> {
   const stats = await stat(word).catch(() => null);
   if (stats?.isDirectory()) return nonEmpty(await imagesBelow(word, word), word, "a folder");
-  // Treat a word that is no path as a file anyway, so that an error explains it.
+  // Treat a word that is neither a path nor a pattern as a file, so that reading it gives the error.
   if (stats || !isPattern(word)) return [fileAt(word, basename(word))];
   const base = baseOf(word);
   const isMatch = matcherOf(word);
@@ -91,7 +91,7 @@ function nonEmpty(files: ImageFile[], word: string, kind: string): ImageFile[] {
 const imagesBelow = async (folder: string, base: string): Promise<ImageFile[]> =>
   (await pathsBelow(folder)).filter(isImagePath).map((path) => fileAt(path, relative(base, path)));
 
-/** Returns the files of a folder and of its subfolders, sorted. Omits hidden ones. */
+/** Returns the files of a folder and of its subfolders, sorted. Omits hidden files and folders. */
 async function pathsBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const paths: string[] = [];
@@ -106,7 +106,7 @@ async function pathsBelow(folder: string): Promise<string[]> {
 
 const slashed = (path: string): string => path.split(sep).join("/");
 
-/** True for a path with `*`, `?`, `[...]` or `{...}`, which a shell leaves if nothing matches or it is quoted. */
+/** True for a path with `*`, `?`, `[` or `{`. A shell passes a pattern on if it is quoted, or if nothing matches. */
 const isPattern = (word: string): boolean => /[*?[{]/.test(word);
 
 function baseOf(pattern: string): string {
@@ -115,7 +115,7 @@ function baseOf(pattern: string): string {
   return fixed.join("/") || (pattern.startsWith("/") ? "/" : ".");
 }
 
-/** Returns a test for paths: `**` matches folders, `*` and `?` within a name. Throws for no pattern. */
+/** Returns a test for paths. `**` matches across folders, `*` and `?` within a name. Throws for a wrong pattern. */
 export function matcherOf(pattern: string): (path: string) => boolean {
   const source = sourceOf(slashed(pattern).replace(/^\.\//, ""));
   try {
@@ -142,7 +142,7 @@ function expressionOf(part: string): string {
   if (part === "**") return ".*";
   if (part === "*") return "[^/]*";
   if (part === "?") return "[^/]";
-  // Neither a list nor a negated list may contain a slash.
+  // A list [...] or negated list [!...] never matches a slash.
   if (/^\[!?[^!\]][^\]]*\]$|^\[!!+\]$/.test(part))
     return `(?!/)${part.replace(/[\\^[]/g, "\\$&").replace(/^\\\[!?/, (begin) => (begin.endsWith("!") ? "[^" : "["))}`;
   if (/^\{.*\}$/.test(part)) return `(?:${part.slice(1, -1).split(",").map(sourceOf).join("|")})`;

@@ -7,7 +7,7 @@ import { UsageError, type Values } from "./options.ts";
 import { parseQuantised } from "./shapes.ts";
 import { listOf, textsOf, wrongValue } from "./values.ts";
 
-/** Returns the only config among the files. The text of the config is JSON. */
+/** Returns the config among the files, if there is one. Throws for several configs, or for text that is not JSON. */
 export function configAmong(inputs: readonly Input[]): { path: string; text: string } | undefined {
   const configs = inputs.filter((input) => input.kind === "config");
   if (configs.length > 1)
@@ -42,7 +42,7 @@ export function tensorsAmong(inputs: readonly Input[], values: Values): NamedTen
   return (textsOf(values, "quantised") ?? []).reduce(withScale, mergeTensors(inputs));
 }
 
-/** Applies one word of --quantised. The word needs no name if exactly one tensor lacks a scale. */
+/** Applies one value of --quantised. The value needs no name if exactly one tensor of integers lacks a scale. */
 function withScale(tensors: NamedTensor[], word: string): NamedTensor[] {
   const parsed = parseQuantised(word);
   if (parsed === null)
@@ -74,7 +74,7 @@ export function selectOnly<T extends { name: string }>(tensors: T[], values: Val
 /** Returns a tensor without its data. */
 export const headOf = ({ data: _, ...head }: NamedTensor): TensorHead => head;
 
-/** Returns a function that returns a tensor's data by name, null if there is no such tensor. */
+/** Returns a function from a tensor's name to its data, or to null if there is no such tensor. */
 export const dataIn =
   (tensors: readonly NamedTensor[]) =>
   (name: string): NamedTensor["data"] | null =>

@@ -69,13 +69,13 @@ function print(
   io.out(values["json"] ? `${JSON.stringify(json, null, 2)}\n` : text.replace(/\n*$/, "\n"));
 }
 
-/** Returns the tensor with `null` for unknown dims. */
+/** Returns the spec of a tensor, with `null` for unknown dims. */
 const openSpecOf = (head: OpenHead): OpenSpec => ({
   ...specOf(head.name, { ...head, dims: head.dims.map((d) => d ?? 1) }),
   dims: head.dims,
 });
 
-/** Returns the files of a folder's first frame, in the form that `decode` takes. Returns other words unchanged. */
+/** Returns the files of the first frame if the word is a folder. Returns other words unchanged. */
 async function firstFrameOf(word: string, io: Io): Promise<readonly string[]> {
   if (!(await isFolder(word))) return [word];
   const [{ name, paths }, ...others] = await framesIn(word);
@@ -103,7 +103,7 @@ async function readWords(
   return { shapes, all, inputs };
 }
 
-/** Throws the error about a file. If there is no such file, the error explains how shapes are written. */
+/** Throws the error of reading a word as a file. If there is no such file, the error explains the form of shapes. */
 function refuseWord(word: string, e: Error): never {
   const isMissing = (e.cause as NodeJS.ErrnoException | undefined)?.code === "ENOENT";
   if (isMissing && e.message.startsWith(`${word} `)) e.message += " A shape is written NAME:1x84x8400.";

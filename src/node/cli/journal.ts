@@ -8,10 +8,10 @@ import { type Format, type ImageResult, formatter } from "./results.ts";
 /** All settings that affect the results of a run, by name, as text. */
 export type Settings = Readonly<Record<string, string | null>>;
 
-/** A line of the journal: the result of an image, and the stamp of the image's file when it was read. */
+/** A line of the journal: the result of an image, and the `stamp` of the image's file before it was read. */
 type Entry = ImageResult & { readonly stamp?: string | null };
 
-/** Writes results to a file beside the output, a line each, from which `finish` makes it: runs may stop anytime. */
+/** Writes results, one line each, to OUT.partial, from which `finish` makes OUT. So a run may stop at any time. */
 export class Journal {
   readonly #out: string;
   readonly #partial: string;
@@ -24,18 +24,18 @@ export class Journal {
     this.#settings = settings;
   }
 
-  /** Begins or resumes a run. Throws for other settings, and for results that would be overwritten. */
+  /** Begins or resumes a run. Throws if a resumed run has other settings, or a new run would overwrite results. */
   static async open(out: string, settings: Settings, resumes: boolean): Promise<Journal> {
     const journal = new Journal(out, settings);
     if (resumes) await journal.#read();
     else await journal.#checkEmpty();
-    // Rewrite the journal: the last line may be incomplete. This also checks that the file can be written.
+    // Rewrite the journal, since its last line may be incomplete. This also checks that the file can be written.
     const lines = [lineOf({ settings }), ...[...journal.#results.values()].map(lineOf)];
     await journal.#guard(writeFile(journal.#partial, lines.join("")));
     return journal;
   }
 
-  /** Throws if there are results of a stopped run. */
+  /** Throws if the journal has results of a stopped run. */
   async #checkEmpty(): Promise<void> {
     const text = await readFile(this.#partial, "utf8").catch(() => "");
     const count = text.split("\n").map(parse).filter(isResult).length;
@@ -79,7 +79,7 @@ export class Journal {
     return this.#results.has(image);
   }
 
-  /** Forgets the result of an image whose file was replaced. `stamp`: null for a file that is gone. */
+  /** Removes the result of an image whose file has changed, and returns true. `stamp`: null if the file is gone. */
   forgetReplaced(image: string, stamp: string | null): boolean {
     const entry = this.#results.get(image);
     return entry !== undefined && stamp !== null && entry.stamp !== stamp && this.#results.delete(image);

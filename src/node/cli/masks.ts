@@ -6,7 +6,7 @@ import { greyPng } from "../png.ts";
 import { UsageError, type Values } from "./options.ts";
 import { textOf, wrongValue } from "./values.ts";
 
-/** A detection with its mask as run lengths. The mask covers the photo, or the network's input if there is no photo. */
+/** A detection with its mask as run lengths, in the size of the photo, or of the network's input without a photo. */
 export interface MaskedDetection extends Detection {
   readonly mask?: MaskRle;
 }
@@ -40,7 +40,7 @@ export function withMasks(detections: Detections, values: Values): MaskedDetecti
   return rows.map((row, i) => Object.assign(row, { mask: detections.mask(i).toRle() }));
 }
 
-/** Returns the label map of a photo as a grey PNG: 0 for none, else the detection's row from 1. */
+/** Returns the label map of a photo as a grey PNG. A pixel is 0, or 1 plus the index of its detection. */
 export function labelPng(detections: Detections): Uint8Array {
   const { width, height, data } = labelMap(detections, { size: "frame" });
   return greyPng(

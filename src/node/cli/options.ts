@@ -1,9 +1,9 @@
-/** Table of all options of the command line, for help, parsing, suggestions and hints of errors. */
+/** Table of all options of the command line. Help, parsing, suggestions and errors use the table. */
 import type { OptionHint } from "../../core/errors.ts";
 import { ROLE_NAMES } from "../../config/readers.ts";
 import { suggestedFamilies } from "../../core/families.ts";
 
-/** Error about wrong usage. The exit code is 2. */
+/** Error about wrong usage of the command line. The exit code is 2. */
 export class UsageError extends Error {
   static override readonly name = "UsageError";
   override readonly name = "UsageError";
@@ -213,7 +213,7 @@ const FILES: Options = {
   },
 };
 
-/** Separate, because `inspect` runs no engine, and a plan runs where it is loaded. */
+/** The option --engine. `inspect` has none, since it runs no engine; `compile` has its own. */
 const ENGINE: Options = { engine: { value: "NAME", help: "auto (default), simd, scalar or ts" } };
 
 export const FRAME: Options = {
@@ -257,7 +257,7 @@ const PREPARE_GROUP: Group = {
 };
 const RUN_GROUP: Group = { title: "Rules", options: { ...RULES, ...ENGINE, ...FILES } };
 
-/** Options of each command, in the order of its help. */
+/** Options of each command, in the order of the command's help. */
 export const COMMANDS = {
   run: groups(
     {

@@ -8,7 +8,7 @@ export interface Parsed {
   readonly positionals: readonly string[];
 }
 
-/** Separates words into options and positionals. Throws a UsageError for unknown or valueless options. */
+/** Separates words into options and positionals. Throws a UsageError for unknown options and missing values. */
 export function parseWords(command: CommandName, words: readonly string[]): Parsed {
   const options = optionsOf(command);
   const { values, positionals, tokens } = parseArgs({
@@ -20,7 +20,7 @@ export function parseWords(command: CommandName, words: readonly string[]): Pars
       help: { type: "boolean", short: "h" },
     },
     allowPositionals: true,
-    // Do not let Node check the words: its messages suggest positionals instead of the option that was meant.
+    // Check the words below, not by Node: for a misspelt option, Node's message suggests a positional.
     strict: false,
     tokens: true,
   });

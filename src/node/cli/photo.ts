@@ -7,7 +7,7 @@ import { mostBytes, sizeOf, textOf, wrongValue } from "./values.ts";
 
 export const RESIZES: readonly Frame["resize"][] = ["stretch", "letterbox", "letterbox-topleft", "crop"];
 
-/** Returns the photo's size and how it was fitted, from --photo or --image-size; else undefined. */
+/** Returns the photo's size, from --photo or --image-size, and its --resize. Without a size, returns undefined. */
 export async function frameOf(values: Values): Promise<Frame | undefined> {
   const size = await photoSize(values);
   if (size === undefined) {

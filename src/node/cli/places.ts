@@ -18,7 +18,7 @@ export async function writeNamed(option: string, path: string, data: string | Ui
   return writeFile(path, data).catch((e: NodeJS.ErrnoException) => refuseToWrite(option, path, e));
 }
 
-/** Writes a file below the folder that an option names, and makes its folders. */
+/** Writes a file below the folder that an option names. Makes missing folders. */
 export async function writeBelow(option: string, path: string, data: string | Uint8Array): Promise<void> {
   await mkdir(dirname(path), { recursive: true }).catch((e: NodeJS.ErrnoException) =>
     refuseToWrite(option, path, e),
@@ -46,7 +46,7 @@ export async function checkPlaces(
   }
 }
 
-/** Returns an identity for all spellings of a path and links to a file, null for a device. */
+/** Returns the same text for all spellings of a path and all links to a file. Returns null for a device. */
 const identityOf = (path: string): Promise<string | null> =>
   stat(path, { bigint: true }).then(
     (s) => (s.isFile() ? `${s.dev} ${s.ino}` : null),

@@ -26,7 +26,7 @@ export class Progress {
     this.#io.err(`\r\u001b[K[${bar}] ${this.#done}/${this.#total}${left} ${printable(name).slice(-NAME)}`);
   }
 
-  /** Counts an item. */
+  /** Counts an item as done. */
   count(): void {
     this.#done++;
   }

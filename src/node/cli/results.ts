@@ -19,7 +19,7 @@ export interface ImageResult {
   readonly detections: readonly DetectionFields[];
 }
 
-/** Line that says that the boxes in a table refer to the network's input. */
+/** Line for tables whose boxes refer to the network's input. */
 export const OF_INPUT =
   "coordinates are 0..1 of the network's input: --photo or --image-size (and --resize) make them the photo's";
 
@@ -34,7 +34,7 @@ export function formatOf(value: string | undefined, usual: Format): Format {
   return format;
 }
 
-/** Returns the text before, for and after each result, so that each result can be printed at once. */
+/** Texts before, for and after the results, so that each result can be printed as soon as it is known. */
 export interface Formatter {
   readonly begin: string;
   /** Returns the text of one result. `index` counts the results from 0. */
@@ -43,6 +43,7 @@ export interface Formatter {
 }
 
 /**
+ * Returns the formatter of an output format.
  * @param labels class names of the network
  * @param images names of the images, as far as they are known
  */
@@ -90,13 +91,13 @@ function tableOf({ image, width, height, detections }: ImageResult): string {
   return detections.length === 0 ? head : head + detectionTable(detections, size);
 }
 
-/** Returns an image's id from its file name, because COCO names files by id. */
+/** Returns an image's id from its file name: a number if the name is one, since COCO names files by id. */
 function stemOf(image: string): string | number {
   const stem = image.replace(/^.*[/\\]/, "").replace(/\.\w+$/, "");
   return /^\d+$/.test(stem) && Number.isSafeInteger(Number(stem)) ? Number(stem) : stem;
 }
 
-/** Returns the formatter for COCO results. Images with equal file names get their paths as ids. */
+/** Returns the formatter for COCO results. Images whose file names are equal get their paths as ids. */
 function cocoList(
   list: (text: (result: ImageResult) => string) => Formatter,
   labels: readonly string[] | null,
@@ -112,7 +113,7 @@ function cocoList(
   return list((result) => {
     const { image } = result;
     const stem = stemOf(image);
-    // Never use a number and a text with the same digits, since most readers treat both as one id.
+    // Compare ids as texts: most readers of COCO files treat 7 and "7" as one id.
     const ways = [...((counts.get(String(stem)) ?? 0) > 1 ? [] : [stem]), image.replace(/\.\w+$/, ""), image];
     let id = ways.find((way) => !taken.has(String(way)));
     // Add a number to the id if frames in two folders have the same name.
@@ -136,7 +137,7 @@ function cocoOf(
       return JSON.stringify({
         image_id,
         category_id: categoryOf(d, isCoco),
-        // Use the upright box: COCO has no other kind.
+        // Write the upright box, since COCO has no oriented boxes.
         bbox: [x_min, y_min, x_max - x_min, y_max - y_min].map(rounded),
         ...(keypoints && {
           keypoints: keypoints.flatMap((p) => [rounded(p.x), rounded(p.y), rounded(p.confidence)]),
@@ -148,10 +149,10 @@ function cocoOf(
     .join(",\n");
 }
 
-/** Class counts of networks trained on COCO whose class ids differ from COCO's category ids. `null`: unknown count. */
+/** Class counts with which a network may be trained on COCO, with class ids unlike COCO's. `null`: unknown count. */
 const COCO_COUNTS = [null, 80, 90];
 
-/** Throws if nothing shows that class ids are COCO's category ids. */
+/** Throws if COCO results are asked for, but the network has no class names and may be trained on COCO. */
 export function checkCocoNames(
   format: Format,
   { labels, classes }: Pick<Config, "labels" | "classes">,

@@ -103,7 +103,7 @@ interface Network {
   readonly advise: (error: Error) => Error;
 }
 
-/** Opens the network by its format's runtime. Lists all missing packages before the network runs. */
+/** Opens the network with the runtime for its format. First throws an error that lists all missing packages. */
 async function openNetwork(
   path: string,
   values: Values,
@@ -218,7 +218,7 @@ async function runAll(
   for (const file of todo) {
     progress.show(file.path);
     try {
-      // Take the stamp before reading, so that a file that is replaced meanwhile is run again.
+      // Take the stamp before reading: if the file is replaced in between, a resumed run reads it again.
       const stamp = journal ? await file.stamp() : null;
       const result = await runOne(detector, file, drawings.get(file.path), values);
       progress.clear();
@@ -244,7 +244,7 @@ async function runAll(
     );
 }
 
-/** Returns the photos that have no result yet, or whose file was replaced. Reports how many photos are done. */
+/** Returns the photos without a result, or whose file was replaced. Reports how many photos are already done. */
 async function todoOf(journal: Journal, files: readonly ImageFile[], io: Io): Promise<readonly ImageFile[]> {
   let replaced = 0;
   for (const { path, stamp } of files)

@@ -55,14 +55,14 @@ function report(error: Error & { code?: string }, name: string, words: readonly 
     io.err(`boxwright: ${error.message}\nTry: boxwright ${isCommand(name) ? `${name} ` : ""}--help\n`);
     return USAGE;
   }
-  // Print one line for refusals of the library and the system. Any other error is a bug, so print its stack.
+  // Print only the message of an error of the library or the system. Any other error is a bug, so print its stack.
   const isRefused = isRefusal(error) || error instanceof DrawError || typeof error.code === "string";
   if (!isRefused) io.err(`boxwright: ${error.stack ?? String(error)}\n`);
   else io.err(`boxwright: ${isCommand(name) ? withHints(error, name, words) : error.message}\n`);
   return REFUSED;
 }
 
-/** Reads the version from package.json, which lies one folder above the bundle, or three above this source. */
+/** Reads the version from package.json, one folder above the bundle, or three folders above this source file. */
 async function version(): Promise<string> {
   for (const path of ["../package.json", "../../../package.json"]) {
     const json: unknown = JSON.parse(

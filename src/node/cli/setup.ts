@@ -30,13 +30,16 @@ export interface Setup {
   readonly options: DecoderOptions;
 }
 
-/** @param file text of the config file, if there is one */
+/**
+ * Returns the arguments for `createDecoder` from the options.
+ * @param file text of the config file, if there is one
+ */
 export async function setupOf(values: Values, file: string | undefined): Promise<Setup> {
   const options = await decoderOptions(values, file !== undefined);
   if (file !== undefined) return { config: file, options };
   const { family } = options;
   if (family === undefined) checkAnchorOptions(values);
-  // Do not return an empty config, since typed options have other defaults.
+  // Without a family, return undefined and not {}: `createDecoder` would read {} as typed options.
   return { config: family && { family }, options };
 }
 
@@ -78,7 +81,7 @@ async function decoderOptions(values: Values, hasFile: boolean): Promise<Decoder
   const options: Record<string, unknown> = { engine: values["engine"] };
   for (const [flag, { sets }] of Object.entries(DECODER_OPTIONS))
     if (sets) options[sets] = await (READERS[sets] ?? textOf)(values, flag);
-  // The labels state the class count: one label per class.
+  // Without a config file, take the class count from the labels.
   if (!hasFile) options.classes ??= (options.labels as readonly string[] | undefined)?.length;
   return defined(options) as DecoderOptions;
 }
@@ -86,7 +89,7 @@ async function decoderOptions(values: Values, hasFile: boolean): Promise<Decoder
 const defined = (object: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 
-/** Reads labels from a file. If there is no such file, the value is the name of a known list, or a list of labels. */
+/** Reads --labels: a file, else the name of a known list such as coco80, else a list of labels. */
 async function labelsIn(values: Values): Promise<readonly string[] | undefined> {
   const value = textOf(values, "labels");
   if (value === undefined) return undefined;
@@ -119,7 +122,7 @@ function keypointsOf(values: Values): [number, number] | undefined {
   return pairOf(values, "keypoints", "KxV, for example 17x3 or 4x2", /^([1-9]\d{0,3})x([23])$/i);
 }
 
-/** Reads --role. If the user gives a role twice, two tensors have the role. */
+/** Reads --role. A role that is given several times gets a list of tensors. */
 function rolesOf(values: Values): Record<string, string | string[]> | undefined {
   const words = textsOf(values, "role");
   if (!words) return undefined;

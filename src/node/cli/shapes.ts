@@ -1,4 +1,4 @@
-/** Reads shapes and scales in the form that the command line uses. */
+/** Parses shapes and scales of the command line, such as name:1x84x8400:f32. */
 import { showJson } from "../../core/json.ts";
 import { elementType } from "../files/bin.ts";
 import { ELEMENT_TYPES, type TensorHead } from "../files/tensor.ts";
@@ -29,7 +29,7 @@ export function parseQuantised(word: string): { name: string | undefined; scale:
   return scale === null ? null : { name, scale };
 }
 
-/** Parses `name:1x84x8400:f32:0.004,128`, of which only the shape is needed. Returns null for a path. */
+/** Parses `name:1x84x8400:f32:0.004,128`. All parts but the shape are optional. Returns null for other words. */
 export function parseShape(word: string, index: number): TensorHead | null {
   const match = SHAPE.exec(word);
   if (!match) return null;
@@ -51,9 +51,9 @@ export function parseShape(word: string, index: number): TensorHead | null {
 /** A shape with `null` for unknown dims. */
 export type OpenHead = Omit<TensorHead, "dims"> & { readonly dims: readonly (number | null)[] };
 
-/** Pattern of a dim: a size, or a sign or word for an unknown size. */
+/** Pattern of a dim: a size, or for an unknown size -1, ? or a word. */
 const DIM = /^(?:\d+|-1|\?|[a-z_]\w*)$/i;
-/** Pattern of an unknown dim in a shape without other unknown dims. A longer word is more likely part of a path. */
+/** Pattern of an unknown dim that shows that the word is a shape. A longer word may as well be part of a path. */
 const LONE_OPEN = /^(?:-1|\?|[a-z])$/i;
 
 /** Parses `boxes:Nx5:f32`, `a:?x84x8400` or `a:batchx84x-1`. Returns null for other words. */
@@ -76,7 +76,7 @@ export function parseOpenShape(word: string): OpenHead | null {
 /** Splits shapes at commas, except at the comma before a zero point. */
 const splitShapes = (list: string): string[] => list.split(/,(?!-?\d+(?:\.\d+)?(?:,|$))/);
 
-/** Returns the shapes in a word. Returns the whole word if one of its parts is no shape: a path may contain commas. */
+/** Returns the comma-separated shapes of a word, or the whole word if a part is no shape: paths may have commas. */
 export function shapesIn(word: string): readonly string[] {
   const parts = splitShapes(word).map((part) => part.trim());
   return parts.every((part) => parseShape(part, 0) ?? parseOpenShape(part)) ? parts : [word];
@@ -93,7 +93,7 @@ export function parseShapes(lists: readonly string[]): TensorHead[] {
   });
 }
 
-/** Throws if two tensors have the same name, as when both a shape and a file name it. */
+/** Throws if two tensors have the same name, for instance one from a shape and one from a file. */
 export function checkNamesDiffer(heads: readonly Pick<TensorHead, "name">[]): void {
   const seen = new Set<string>();
   for (const { name } of heads) {

@@ -17,7 +17,7 @@ export function table(head: readonly string[], lines: readonly (readonly string[
   return [head, ...rows].map((cells) => `${line(cells)}\n`).join("");
 }
 
-/** Replaces control and bidirectional characters. Files may contain them, and they can rewrite a terminal line. */
+/** Replaces control and bidirectional characters: names in files may contain them to rewrite a terminal line. */
 export const printable = (text: string): string =>
   text.replace(/\p{Cc}|\p{Bidi_Control}|[\u2028\u2029]/gu, "\ufffd");
 

@@ -28,7 +28,7 @@ interface Reading {
   readonly options: DecoderOptions;
 }
 
-/** The network to try, with the known facts about it. */
+/** The network to try, with its inspection, config and options. */
 export interface Tried {
   readonly path: string;
   readonly inspection: ModelInspection;
@@ -94,7 +94,7 @@ function briefly(note: string): string {
   return line.length > MOST_CHARACTERS ? `${line.slice(0, MOST_CHARACTERS)}...` : line;
 }
 
-/** Returns the readings that need no further options. */
+/** Returns the readings to try: the likeliest of those that need no other options. */
 function readingsOf({ inspection, options }: Tried): Reading[] {
   const { decoder } = inspection.json;
   if (decoder === null) return [];
@@ -156,7 +156,7 @@ async function runTrials(tried: Tried, { session, readings, pixels, photoPath, i
   return trials;
 }
 
-/** Opens a detector for the session. Closing the detector does not close the session. */
+/** Returns a detector on the session. Closing the detector leaves the session open. */
 const open = (
   { config }: Tried,
   { options }: Reading,
@@ -195,7 +195,7 @@ async function runOne(
   }
 }
 
-/** Returns lines that run the network with this reading: the command, if it has all options, and the call. */
+/** Returns lines to copy for this reading: the command, if the command line has all its options, and the call. */
 function linesFor(
   { path }: Tried,
   options: DecoderOptions,
@@ -224,7 +224,7 @@ function wordsFor(options: object): string[] | null {
   const words = Object.entries(options).map(([name, value]) => {
     const [flag, option] = table.find(([word, { sets }]) => (sets ?? word) === name) ?? [];
     if (flag === undefined) return null;
-    // Write a pair as the help does: WxH or KxV.
+    // Write a pair in the form that the help states: WxH or KxV.
     if (/^[A-Z]x[A-Z]$/.test(option?.value ?? "")) return `--${flag} ${(value as number[]).join("x")}`;
     const list = [value].flat();
     const isPlain = list.every((one) => /^[\w.:-]+$/.test(String(one)) && typeof one !== "object");

@@ -1,11 +1,11 @@
-/** Reads option values and checks their form. The library checks their meaning. */
+/** Reads the values of options and checks their form. The library later checks their meaning. */
 import { showJson } from "../../core/json.ts";
 import { LARGEST as LARGEST_FILE } from "../files/tensor.ts";
 import { UsageError, type Values } from "./options.ts";
 
 const LARGEST = 999_999_999;
 
-/** Largest file size in MiB without --max-file: frames have some MiB, networks some hundred. */
+/** Largest file size in MiB without --max-file. Frames have some MiB, networks some hundred MiB. */
 const DEFAULT_MIB = 512;
 
 /** Returns the error about a wrong value of an option. */
@@ -80,7 +80,7 @@ export const oneOf = <const W extends string>(
   words: readonly W[],
 ): W | undefined => parsed(values, option, words.join(", "), (value) => words.find((word) => word === value));
 
-/** Reads two numbers by a pattern with a group for each. */
+/** Reads two numbers by a pattern with two groups. */
 export const pairOf = (
   values: Values,
   option: string,

@@ -1,4 +1,4 @@
-/** Reads an NN Archive's config. Unpacks all in chunks, to verify the checksum at the end. */
+/** Reads the config of an NN Archive. Unpacks the whole archive in chunks, so that its checksum is verified. */
 import { ConfigError, mismatch } from "../../core/errors.ts";
 import { showJson } from "../../core/json.ts";
 import {
@@ -64,7 +64,7 @@ export async function readArchiveConfig(bytes: Uint8Array, where: string): Promi
   }
 }
 
-/** Returns an error about this file, with the archive's name as path. */
+/** Returns an error about an archive, or about a file in the archive. */
 const refusal = (where: string, got: string, expected: string): ConfigError =>
   new ConfigError([{ path: where, message: mismatch(got, expected) }]);
 

@@ -20,34 +20,34 @@ import {
 /**
  * Returns the element type for a spelling such as "float32". Returns null for an unknown spelling.
  *
- * A decoder's slot narrows wider elements, so the names of a slot type include those of wider types: f32 lists "f64
- * fp64 ..." after its own names. The file's type is the last name before the spelling, or the spelling itself, that has
- * the form f32 or u8.
+ * `ELEMENTS` lists, for each type of a decoder's slot, its own names and then the names of wider types, which the slot
+ * narrows: f32 also lists "f64 fp64 ...". The first name of each type has the form f32 or u8. So the file's type is the
+ * last name of this form, up to the spelling.
  */
 export function elementType(spelling: unknown): FileElementType | null {
   const word = typeof spelling === "string" ? spelling.toLowerCase() : "";
-  // Handle u16 first: no slot type has this name, because a slot's Uint16Array holds f16.
+  // Handle u16 first: slots have no such type, since a slot's Uint16Array holds f16.
   if (word === "u16" || word === "uint16") return "u16";
   const slot = slotType(word);
   if (!slot) return null;
   const names = ELEMENTS[slot].names.split(" ");
   const types = names.slice(0, names.indexOf(word) + 1).filter((name) => /^[fiu]\d+$/.test(name));
-  // Ignore u64, which only slots accept.
+  // Return null for u64, which only slots accept.
   return ELEMENT_TYPES.find((type) => type === types[types.length - 1]) ?? null;
 }
 
-/** A tensor in a list, and the name of the tensor's file. */
+/** An entry of a list of tensors, with the name of the tensor's file. */
 export interface BinSpec extends TensorHead {
   file: string;
 }
 
-/** True if a parsed JSON is a list of tensors. One entry with a file is enough: another entry may be invalid. */
+/** True if a parsed JSON is a list of tensors: one entry names a file. Other entries may be invalid. */
 export function isTensorList(json: unknown): boolean {
   const list = listOf(json);
   return list !== null && list.some((t) => isRecord(t) && typeof t["file"] === "string");
 }
 
-/** True if a parsed JSON describes one raw tensor. No config has both a type and a shape. */
+/** True if a parsed JSON describes one raw tensor: it has a type and a shape, as no config has. */
 export const isDescription = (json: unknown): boolean =>
   isRecord(json) &&
   elementType(json["dtype"] ?? json["type"]) !== null &&
@@ -58,7 +58,7 @@ const listOf = (json: unknown): unknown[] | null => {
   return Array.isArray(list) ? (list as unknown[]) : null;
 };
 
-/** Checks a list of tensors and returns its entries. Opens no file. */
+/** Checks a list of tensors and returns its entries. Does not open the files. */
 export function parseTensorList(json: unknown, where: string): BinSpec[] {
   const list = listOf(json);
   if (!list) throw refusal(where, showJson(json), "a list of {name, file, dtype, shape}");
@@ -86,7 +86,7 @@ export function parseTensorSpec(entry: unknown, where: string, beside?: string):
   return { name, file, type, dims: [...(dims as number[])], ...quantisation(entry, here) };
 }
 
-/** Throws unless a file lies in the list's own folder or below it: a list from elsewhere must not open other files. */
+/** Throws unless a file is in the list's folder or below it, so that a foreign list cannot open other files. */
 function checkFileName(file: unknown, where: string): string {
   if (typeof file !== "string" || file === "")
     throw refusal(where, `file ${showJson(file)}`, "the name of a file");

@@ -1,4 +1,4 @@
-/** Reads whole files from disk, up to a size: regular files and standard input. */
+/** Reads whole files, up to a size, from disk or standard input. */
 import { readFile, stat } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
@@ -62,7 +62,7 @@ const SYSTEM_REASONS: Readonly<Record<string, string>> = {
   EMFILE: "too many files are open",
 };
 
-/** Returns why the system refused a path, as a text if the code is known. */
+/** Returns the reason for which the system refused a path: a text for a known code, else code or message. */
 export function systemReason(e: NodeJS.ErrnoException): string {
   return SYSTEM_REASONS[e.code ?? ""] ?? e.code ?? e.message;
 }
@@ -73,11 +73,11 @@ export function nullIfAbsent(e: Error): null {
   return null;
 }
 
-/** Reads `path.gz`. If it is missing too, the error names `path`. */
+/** Reads `path.gz`. If this file is also missing, the error is about `path`. */
 const loadGz = async (path: string, most: number): Promise<Uint8Array> =>
   (path.endsWith(".gz") ? null : await load(`${path}.gz`, most).catch(nullIfAbsent)) ?? load(path, most);
 
-/** Reads a file or `x.gz`. Unpacks gzip, but not archives. `most` bounds the unpacked bytes too. */
+/** Reads a file, or the file with `.gz` added. Unpacks gzip, but not archives. `most` also limits unpacked bytes. */
 export async function loadUnpacked(path: string, most = LARGEST): Promise<Uint8Array> {
   if (/\.(tar\.gz|tgz)$/i.test(path)) return load(path, most);
   const bytes = (await load(path, most).catch(nullIfAbsent)) ?? (await loadGz(path, most));

@@ -29,7 +29,7 @@ const DTYPES: Record<string, FileElementType> = {
   i8: "i64",
 };
 
-/** Largest allowed length of a header in bytes: NumPy's are below 64 KiB, and longer ones match slowly. */
+/** Largest allowed length of a header in bytes. NumPy's are below 64 KiB, and patterns are slow on long headers. */
 const LONGEST_HEADER = 1 << 20;
 
 /** True if a file begins with `\x93NUMPY`. */
@@ -82,7 +82,7 @@ function splitFile(bytes: Uint8Array, where: string): { header: string; data: Ui
   return { header, data: bytes.subarray(start + length) };
 }
 
-/** Returns the value of a key in the header. Three patterns match everything that NumPy writes. */
+/** Returns the value of a key in the header. `value` matches every value that NumPy writes for the key. */
 function field(header: string, key: string, value: RegExp, where: string): string {
   const match = new RegExp(`['"]${key}['"]\\s*:\\s*(?:${value.source})\\s*[,}]`).exec(header);
   if (!match || !header.startsWith("{"))
@@ -106,7 +106,7 @@ function typeOf(descr: string, where: string): FileElementType {
   return DTYPES[name];
 }
 
-/** Returns the sizes in a tuple that has no parentheses. Python 2 wrote `2L`. */
+/** Returns the sizes in the text of a tuple without its parentheses. Also accepts Python 2's `2L`. */
 const sizesOf = (tuple: string): number[] =>
   tuple
     .split(",")
@@ -123,7 +123,7 @@ function swapBytes(data: Uint8Array, size: number): Uint8Array {
   return out;
 }
 
-/** Converts column-major elements to row-major order. Writes the output in sequence, and reads the input by strides. */
+/** Returns column-major elements in row-major order. Writes the output in sequence, and reads the input by strides. */
 function toRowMajor<T extends FileTensorData>(values: T, dims: readonly number[]): T {
   const out = values.slice() as T;
   const strides: number[] = [];

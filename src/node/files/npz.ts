@@ -1,14 +1,14 @@
-/** Reads NumPy's .npz: a zip of .npy files. Inflates a file only after accepting its declared size. */
+/** Reads NumPy's .npz: a zip of .npy files. Checks the declared size of a file before inflating the file. */
 import { inflateRawSync } from "node:zlib";
 import { type RefuseZip, type ZipEntry, dataOf, readDirectory } from "../../config/model/zip.ts";
 import { crc32 } from "../../core/crc32.ts";
 import { parseNpy } from "./npy.ts";
 import { LARGEST, type NamedTensor, checkBytes, refusal } from "./tensor.ts";
 
-/** Largest possible ratio of deflate. A file that declares a larger size is forged. */
+/** Largest possible compression ratio of deflate. A file that declares a larger size is forged. */
 const DEFLATE_RATIO = 1032;
 
-/** True if a file begins like a zip: with a local header, or with the end record of an empty zip. */
+/** True if a file begins like a zip: with the header of a first file, or with the end record of an empty zip. */
 export const isZip = (bytes: Uint8Array): boolean =>
   bytes[0] === 0x50 && bytes[1] === 0x4b && (bytes[2] === 3 || bytes[2] === 5) && bytes.length >= 4;
 

@@ -8,7 +8,7 @@ import type { PacketTensor, WireType } from "../../packet/wire.ts";
 import { readSafetensors, writeSafetensors } from "./safetensors.ts";
 import type { FileElementType, NamedTensor } from "./tensor.ts";
 
-/** Type in files for each element type of packets. Files have no uint64. */
+/** Element type in files for each element type in packets. safetensors files have no uint64. */
 const FILE_TYPES: { readonly [T in Exclude<WireType, "uint64">]: FileElementType } = {
   fp32: "f32",
   fp16: "f16",
@@ -23,8 +23,8 @@ const FILE_TYPES: { readonly [T in Exclude<WireType, "uint64">]: FileElementType
 const WIRE_TYPES = Object.entries(FILE_TYPES) as [WireType, FileElementType][];
 
 /**
- * Writes a raw packet as a safetensors file. The metadata hold the packet's attributes, named as its headers, and the
- * frame as JSON.
+ * Writes a raw packet as a safetensors file. The metadata contain the packet's attributes, under the names of its
+ * headers, and the frame as JSON.
  * @throws RangeError for a detection packet, which is JSON already. TensorError for uint64
  * @example
  * import { createDecoderSync, fromPacket, toPacket } from "boxwright";
@@ -69,7 +69,7 @@ export function writePacketFile(packet: Packet): Uint8Array {
 
 /**
  * Reads a safetensors file as a packet. Files of other programs give packets without attributes.
- * @throws TensorError if the file is damaged; PacketError if its metadata are those of no packet
+ * @throws TensorError if the file is damaged; PacketError if the attributes in its metadata are invalid
  * @example
  * import { readPacketFile, writeSafetensors } from "boxwright/node";
  *

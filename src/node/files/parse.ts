@@ -1,4 +1,4 @@
-/** Detects the format of a tensor file by its bytes. The site uses it in pages, without node:zlib. */
+/** Detects the format of a tensor file by its bytes. The site uses this file in pages, without node:zlib. */
 import { TensorError } from "../../core/errors.ts";
 import { PLAN_MAGIC } from "../../planfile/format.ts";
 import { isNpy, parseNpy } from "./npy.ts";
@@ -6,12 +6,12 @@ import { isZip, parseNpz } from "./npz.ts";
 import { readSafetensors } from "./safetensors.ts";
 import { type NamedTensor, checkBytes, refusal } from "./tensor.ts";
 
-/** The brace with which the header of safetensors begins, after the 8 bytes of the header's length. */
+/** First byte of a safetensors header, "{". The header follows the 8 bytes of its length. */
 const BRACE = 0x7b;
 
 /**
  * Returns the tensors in a `.npy`, `.npz` or `.safetensors` file. The bytes show the format.
- * @param name name of the file: it stands in error messages, and names the one tensor of a `.npy` file
+ * @param name name of the file, for error messages and for the single tensor of a `.npy` file
  * @throws TensorError if the bytes have another format, or are damaged. A `.bin` file needs its JSON: use `readTensors`
  * @example
  * import { readFileSync } from "node:fs";
@@ -25,7 +25,7 @@ export function parseTensors(bytes: Uint8Array, name: string): NamedTensor[] {
   checkNotPlan(bytes, name);
   if (isNpy(bytes)) return [parseNpy(bytes, tensorName(name), name)];
   if (isZip(bytes)) return parseZip(bytes, name);
-  // Check for the brace. Else the first 8 bytes of another format would be reported as an absurd header length.
+  // Check for the brace. Else an error would report the first 8 bytes of another format as an absurd header length.
   if (bytes[LENGTH_BYTES] !== BRACE && !/\.safetensors$/i.test(name))
     throw refusal(name, beginningOf(bytes), ".npy, .npz, .safetensors, or .bin with a JSON beside it");
   return readSafetensors(bytes, name).tensors;
@@ -33,7 +33,7 @@ export function parseTensors(bytes: Uint8Array, name: string): NamedTensor[] {
 
 const LENGTH_BYTES = 8;
 
-/** Throws if the file is a plan, whose name ends in `.bin` like a raw tensor's, or which is passed as a config. */
+/** Throws if the file is a plan. Plans also have names in `.bin`, like raw tensors, or are passed as configs. */
 export function checkNotPlan(bytes: Uint8Array, path: string): void {
   if (bytes.length < 4 || new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true) !== PLAN_MAGIC)
     return;

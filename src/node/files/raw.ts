@@ -23,7 +23,7 @@ export async function readList(json: unknown, path: string, most?: number): Prom
   );
 }
 
-/** Reads a raw tensor, described in `x.bin.json`, `x.json`, or a list in its folder that names it. */
+/** Reads a raw tensor `x.bin`, described by `x.bin.json`, `x.json`, or an entry of a list in its folder. */
 export async function readRaw(path: string, most?: number): Promise<NamedTensor> {
   const data = await loadUnpacked(path, most);
   checkNotPlan(data, path);
@@ -77,7 +77,7 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Returns the raw file that a JSON describes, among the names of `readRaw`. Else returns the usual name. */
+/** Returns the existing raw file that a JSON describes (see `readRaw`). If there is none, returns the usual name. */
 export async function rawFileOf(path: string): Promise<string> {
   const stem = path.replace(/\.json$/i, "");
   const usual = isRaw(stem) ? [stem] : [`${stem}.bin`, `${stem}.raw`];

@@ -16,8 +16,8 @@ export type Input =
   { kind: "config"; path: string; text: string } | { kind: "tensors"; path: string; tensors: NamedTensor[] };
 
 /**
- * Reads a config, an NN Archive, a network's own file (ONNX, TFLite), or tensors. The bytes tell the format, or else
- * the ending of the file name. Files may be gzipped.
+ * Reads a config, an NN Archive, a network's own file (ONNX, TFLite), or tensors. Detects the format by the bytes, or
+ * by the ending of the file name. Files may be gzipped.
  * @throws TensorError if the file cannot be read, or is damaged; ConfigError if an archive holds no config, or a
  * network's own file is damaged
  * @example
@@ -47,7 +47,7 @@ export const readInputUpTo =
     return { kind: "tensors", path, tensors: parseTensors(bytes, path) };
   };
 
-/** Reads a JSON as a list of tensors. If it is no such list, reads it as a config. */
+/** Reads a JSON as a list of tensors, else as a config. */
 async function readJson(bytes: Uint8Array, path: string, most: number): Promise<Input> {
   const text = decodeText(bytes, path);
   let json: unknown;
@@ -117,7 +117,7 @@ export function mergeTensors(inputs: readonly Input[]): NamedTensor[] {
 const isTar = (plain: string, bytes: Uint8Array): boolean =>
   /\.(tar|tgz|txz|tar\.xz|nnarchive)$/i.test(plain) || packingOf(bytes) !== null;
 
-/** True if a file begins like JSON. A safetensors file begins with the header length, zeros included. */
+/** True if a file begins like JSON. The zeros in its header length exclude a safetensors file. */
 const isJson = (bytes: Uint8Array): boolean =>
   /^(\ufeff)?\s*[[{]/.test(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, 64))) &&
   !bytes.subarray(0, 8).includes(0);

@@ -141,7 +141,7 @@ function readMetadata(value: unknown, where: string): Metadata {
   return { ...(value as Metadata) };
 }
 
-/** Removes the entry EXTRAS from the metadata, and returns the entry's fields for each tensor. */
+/** Removes the entry EXTRAS from the metadata, and returns scale, zero point and order by tensor name. */
 function takeExtras(metadata: Metadata, where: string): Map<string, Quantisation> {
   const text = metadata[EXTRAS];
   if (text === undefined) return new Map();
@@ -215,7 +215,7 @@ export function writeSafetensors(
   if (!Array.isArray(tensors))
     throw new TensorError(`got tensors ${showJson(tensors)}, expected a list of {name, data, dims, type}`);
   checkTensors(tensors);
-  // Write wide elements first. Every tensor is then aligned for its own type, and a reader need not copy it.
+  // Write wide elements first. Every tensor is then aligned for its own type, so that a reader need not copy tensors.
   const placed = [...tensors].sort((a, b) => bytesPerElement(b.type) - bytesPerElement(a.type));
   const header = headerOf(placed, metadataWithExtras(placed, metadata));
 
@@ -230,7 +230,7 @@ export function writeSafetensors(
   return bytes;
 }
 
-/** Throws if a tensor is incomplete, or if a name occurs twice. JavaScript callers may pass a runtime's tensors. */
+/** Throws if a tensor is incomplete, such as a runtime's tensor from plain JavaScript, or if a name occurs twice. */
 function checkTensors(tensors: readonly Readonly<NamedTensor>[]): void {
   const seen = new Set<string>([METADATA]);
   for (const tensor of tensors) {
@@ -282,6 +282,6 @@ function headerOf(placed: readonly Readonly<NamedTensor>[], metadata: Metadata):
 const jsonObject = (entries: readonly (readonly [string, unknown])[]): string =>
   `{${entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join()}}`;
 
-/** Escapes all characters of JSON that are not ASCII. QuickJS and Hermes have no TextEncoder that could write them. */
+/** Escapes all characters of JSON that are not ASCII, since QuickJS and Hermes have no TextEncoder to encode them. */
 const ascii = (json: string): string =>
   json.replace(/[\u007f-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);

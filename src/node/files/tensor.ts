@@ -1,4 +1,4 @@
-/** Tensors in files: types, and checks of all readers. No Node: devices send safetensors too. */
+/** Tensors in files: types, and the checks of all readers. Uses nothing of Node, since devices write safetensors. */
 import { TensorError } from "../../core/errors.ts";
 import { isRecord, showJson } from "../../core/json.ts";
 import { type StorageOrder, isBytes, kindOf } from "../../core/tensor.ts";
@@ -32,7 +32,7 @@ export interface NamedTensor {
   order?: StorageOrder;
 }
 
-/** A tensor's facts without its data. */
+/** Name, shape, type and quantisation of a tensor, without its data. */
 export type TensorHead = Omit<NamedTensor, "data">;
 
 interface ArrayType {
@@ -64,16 +64,16 @@ export const bytesPerElement = (type: FileElementType): number => ARRAYS[type].B
 export const refusal = (where: string, got: string, expected: string): TensorError =>
   new TensorError(`${where}: got ${got}, expected ${expected}`);
 
-/** Returns a text for an error about a value that should be an object or bytes. */
+/** Returns a text for errors about a value: its kind if it is an object, else the value. */
 const kindOrValue = (value: unknown): string =>
   typeof value === "object" && value !== null ? kindOf(value) : showJson(value);
 
-/** Throws if a name is not text. Plain JavaScript may omit the name. */
+/** Throws if a name is not text. Callers in plain JavaScript may omit a name. */
 export function checkName(name: unknown, of: string): void {
   if (typeof name !== "string") throw refusal(`name of the ${of}`, showJson(name), "text");
 }
 
-/** Throws if `bytes` are not bytes, or `where` is no file name: JavaScript may pass an ArrayBuffer or a path. */
+/** Throws unless `bytes` is a Uint8Array and `where` a text. Callers in plain JavaScript may pass other values. */
 export function checkBytes(bytes: unknown, where: string): void {
   checkName(where, "file");
   if (!isBytes(bytes)) throw refusal(where, kindOrValue(bytes), "the bytes of the file, a Uint8Array");
@@ -85,7 +85,7 @@ export function checkDataType(data: unknown, type: FileElementType, where: strin
   if (kindOf(data) !== kind) throw refusal(where, `data in ${kindOrValue(data)}`, `${kind} for ${type}`);
 }
 
-/** Returns the count of elements. Throws if `dims` is no list of whole sizes, or more than 2^53 - 1. */
+/** Returns the count of elements. Throws if `dims` is no list of whole sizes, or for more than 2^53 - 1 elements. */
 export function elementCount(dims: unknown, where: string): number {
   const shape = `shape ${showJson(dims)}`;
   if (!Array.isArray(dims)) throw refusal(where, shape, "a list of sizes");
@@ -110,7 +110,7 @@ export function typedData(type: FileElementType, bytes: Uint8Array): FileTensorD
   return new ArrayOf(aligned.buffer, aligned.byteOffset, aligned.byteLength / size);
 }
 
-/** Scale, zero point and storage order of a tensor. A field is absent if nobody states it. */
+/** Scale, zero point and storage order of a tensor. A field is absent if neither file nor caller states it. */
 export type Quantisation = Pick<NamedTensor, "scale" | "zeroPoint" | "order">;
 
 /** Reads scale, zero point and storage order from an object. Also accepts `zero_point` and `storage_order`. */
@@ -134,7 +134,7 @@ export function quantisation(value: unknown, where: string): Quantisation {
   if (order !== null) {
     if (typeof order !== "string" || !/^[A-Za-z]{1,8}$/.test(order))
       throw refusal(where, `order ${showJson(order)}`, 'letters such as "NCHW" or "NHWC"');
-    // Accept any order here: the decoder refuses an unknown one.
+    // Accept any letters here, since the decoder refuses unknown orders.
     out.order = order as StorageOrder;
   }
   return out;
