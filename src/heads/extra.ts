@@ -125,7 +125,7 @@ export function joinExtra(
   return whole ?? joinTensorPerMap(interpretation, views, each, channels);
 }
 
-/** A part that a task adds to each box: further channels of the box tensor, or separate tensors. */
+/** A part that a task adds to each box: additional channels of the box tensor, or separate tensors. */
 export interface AddedPart {
   readonly channels: number;
   /** Names of the part's tensors, from the option `roles`. `null`: any tensor may be the part. */

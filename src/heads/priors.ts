@@ -236,7 +236,7 @@ export interface CaffePriorLayer {
   /** Sides of the square boxes in pixels. */
   readonly minSize: number;
   readonly maxSize?: number;
-  /** Width / height of further boxes. A ratio that is already listed adds no box. */
+  /** Width / height of additional boxes. A repeated ratio adds no box. */
   readonly aspectRatios?: readonly number[];
   /** True: add 1 / ratio for every ratio. Default: true, as in Caffe. */
   readonly flip?: boolean;

@@ -72,7 +72,7 @@ function textOf(value: unknown): string {
 /** Usual variances of networks that have priors and probabilities. */
 const VARIANCES = [0.1, 0.1, 0.2, 0.2] as const;
 
-/** Returns the usual variances if the boxes are likely offsets from priors: the graph has no exponential. Else `null`. */
+/** Returns the usual variances if boxes are likely offsets from priors: the graph has no exponential. Else `null`. */
 export function offsetVariances(
   family: Family | undefined,
   model: Pick<Model, "hasExponentials"> | undefined,

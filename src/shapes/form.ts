@@ -25,7 +25,7 @@ export interface PartRow {
   readonly isOptional?: true;
   /** Usual names of the tensor. */
   readonly name?: RegExp;
-  /** Role of the tensor in the option `roles`. Proposals state the role if the decoder cannot tell it from names. */
+  /** Role of the tensor in the option `roles`. Proposals state the role if names do not show it to the decoder. */
   readonly role?: "boxes" | "scores" | "classIds" | "count" | "objectness";
   /** True: only a tensor of an integer type can be this part. */
   readonly holdsIds?: true;

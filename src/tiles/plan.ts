@@ -14,7 +14,7 @@ export interface Tile {
 export interface TileOptions {
   /** Width and height of a tile in pixels, or one number for both. */
   readonly tile: number | readonly [number, number];
-  /** Fraction of a tile that neighbours share, from 0 to below 1. A pair states x and y apart. Default 0.2. */
+  /** Fraction of a tile that neighbours share, from 0 to below 1. A pair states it for x and y. Default 0.2. */
   readonly overlap?: number | readonly [number, number];
   /** True: adds the whole picture as the last of several tiles, for objects larger than a tile. Default false. */
   readonly whole?: boolean;

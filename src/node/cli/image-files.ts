@@ -20,7 +20,7 @@ export interface ImageFile {
 
 const ENDINGS = [".png", ".jpg", ".jpeg"];
 
-/** True for a file that is treated as a photo if it lies in a folder. */
+/** True if a file in a folder counts as a photo, by the ending of its name. */
 export const isImagePath = (path: string): boolean => ENDINGS.includes(extname(path).toLowerCase());
 
 /** Returns the photos that the words name, sorted within each word. "-" stands for a photo or paths in `stdin`. */

@@ -46,7 +46,7 @@ export class Journal {
       );
   }
 
-  /** Reads the settings from the first line, and one result from each further line. Ignores an incomplete last line. */
+  /** Reads the settings from the first line, and one result from each other line. Ignores an incomplete last line. */
   async #read(): Promise<void> {
     const text = await readFile(this.#partial, "utf8").catch(() => "");
     const [first, ...lines] = text.split("\n").slice(0, -1).map(parse);

@@ -19,7 +19,7 @@ export interface Option {
   readonly sets?: OptionHint["option"];
   /** Value that is suggested if an error asks for the option. */
   readonly example?: string;
-  /** Names of this option in other programs, in lower case without dashes. `core/names.ts` has further names. */
+  /** Names of this option in other programs, in lower case without dashes. `core/names.ts` has more names. */
   readonly aliases?: readonly string[];
 }
 

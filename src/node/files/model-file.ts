@@ -7,7 +7,7 @@ import { ConfigError } from "../../core/errors.ts";
 
 /** First byte of ONNX files from all exporters: the tag of the field with the format version. */
 const ONNX_VERSION = 8;
-/** Byte 8 of a safetensors file, "{". Its byte 0 may be 8, too, so `ONNX_VERSION` alone does not decide. */
+/** Byte 8 of a safetensors file, "{". Byte 0 of such a file may equal `ONNX_VERSION`. */
 const BRACE = 0x7b;
 
 /** True for a file that `readModelFile` can read or refuses with advice. `plain` is the path without `.gz`. */

@@ -282,7 +282,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     "a:3:1x20x4 a:2:1x20 a:1:1x20 a:0:1",
     { isNamed: true },
   ),
-  // torchvision without names: the integer type tells which tensor holds the class ids.
+  // torchvision without names: the class ids are the tensor of an integer type.
   finished(
     ["mask-rcnn"],
     {

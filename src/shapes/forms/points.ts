@@ -149,7 +149,7 @@ export const POINT_FORMS: readonly FormRow[] = [
     },
     { usual: 5, example: "Identity:1x63 Identity_1:1x1 Identity_2:1x1 Identity_3:1x63" },
   ),
-  // Qualcomm's export.
+  // Hand landmarks in Qualcomm's export.
   one(
     ["hand-landmarks"],
     {
