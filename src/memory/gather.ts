@@ -78,7 +78,7 @@ function listRows(
     // Keep 0 cells for a head without a kept class.
     i32[record + A.H_CELLS] = i32[recordOf(whole, k) + A.H_CELLS] === 0 ? 0 : passed;
     cost += passed * g.channels * (g.channel === 1 ? COST_IN_ROW / ELEMENTS[type].bytes : COST_APART);
-    // Copy the tensor whole if all cells pass: `listHalves` then has listed none.
+    // Copy the tensor whole if all cells pass: `listHalves` may then have listed none.
     if (passed === cells || cost > room) return false;
   }
   return true;

@@ -197,7 +197,7 @@ function scanRoom(heads: readonly Head[], tensors: Plan["tensors"]): ScanRoom {
     // most 16 groups.
     const count = 1 + Math.ceil(h.classes / (8 * Math.ceil(h.classes / (8 * GROUPS))));
     const fit = most / (12 + count * bytes);
-    // Divide the cells into blocks of equal length.
+    // Divide the cells into runs of equal length.
     const n = Math.ceil(h.cells / Math.max(1, Math.ceil(h.cells / fit)));
     const row = Math.ceil((n * bytes) / 16) * 16 + 16;
     column = Math.max(column, (row / bytes) * 4);

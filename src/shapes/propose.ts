@@ -22,7 +22,7 @@ export interface Proposal {
   readonly families: readonly Family[];
   /** Class count. `null` if a column or tensor holds class ids and the caller does not state the count. */
   readonly classes: number | null;
-  /** Anchors of each map. `null` for networks without anchors. */
+  /** Anchor count of each map. `null` for networks without anchors. */
   readonly anchors: readonly number[] | null;
   readonly points: number;
   readonly match: Match;
