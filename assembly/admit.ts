@@ -108,7 +108,7 @@ export function admit(plan: usize, head: usize, row: i32, best: i32): void {
   else admitBest(plan, head, row, objectness, outOfRange, best, top, sum);
 }
 
-/** Returns the class id nearest to a number. Quantised columns hold fractions. f64 holds the sum exactly. */
+/** Returns the class id nearest to a number. Quantised columns hold fractions. In f64, `classId + 0.5` is exact. */
 // @ts-ignore: decorator
 @inline
 function nearestId(classId: f32): i32 {
@@ -286,7 +286,7 @@ function leastScore(head: usize, rule: i32, fn: i32, objectness: f32): f32 {
   return share > least ? share : least;
 }
 
-/** True if x should be a probability and is not. Infinities are dropped later, as not finite. */
+/** True if x should be a probability but exceeds 1. Infinities are dropped later as not finite. */
 // @ts-ignore: decorator
 @inline
 export function isOutOfRange(fn: i32, x: f32, maxProbability: f32): bool {

@@ -52,7 +52,7 @@ export const BOX_OK: i32 = 0;
 export const BOX_NOT_FINITE: i32 = 1;
 export const BOX_EMPTY: i32 = 2;
 
-/** Returns x after a function. */
+/** Applies the function `fn` to x. */
 export function activate(fn: i32, x: f32): f32 {
   if (fn == FN_NONE) return x;
   if (fn == FN_SIGMOID) return <f32>sigmoid(<f64>x);
@@ -171,7 +171,7 @@ export function box(head: usize, row: i32, cell: i32, flags: i32, out: usize): i
 
 /**
  * Writes a box as corners to `out`. Returns BOX_*. The values are a centre and a size (KIND_CENTRE), a corner and a
- * size (KIND_TOPLEFT), or else corners.
+ * size (KIND_TOPLEFT), otherwise corners.
  */
 export function place(kind: i32, x1: f32, y1: f32, x2: f32, y2: f32, flags: i32, out: usize): i32 {
   if (kind == KIND_CENTRE) {

@@ -1,6 +1,6 @@
 /**
- * Boxes with vectors: four rows at once, or one row in a vector. The steps are those of box.ts in the same order, so
- * the bits agree.
+ * Makes boxes with vectors: four rows at once, one channel per vector (`box4`), or one row in a vector (`rowBox`). The
+ * steps are those of box.ts in the same order, so the bits agree.
  */
 import {
   FLAG_CLAMP_BEFORE,
@@ -85,7 +85,7 @@ function canActivate4(fn: i32): bool {
   return fn == FN_NONE || fn == FN_SIGMOID || fn == FN_EXP || fn == FN_SQUARE;
 }
 
-/** Returns x after a function, for four floats. */
+/** Applies the function `fn` to four floats. */
 function activate4(fn: i32, x: v128): v128 {
   if (fn == FN_SIGMOID) return sigmoid4(x);
   if (fn == FN_EXP) return exp4(x);
@@ -228,7 +228,8 @@ export function box4(head: usize, rows: usize, cells: usize, flags: i32, out: us
     const bias = f32x4.splat(flt(head, H_XY_BIAS));
     const columns = f32x4.splat(<f32>int(head, H_GRID_W));
     const cell = f32x4.convert_i32x4_s(v128.load(cells));
-    // (cell + 0.5) / columns lies at least 0.5 / columns from a whole number: f32 finds the line for cells below 2^22.
+    // (cell + 0.5) / columns is at least 0.5 / columns away from a whole number. So the line is right for cells below
+    // 2^22.
     const line = f32x4.floor(f32x4.div(f32x4.add(cell, half), columns));
     const column = f32x4.sub(cell, f32x4.mul(line, columns));
     x1 = f32x4.mul(f32x4.add(column, f32x4.add(f32x4.mul(xyScale, activate4(xyFn, x1)), bias)), kx);

@@ -1,7 +1,7 @@
 /**
- * Sorts candidates by buckets. The high bits of a score choose one of at most 2,048 buckets; within a bucket few
- * candidates are left to insert. If scores crowd in one bucket, a radix sort takes over, lowest digit first.
- * Vector kernels make keys and words four at a time (buckets4.ts).
+ * Sorts candidates by buckets. The high bits of a score choose one of at most 2,048 buckets; insertion then orders the
+ * few candidates of a bucket. If scores crowd in one bucket, a radix sort takes over, lowest digit first. Vector
+ * kernels make keys and words four at a time (buckets4.ts).
  *
  * Only here: bucketAt. The TypeScript engine writes the expression out.
  */

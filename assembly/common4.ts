@@ -68,8 +68,8 @@ import { f16, size, value } from "./value";
 import { clear, flt, increment, int, ptr, setInt } from "./word";
 
 /**
- * True if this file can handle a head: only the best of independent classes counts, and there is no objectness, or both
- * are f32.
+ * True if this file can handle a head: only the best of independent classes counts, and there is no objectness, or
+ * class scores and objectness are f32 with the same function.
  */
 export function isCommon4(plan: usize, head: usize): bool {
   if (!wantsBestClass(plan, head)) return false;
@@ -203,7 +203,7 @@ function classesOf<T>(plan: usize, head: usize, list: usize, count: i32, from: i
     let p2 = maxima + <usize>(r2 - from) * size<T>();
     let p3 = maxima + <usize>(r3 - from) * size<T>();
     const maximum = gather4<T>(p0, p1, p2, p3);
-    // The rows of f16 groups are in order if the threshold is not positive.
+    // If the threshold is not positive, the rows of f16 groups hold bits that `halfOrder` converted.
     const wanted = ordered ? halfOrder(maximum) : maximum;
 
     // Count the groups before the first that holds the maximum. A lane of `isAhead` is -1 (all bits set) until then.
@@ -459,7 +459,7 @@ function emitBoxes(plan: usize, head: usize, list: usize, n: usize): void {
       if (k >= n) break;
     }
     const lanes = min(4, <i32>((n - k) >> 2));
-    // Repeat the last row behind it, so that all lanes read valid addresses.
+    // Repeat the last row in the unused lanes, so that all lanes read valid addresses.
     for (let j = lanes; j < 4; j++) {
       const place = list + k + ((<usize>j) << 2);
       store<u32>(place, load<u32>(place - 4));
@@ -481,14 +481,14 @@ function emitBoxes(plan: usize, head: usize, list: usize, n: usize): void {
     const score = v128.load(scores + k);
     const fate = box4(head, list + k, cells, flags, boxes);
 
-    // Drop what is not finite or empty.
+    // Drop boxes and scores that are not finite, and empty boxes.
     const inside = (1 << lanes) - 1;
     const notFiniteBits = inside & (fate | ~i32x4.bitmask(finite4(score)));
     const kept = inside & ~notFiniteBits & ~(fate >> 4);
     notFinite += popcnt(notFiniteBits & 15);
     empty += popcnt(inside & ~notFiniteBits & (fate >> 4));
 
-    // Append.
+    // Append the kept cells.
     if (kept == 15 && at + 16 <= end) {
       v128.store(toScores + at, score);
       v128.store(toClassIds + at, v128.load(classIds + k));

@@ -1,4 +1,4 @@
-/** The exponentials of exp.ts in lanes: the same steps in the same order, so the same bits. */
+/** The exponentials of exp.ts with vectors: the same steps in the same order, so the bits are equal. */
 import { C2, C3, C4, C5, C6, C7, LN2_HIGH, LN2_LOW, LOG2E, ROUND } from "../src/core/exp";
 
 // @ts-ignore: decorator
@@ -30,7 +30,7 @@ function exp2(x: v128): v128 {
   return f64x2.mul(y, i64x2.shl(sum, 52));
 }
 
-/** Returns the upper half in the lower half. */
+/** Returns a vector whose lower half is the upper half of x. */
 // @ts-ignore: decorator
 @inline
 function high(x: v128): v128 {

@@ -30,7 +30,7 @@ import { f16, integer, key, size, wideInteger } from "./value";
 import { flt, int, loadThreshold, ptr } from "./word";
 
 /**
- * Writes the rows in [from, from + n) that may pass to `list`. Returns their count.
+ * Writes to `list` the rows in [from, from + n) that may pass the threshold. Returns their count.
  *
  * For planes the gate also writes to `best`: with vectors the maxima of `planeMaxima`, otherwise the keys and classes
  * of `passPlanes` and `passWords`.
@@ -52,7 +52,7 @@ export function gate<T, K>(plan: usize, head: usize, from: i32, n: i32, best: us
     planeMaxima<T, K>(plan, head, at, n, best, threshold);
     return passColumn<T, K>(best, size<T>(), threshold, from, n, list);
   }
-  // Bits of integers have the order of their values. Bits of floats do so above 0.
+  // The bits of integers order like their values. The bits of floats do so above 0.
   if (isFloat<T>() && !isReference<T>()) {
     if (threshold > <K>0) return passPlanes(head, at, n, best, <f32>threshold, from, list);
   } else if (!isReference<T>() || threshold > <K>0)
@@ -74,7 +74,7 @@ export function passIntegers(head: usize, type: i32, from: i32, n: i32, list: us
     step = ptr(head, H_SCORE_CELL);
     threshold = int(head, H_SCORE_RAW_THRESHOLD);
     classes = int(head, H_CLASSES);
-    // A head with a column of class ids has one score for each row, and the list filters class ids.
+    // A head with a column of class ids has one score per row. Its class list filters ids and does not index scores.
     if (classes > 1) classList = ptr(head, H_CLASS_LIST);
   }
   at += <usize>from * step;
@@ -96,7 +96,7 @@ function passAll(from: i32, n: i32, list: usize): i32 {
   return n;
 }
 
-/** Writes the cells of one column that reach the threshold to `list`. Returns their count. */
+/** Writes to `list` the cells of one column that reach the threshold. Returns their count. */
 function passColumn<T, K>(at: usize, step: usize, threshold: K, from: i32, n: i32, list: usize): i32 {
   if (ASC_FEATURE_SIMD) return passColumn4<T, K>(at, step, threshold, from, n, list);
   let to = list;
@@ -127,7 +127,7 @@ function passOne<T, K>(at: usize, threshold: K, row: i32, to: usize): usize {
 }
 
 /**
- * Writes the cells with a class that reaches the threshold to `list`. Returns their count. Classes may lie at any
+ * Writes to `list` the cells with a class that reaches the threshold. Returns their count. Classes may lie at any
  * distance.
  */
 function passRows<T, K>(

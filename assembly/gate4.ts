@@ -2,7 +2,7 @@
 import { passing, passing16, rowMaximum, splatThreshold } from "./lanes4";
 import { key, size } from "./value";
 
-/** Writes the cells of one column that reach the threshold to `list`. Returns their count. */
+/** Writes to `list` the cells of one column that reach the threshold. Returns their count. */
 export function passColumn4<T, K>(at: usize, step: usize, threshold: K, from: i32, n: i32, list: usize): i32 {
   let to = list;
   let i = 0;
@@ -49,7 +49,7 @@ function appendRows(mask: i32, row: i32, to: usize): usize {
   return to;
 }
 
-/** Writes the cells with a class that reaches the threshold to `list`, for rows of at least a vector of classes. */
+/** Writes to `list` the cells with a class that reaches the threshold. A row must have at least a vector of classes. */
 export function passRows4<T, K>(
   at: usize,
   step: usize,
@@ -65,7 +65,7 @@ export function passRows4<T, K>(
   for (let i = 0; i < n; i++) {
     let found: i32 = 0;
     const m = rowMaximum<T>(at, last);
-    // The maximum of f16 is in order already.
+    // For f16, `m` holds bits that `halfOrder` has already converted.
     if (isReference<T>()) found = i16x8.bitmask(i16x8.ge_s(m, thresholds));
     else found = passing<T>(m, thresholds);
     store<i32>(to, from + i);

@@ -11,7 +11,7 @@ export function splatThreshold<T, K>(threshold: K): v128 {
   else return i8x16.splat(<i8>max(min(<i32>threshold, 255), 0));
 }
 
-/** Returns bit i set if element i reaches the threshold. */
+/** Returns a mask with bit i set if element i reaches the threshold. */
 // @ts-ignore: decorator
 @inline
 export function passing<T>(v: v128, threshold: v128): i32 {
@@ -23,9 +23,9 @@ export function passing<T>(v: v128, threshold: v128): i32 {
 }
 
 /**
- * Returns bit i set if element i reaches the threshold, for sixteen elements that are `step` bytes apart. One vector of
- * all results needs few instructions for a cell. Thus the core requests many lines of memory at the same time: without
- * this, YOLOv5 rows take 1.3 to 1.4 times as long.
+ * Returns a mask with bit i set if element i reaches the threshold, for sixteen elements that are `step` bytes apart.
+ * All results in one vector take few instructions per cell, so the core requests many cache lines at the same time.
+ * Without this, YOLOv5 rows take 1.3 to 1.4 times as long.
  */
 // @ts-ignore: decorator
 @inline
@@ -93,7 +93,7 @@ export function halfOrder(v: v128): v128 {
   return v128.xor(v, v128.and(i16x8.shr_s(v, 15), i16x8.splat(0x7fff)));
 }
 
-/** Returns elements in lanes that have the order of the numbers: only f16 changes. */
+/** Returns the elements as lanes that order like the numbers. Only f16 needs a conversion. */
 // @ts-ignore: decorator
 @inline
 export function inOrder<T>(v: v128): v128 {
@@ -120,8 +120,8 @@ export function lowestLanes<T>(): v128 {
 }
 
 /**
- * Returns the maximum of a row in lanes, f16 in order. `last` is the offset of the last whole vector of the row, which
- * may overlap the one before.
+ * Returns the maxima of a row, one per lane; f16 as bits that `halfOrder` converted. `last` is the offset of the last
+ * whole vector of the row, which may overlap the one before.
  */
 // @ts-ignore: decorator
 @inline
@@ -152,7 +152,7 @@ export function spreadMaximum<T>(m: v128): v128 {
   return m;
 }
 
-/** Returns bit i set if element i is equal in both. */
+/** Returns a mask with bit i set if element i of `a` equals element i of `b`. */
 // @ts-ignore: decorator
 @inline
 export function equal<T>(a: v128, b: v128): i32 {

@@ -5,13 +5,14 @@
  * intersection / union, with union = area a + area b - intersection. Widths and heights below 0 count as 0. The pixel
  * offset is added to every width and height.
  *
- * The f32 quotient is compared with the f32 threshold t, as OpenCV and ONNX Runtime do. The division is left out for
- * most pairs: a pair with intersection < least * union is below t, where least is t NEARLY_ONE. Proof, for a normal f32
- * t: a quotient that rounds to t or more is at least t (1 - 2^-24), which is above least. So intersection > least *
- * union, and rounding the product keeps >=. A candidate has at most one pair above t: that pair removes it.
+ * The f32 quotient is compared with the f32 threshold t, as OpenCV and ONNX Runtime do. Most pairs need no division:
+ * with least = t * NEARLY_ONE, a pair with intersection < least * union has an IoU below t. Proof, for a normal f32 t:
+ * an exact quotient that is rounded to t or more is at least t (1 - 2^-24), which is above least. So intersection >
+ * least * union, and it stays >= when the product is rounded. Pairs above t are divided, but the first of them removes
+ * the candidate.
  *
- * Every kept box has a record (KEPT_* in abi.ts). Records are linked in chains, so that a candidate meets few of them:
- * the chain of its class (`chainOf`), or one for each strip if suppression crosses classes (strips.ts).
+ * Every kept box has a record (KEPT_* in abi.ts). Records are linked in chains, so that a candidate meets few of them.
+ * There is a chain for each class (`chainOf`), or for each strip if suppression crosses classes (strips.ts).
  *
  * Only here: fillRecord, order, turned, meetsChain, overlaps. The TypeScript engine keeps these steps in `nms`, where
  * calls took 1.2 times as long.
@@ -181,8 +182,8 @@ function order(x: f32): u32 {
 }
 
 /**
- * Returns the edges of a record, ready to subtract the edges of another record k from: far edges face near edges, and
- * the top bit of every lane is set.
+ * Returns the edges of a record, from which the edges of another record k are then subtracted. Each far edge is in the
+ * lane of k's near edge, each near edge in that of k's far edge, and the top bit of every lane is set.
  *
  *     lane 0   0x8000 + right  - left of k       lane 2   0x8000 + right of k  - left
  *     lane 1   0x8000 + bottom - top of k        lane 3   0x8000 + bottom of k - top
@@ -240,7 +241,7 @@ function overlaps(plan: usize, a: usize, b: usize, least: f32): bool {
   const height = (bottom < y2 ? bottom : y2) - (y1 < top ? top : y1) + flt(plan, P_OFFSET_Y);
   const shared = positive(width) * positive(height);
   const union = load<f32>(b, KEPT_AREA << 2) + load<f32>(a, KEPT_AREA << 2) - shared;
-  // Negated, so that a NaN counts as below.
+  // Negate the comparison, so that a NaN counts as below the bound.
   if (!(shared >= least * union)) return false;
   const iou = flt(plan, P_IOU);
   return int(plan, P_FLAGS) & FLAG_SUPPRESS_EQUAL ? shared / union >= iou : shared / union > iou;

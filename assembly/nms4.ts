@@ -148,7 +148,7 @@ export function suppress4(plan: usize): i32 {
   return kept;
 }
 
-/** Returns the offsets, in the chains, of four coordinates' strips. */
+/** Returns, for four x coordinates, the offsets of their strips in the chains. */
 // @ts-ignore: decorator
 @inline
 function stripsOf(x: v128, begin: v128, perUnit: v128): v128 {
@@ -156,14 +156,16 @@ function stripsOf(x: v128, begin: v128, perUnit: v128): v128 {
   return i32x4.shl(i32x4.max_s(i32x4.min_s(strip, i32x4.splat(STRIPS - 1)), i32x4.splat(0)), 2);
 }
 
-/** Returns the width that each box of a block shares with this one. Below 0 it is their distance. */
+/** Returns the width that each box of a block shares with the candidate. A negative width means a gap between them. */
 // @ts-ignore: decorator
 @inline
 function sharedWidth(block: usize, left: v128, right: v128): v128 {
   return f32x4.sub(f32x4.pmin(right, v128.load(block, 32)), f32x4.pmax(left, v128.load(block)));
 }
 
-/** Returns the height that each box of a block shares with this one. Below 0 it is their distance. */
+/**
+ * Returns the height that each box of a block shares with the candidate. A negative height means a gap between them.
+ */
 // @ts-ignore: decorator
 @inline
 function sharedHeight(block: usize, top: v128, bottom: v128): v128 {
@@ -171,8 +173,8 @@ function sharedHeight(block: usize, top: v128, bottom: v128): v128 {
 }
 
 /**
- * True if a box of a block suppresses this one. `nms.ts` explains when a division is needed. Load the threshold where
- * it is needed: one more vector in the loop took 1.05 times as long.
+ * True if a box of a block suppresses the candidate. `nms.ts` explains when a division is needed. Only then is the
+ * threshold loaded: one more vector in the loop took 1.05 times as long.
  */
 // @ts-ignore: decorator
 @inline

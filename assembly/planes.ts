@@ -94,7 +94,7 @@ function noteBest(plane: usize, i: usize, stop: usize, tops: usize, c: i32): voi
   }
 }
 
-/** Makes a small element the top of its cell if its key is larger. */
+/** Makes an element of 8 or 16 bits the top of its cell if its key is larger. */
 // @ts-ignore: decorator
 @inline
 function noteBestOf<T>(at: usize, top: usize, c: i32): void {
@@ -105,7 +105,7 @@ function noteBestOf<T>(at: usize, top: usize, c: i32): void {
   }
 }
 
-/** Writes the rows of the cells whose top is above `below` to `list`. Returns their count. */
+/** Writes to `list` the rows of the cells whose top is above `below`. Returns their count. */
 function listTops(tops: usize, n: i32, below: i32, from: i32, list: usize): i32 {
   let to = list;
   for (let i = 0; i < n; i++) {
@@ -207,7 +207,7 @@ function reached(x: u64, highs: u64, lift: u64, either: u64): u64 {
   return ((sum & (x | either)) | (x & either)) & highs;
 }
 
-/** Returns the same for raw halves and a threshold above 0. Bits other than the top bits are arbitrary. */
+/** Does the work of `reached` for raw halves and a threshold above 0. Bits other than the top bits are arbitrary. */
 // @ts-ignore: decorator
 @inline
 function reachedHalf(raw: u64, flip: u64, lift: u64): u64 {
@@ -236,7 +236,7 @@ export function passEach<T, K>(
   return listFlags(flags, n, from, list);
 }
 
-/** Writes the rows of the cells whose flag is set to `list`. Returns their count. */
+/** Writes to `list` the rows of the cells whose flag is set. Returns their count. */
 function listFlags(flags: usize, n: i32, from: i32, list: usize): i32 {
   let to = list;
   for (let i = 0; i < n; i++) {

@@ -5,7 +5,7 @@ import { halfOrder, inOrder, larger, lowestLanes } from "./lanes4";
 import { size } from "./value";
 import { int, ptr } from "./word";
 
-/** Returns the classes of a group: a multiple of eight that gives at most GROUPS groups. */
+/** Returns the count of classes in a group: a multiple of eight that gives at most GROUPS groups. */
 // @ts-ignore: decorator
 @inline
 export function groupSize(classes: i32): i32 {
@@ -29,7 +29,7 @@ export function rowBytes<T>(plan: usize, classes: i32): usize {
   return min((ptr(plan, P_COLUMN) >> 2) * size<T>(), ptr(plan, P_ROWS) / (groupCount(classes) + 1)) & ~15;
 }
 
-/** Returns the cells of a block of planes. A row ends with a whole vector, so leave 16 bytes. */
+/** Returns the count of cells in a block of planes. A row ends with a whole vector, so 16 bytes stay free. */
 // @ts-ignore: decorator
 @inline
 export function planeBlock<T>(plan: usize, classes: i32): i32 {
@@ -209,7 +209,7 @@ function foldRows<T>(maxima: usize, rowStep: usize, end: usize, bytes: usize, or
   }
 }
 
-/** Returns a maximum in the format of `passColumn4`. */
+/** Returns a maximum as `passColumn4` expects it: in raw bits. */
 // @ts-ignore: decorator
 @inline
 function asRaw<T>(m: v128, ordered: bool): v128 {

@@ -120,8 +120,8 @@ function gateFindsBest(head: usize, type: i32): bool {
 }
 
 /**
- * Returns how many rows are valid: up to the end marker (SSD DetectionOutput), or as many as stated (TFLite
- * post-process).
+ * Returns the count of valid rows: those before the end marker (SSD DetectionOutput), or as many as an output states
+ * (TFLite post-process).
  */
 function validCells(head: usize): i32 {
   let cells = int(head, H_CELLS);

@@ -13,7 +13,10 @@ function columnBytes(plan: usize): usize {
   return ASC_FEATURE_SIMD ? ptr(plan, P_COLUMN) : COLUMN_BYTES;
 }
 
-/** Returns a column with a word for every cell of a block. 0: list of rows; 1: best values; 2: best classes. */
+/**
+ * Returns the address of a column with a word for every cell of a block. 0: list of rows; 1: best values; 2: best
+ * classes.
+ */
 // @ts-ignore: decorator
 @inline
 export function column(plan: usize, i: i32): usize {
@@ -21,7 +24,7 @@ export function column(plan: usize, i: i32): usize {
 }
 
 /**
- * Returns the row with the maximum of each cell of a block, which is followed by the rows of the groups. Vector kernel
+ * Returns the address of the row with the maximum of each cell of a block. The rows of the groups follow. Vector kernel
  * only.
  */
 // @ts-ignore: decorator
@@ -31,8 +34,8 @@ export function rows(plan: usize): usize {
 }
 
 /**
- * Returns a column behind the first row with a word for every cell. Heads with objectness use it, since they have no
- * groups.
+ * Returns the address of a column with a word for every cell, in memory for the rows of groups. Heads with objectness
+ * use it, since they have no groups.
  */
 // @ts-ignore: decorator
 @inline

@@ -5,7 +5,7 @@
  * (buckets.ts). Both sorts are stable, so ties need no comparison. Both are linear, so a low threshold costs no more
  * per candidate than a high one.
  *
- * Suppression seldom looks at all candidates. So many candidates are put in order in waves:
+ * Suppression seldom looks at all candidates. A large set of candidates is therefore put in order in waves:
  *
  *     order   | first wave: about the best 1,024, or an eighth | second: three times as many | ...
  *             0                                          P_SORTED: the candidates in order so far
@@ -55,8 +55,9 @@ export function sortMore(plan: usize): i32 {
     insertion(scores, order, n);
   } else {
     const low = sorted > 0 ? keyOf(scores, load<u32>(order - 4)) + 1 : 0;
-    // A wave reads all scores, which takes as long as sorting an eighth of them. But suppression seldom asks for
-    // thousands.
+    // The first wave takes an eighth of many candidates, since reading all scores takes as long as sorting an eighth.
+    // It
+    // stops at 4 * FIRST_WAVE, since suppression seldom asks for more.
     const wanted = max(max(FIRST_WAVE, min(n >> 3, 4 * FIRST_WAVE)), 4 * sorted);
     if (n > ONE_WAVE && wanted < n - (n >> 2)) {
       const high = quantile(plan, wanted);
@@ -82,7 +83,8 @@ function wave(plan: usize, low: u32, high: u32, expected: i32): i32 {
 }
 
 /**
- * Returns a key that about `wanted` candidates do not exceed. It is accurate for the sample, to a 256th of the range.
+ * Returns a key that about `wanted` candidates do not exceed. The key is exact for the sample, up to a 256th of the
+ * sample's range.
  */
 function quantile(plan: usize, wanted: i32): u32 {
   const scores = ptr(plan, P_SCORES);

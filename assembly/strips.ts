@@ -38,8 +38,8 @@ import { P_BOXES, P_ORDER, P_SORTED, STRIPS, STRIP_SAMPLE } from "../src/core/ab
 import { int, ptr } from "./word";
 
 /**
- * Measures the strips: they divide the range of the best candidates. Boxes outside go into the first or last strip.
- * Returns two f32: the left edge of strip 0 in the upper half, the strips per unit in the lower half (0: one strip).
+ * Divides the width that the best candidates span into strips. Boxes outside go into the first or last strip. Returns
+ * two f32: the left edge of strip 0 in the upper half, the strips per unit in the lower half (0: one strip).
  */
 export function measureStrips(plan: usize): u64 {
   const order = ptr(plan, P_ORDER);
@@ -87,7 +87,7 @@ export function inset(left: f32, right: f32, area: f32, share: f32): f32 {
   return off - ((left < 0 ? -left : left) + (right < 0 ? -right : right)) * <f32>4.8e-7;
 }
 
-/** Returns the offset, in the chains, of x's strip. */
+/** Returns the offset of x's strip in the chains. */
 // @ts-ignore: decorator
 @inline
 export function stripOf(x: f32, begin: f32, perUnit: f32): usize {

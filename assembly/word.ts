@@ -51,7 +51,7 @@ export function clear(at: usize, bytes: usize): void {
   for (const end = at + bytes; at < end; at += 8) store<u64>(at, 0);
 }
 
-/** Copies `bytes`, a multiple of 4, to a place that does not overlap. */
+/** Copies `bytes`, a multiple of 4, from one place to another. The two must not overlap. */
 export function copy(to: usize, from: usize, bytes: usize): void {
   for (let i: usize = 0; i < bytes; i += 4) store<u32>(to + i, load<u32>(from + i));
 }

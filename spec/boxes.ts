@@ -25,8 +25,8 @@ const fromCentre = (cx: number, cy: number, w: number, h: number): Box => [
 /**
  * Kind "grid": cx = (c + scale f(x) + bias) u, w = g(w) size; y and h alike.
  * Sources: YOLOv2 to v4 (Darknet, with scale_x_y in v4): f = sigmoid, scale s, bias -(s - 1) / 2, g = exp, size =
- * anchor / input. YOLOv5 and v7: f = sigmoid, scale 2, bias -0.5, g = (2 sigmoid)^2. YOLOX and v6 r1: f = 1, g = exp,
- * size = stride / input. FastestDet: f = tanh, g = sigmoid, size 1.
+ * anchor / input. YOLOv5 and v7: f = sigmoid, scale 2, bias -0.5, g = (2 sigmoid)^2. YOLOX and v6 r1: f(x) = x, g =
+ * exp, size = stride / input. FastestDet: f = tanh, g = sigmoid, size 1.
  */
 function gridBox(head: Head, cell: number, [x, y, w, h]: Four): Box {
   const { gridWidth, xyFn, xyScale, xyBias, whFn, size, unit } = head;
@@ -63,7 +63,7 @@ export function expectedDistance(logits: readonly number[]): number {
 /**
  * Kind "prior": cx = px + v0 x pw, w = g(v2 w) pw; y and h alike.
  * Sources: SSD (Liu et al. 2016), variances v of Caffe's DetectionOutput, or the inverse of TensorFlow's scales: g =
- * exp. BlazeFace: g = 1.
+ * exp. BlazeFace: g(x) = x.
  */
 function priorBox({ priors, variances: v, whFn }: Head, cell: number, [x, y, w, h]: Four): Box {
   const [px, py, pw, ph] = (priors as Float32Array).subarray(4 * cell, 4 * cell + 4);

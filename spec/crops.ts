@@ -13,7 +13,9 @@ export interface CropSpec {
   readonly angle: number;
 }
 
-/** Top-down pose: mmpose, bbox_xyxy2cs (padding 1.25) and TopdownAffine._fix_aspect_ratio. */
+/**
+ * Returns the crop for top-down pose. Source: mmpose, bbox_xyxy2cs (padding 1.25) and TopdownAffine._fix_aspect_ratio.
+ */
 export function personCrop([left, top, right, bottom]: Corners, [width, height]: Point): CropSpec {
   const across = (right - left) * 1.25;
   const down = (bottom - top) * 1.25;
@@ -26,8 +28,9 @@ export function personCrop([left, top, right, bottom]: Corners, [width, height]:
 }
 
 /**
- * MediaPipe, DetectionsToRectsCalculator: the angle at which the line from `a` to `b` has the target angle. Two equal
- * points have no direction: such a crop stays upright here, but MediaPipe rotates it by the target angle.
+ * Returns the angle of a crop in which the line from `a` to `b` has the target angle. Two equal points have no
+ * direction: such a crop stays upright here, but MediaPipe rotates it by the target angle. Source: MediaPipe,
+ * DetectionsToRectsCalculator.
  */
 export function turnOf(a: Point, b: Point, targetDegrees: number): number {
   if (a[0] === b[0] && a[1] === b[1]) return 0;
@@ -35,7 +38,10 @@ export function turnOf(a: Point, b: Point, targetDegrees: number): number {
   return angle - 2 * Math.PI * Math.floor((angle + Math.PI) / (2 * Math.PI));
 }
 
-/** MediaPipe, RectTransformationCalculator with square_long. The shift is measured before the factor. */
+/**
+ * Returns a square crop whose side is the longer side times `factor`. The crop moves down along its own axis by
+ * `shiftY` times its height before the factor. Source: MediaPipe, RectTransformationCalculator with square_long.
+ */
 export function squareOf({ centre, sides, angle }: CropSpec, factor: number, shiftY: number): CropSpec {
   const side = Math.max(...sides) * factor;
   const moved = sides[1] * shiftY;
@@ -52,15 +58,23 @@ const boxOf = ([left, top, right, bottom]: Corners, angle: number): CropSpec => 
   angle,
 });
 
-/** MediaPipe, face_detection_front_detection_to_roi.pbtxt: eyes level. */
+/**
+ * Returns a face's crop, in which the eyes are level. Source: MediaPipe, face_detection_front_detection_to_roi.pbtxt.
+ */
 export const faceCrop = (box: Corners, eyes: readonly [Point, Point]): CropSpec =>
   squareOf(boxOf(box, turnOf(...eyes, 0)), 1.5, 0);
 
-/** MediaPipe, palm_detection_detection_to_roi.pbtxt: points 0 and 2 upright. */
+/**
+ * Returns a hand's crop, in which the line from point 0 to point 2 of the palm is upright. Source: MediaPipe,
+ * palm_detection_detection_to_roi.pbtxt.
+ */
 export const handCrop = (box: Corners, wrist: Point, middle: Point): CropSpec =>
   squareOf(boxOf(box, turnOf(wrist, middle, 90)), 2.6, -0.5);
 
-/** MediaPipe, AlignmentPointsRectsCalculator and pose_detection_to_roi.pbtxt: a circle and a factor of 1.25. */
+/**
+ * Returns a body's crop: the square around a circle, times 1.25. Source: MediaPipe, AlignmentPointsRectsCalculator and
+ * pose_detection_to_roi.pbtxt.
+ */
 export function bodyCrop(middle: Point, rim: Point): CropSpec {
   const side = 2 * Math.sqrt((rim[0] - middle[0]) ** 2 + (rim[1] - middle[1]) ** 2) * 1.25;
   return { centre: middle, sides: [side, side], angle: turnOf(middle, rim, 90) };
@@ -73,11 +87,14 @@ const enclosing = (points: readonly Point[]): Corners => [
   Math.max(...points.map(([, y]) => y)),
 ];
 
-/** MediaPipe, face_landmark_landmarks_to_roi.pbtxt: the next frame's crop. */
+/** Returns the face's crop in the next frame. Source: MediaPipe, face_landmark_landmarks_to_roi.pbtxt. */
 export const nextFaceCrop = (points: readonly Point[]): CropSpec =>
   squareOf(boxOf(enclosing(points), turnOf(points[33], points[263], 0)), 1.5, 0);
 
-/** MediaPipe, hand_landmark_landmarks_to_roi.pbtxt and HandLandmarksToRectCalculator: the next frame's crop. */
+/**
+ * Returns the hand's crop in the next frame. Source: MediaPipe, hand_landmark_landmarks_to_roi.pbtxt and
+ * HandLandmarksToRectCalculator.
+ */
 export function nextHandCrop(points: readonly Point[]): CropSpec {
   const some = [0, 1, 2, 3, 5, 6, 9, 10, 13, 14, 17, 18].map((k) => points[k]);
   const target = [0, 1].map((axis) => ((points[5][axis] + points[13][axis]) / 2 + points[9][axis]) / 2);
@@ -95,13 +112,16 @@ const turnedBy = ([x, y]: Point, angle: number): Point => [
   x * Math.sin(angle) + y * Math.cos(angle),
 ];
 
-/** From 0..1 of the crop to pixels of the photo: mmpose, TopdownPoseEstimator; MediaPipe, LandmarkProjection. */
+/**
+ * Converts a point from 0..1 of the crop to pixels of the photo. Sources: mmpose, TopdownPoseEstimator; MediaPipe,
+ * LandmarkProjection.
+ */
 export function toPhoto({ centre, sides, angle }: CropSpec, [u, v]: Point): Point {
   const [x, y] = turnedBy([(u - 0.5) * sides[0], (v - 0.5) * sides[1]], angle);
   return [x + centre[0], y + centre[1]];
 }
 
-/** The exact inverse of `toPhoto`. */
+/** Converts a point from pixels of the photo to 0..1 of the crop: the exact inverse of `toPhoto`. */
 export function toCrop({ centre, sides, angle }: CropSpec, [x, y]: Point): Point {
   const [u, v] = turnedBy([x - centre[0], y - centre[1]], -angle);
   return [u / sides[0] + 0.5, v / sides[1] + 0.5];

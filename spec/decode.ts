@@ -17,7 +17,7 @@ export interface Found extends ClassScore {
   /** Index of the head in the plan. */
   readonly head: number;
   readonly cell: number;
-  /** Number of the cell. Cells are counted head by head. */
+  /** Index of the cell, counted over all heads in their order. */
   readonly source: number;
   /** Box, normalised to the network's input. */
   readonly box: Box;
@@ -80,7 +80,7 @@ function decodeImage(
   // 1. Every cell of every head: scores, thresholds, boxes.
   const { found, refused } = scan(plan, read, thresholds);
   const candidates = found.filter(({ fate }) => fate === "candidate");
-  // 2. Order: from the best score down, as many candidates as there is room for, and as suppression may compare.
+  // 2. Order: from the best score down, at most as many candidates as the columns hold and as suppression may compare.
   const ordered = inOrder(candidates).slice(0, Math.min(plan.capacity, plan.rules.maxCandidates || Infinity));
   // 3. Suppression.
   const { kept, visited } = suppress(ordered, suppressionOf(plan, thresholds));
@@ -140,8 +140,7 @@ function scanHead(
     if (passing.length === 0) continue;
     const box = boxOf(head, read, cell);
     for (const score of passing) {
-      // `keep` drops other class ids of a column. An id that is no number is not dropped here, because it must be
-      // counted.
+      // Drop an id that is not in `keep`. An id that is no number is not dropped here, because it must be counted.
       if (plan.keep && isClassId(score.classId) && !plan.keep.includes(score.classId)) continue;
       found.push({ ...score, ...placed(plan, box, score), head: index, cell, source });
     }
@@ -150,7 +149,7 @@ function scanHead(
 }
 
 /**
- * Returns how many cells of a head hold something.
+ * Returns the count of valid cells of a head.
  * - With a count: the count is the number of valid rows. Source: TFLite_Detection_PostProcess. A count that is no valid
  *   number leaves all rows.
  * - With a marker: -1 ends the rows. Source: the DetectionOutput layer, as read by depthai-core.

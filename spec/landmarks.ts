@@ -17,8 +17,8 @@ const indexOfMost = (values: ArrayLike<number>): number =>
   Array.from(values).reduce((best, value, i) => (value > values[best] ? i : best), 0);
 
 /**
- * mmpose, get_simcc_maximum: bins along x and y, and the smaller of both scores. The bins are -1 if that score is not
- * above 0.
+ * Returns the best bins along x and y, and the smaller of their two scores. The bins are -1 if that score is not above
+ * 0. Source: mmpose, get_simcc_maximum.
  */
 export function pointOfSimcc(x: ArrayLike<number>, y: ArrayLike<number>): Scored {
   const [i, j] = [indexOfMost(x), indexOfMost(y)];
@@ -26,13 +26,16 @@ export function pointOfSimcc(x: ArrayLike<number>, y: ArrayLike<number>): Scored
   return score > 0 ? [i, j, score] : [-1, -1, score];
 }
 
-/** mmpose, get_heatmap_maximum. */
+/**
+ * Returns the cell with the highest score, or -1 and -1 if that score is not above 0. Source: mmpose,
+ * get_heatmap_maximum.
+ */
 export function peakOf({ values, width }: ScoreMap): Scored {
   const at = indexOfMost(values);
   return values[at] > 0 ? [at % width, Math.floor(at / width), values[at]] : [-1, -1, values[at]];
 }
 
-/** mmpose, refine_keypoints: a quarter of a cell towards the larger neighbour. */
+/** Moves a peak by a quarter of a cell towards the larger neighbour. Source: mmpose, refine_keypoints. */
 export function quarterOf({ values, width, height }: ScoreMap, [x, y, score]: Scored): Scored {
   const at = (column: number, row: number): number => values[row * width + column];
   const dx = x > 1 && x < width - 1 && y > 0 && y < height ? at(x + 1, y) - at(x - 1, y) : 0;
@@ -48,8 +51,8 @@ const KERNEL = Array.from({ length: 11 }, (_, i) => Math.exp(-((i - 5) ** 2) / 8
 const KERNEL_SUM = KERNEL.reduce((a, b) => a + b);
 
 /**
- * mmpose, gaussian_blur: values outside the map are zeros. The blurred map is scaled to the maximum of the original
- * map.
+ * Blurs a map, with zeros outside of it, and scales the result to the maximum of the original map. Source: mmpose,
+ * gaussian_blur.
  */
 export function blurred({ values, width, height }: ScoreMap): ScoreMap {
   const at = (x: number, y: number): number =>
@@ -65,7 +68,10 @@ export function blurred({ values, width, height }: ScoreMap): ScoreMap {
   return { values: out.map((value) => value * scale), width, height };
 }
 
-/** mmpose, refine_keypoints_dark_udp: one Newton step on the logarithm, with the edge repeated. */
+/**
+ * Refines a peak by one Newton step on the logarithm of the blurred map, whose edge values are repeated outside.
+ * Source: mmpose, refine_keypoints_dark_udp.
+ */
 export function darkOf(map: ScoreMap, [x, y, score]: Scored): Scored {
   const { values, width, height } = blurred(map);
   const at = (dx: number, dy: number): number => {

@@ -1,7 +1,8 @@
 import { exp, sigmoid } from "../exp";
 import { exp4, sigmoid4 } from "../exp4";
 
-// The kernel without vectors has nothing to test here: scripts/test-kernel.mjs counts these files with vectors only.
+// The kernel without vectors has no test here: scripts/test-kernel.mjs counts this file for the kernel with vectors
+// only.
 if (ASC_FEATURE_SIMD) {
   describe("exp and its kin in four lanes", () => {
     test("are those of one lane, to the bit", () => {

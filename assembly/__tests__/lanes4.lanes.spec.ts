@@ -30,7 +30,8 @@ function wrong<T, K>(): i32 {
   return count;
 }
 
-// The kernel without vectors has nothing to test here: scripts/test-kernel.mjs counts these files with vectors only.
+// The kernel without vectors has no test here: scripts/test-kernel.mjs counts this file for the kernel with vectors
+// only.
 if (ASC_FEATURE_SIMD) {
   describe("sixteen cells some way apart", () => {
     test("f32", () => {

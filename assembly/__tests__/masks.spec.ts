@@ -36,11 +36,11 @@ import { paint } from "../masks/paint";
 import { product } from "../masks/product";
 import { resize } from "../masks/resize";
 
-/** Lengths below, at and above whole vectors, and three steps of the longest one. */
+/** Lengths below, at and above whole vectors, up to three steps of sixteen values and one more. */
 const LENGTHS: i32[] = [0, 1, 3, 4, 5, 8, 15, 16, 17, 33, 49];
 const TYPES: i32[] = [TYPE_F32, TYPE_F16, TYPE_U8, TYPE_I8];
 const ROWS = 2;
-/** Bytes behind a row or a buffer, which nobody may write. */
+/** Bytes behind a row or a buffer that no function may write. */
 const GUARD: usize = 64;
 const MARK: u8 = 0xa5;
 

@@ -45,7 +45,7 @@ import { unpack } from "../prepare/unpack";
 
 /** Widths below, at and above whole vectors. */
 const WIDTHS: i32[] = [1, 3, 4, 5, 8, 16, 17, 33];
-/** Bytes behind a row, which nobody may write. */
+/** Bytes behind a row that no function may write. */
 const GUARD: usize = 64;
 const MARK: u8 = 0xa5;
 
@@ -174,7 +174,7 @@ describe("unpack", () => {
 /** Begins a job that resamples `rows` rows of noise, `columns` wide, into one row. Returns the noise. */
 function resampling(kind: i32, columns: i32, rows: i32, width: i32): usize {
   begin();
-  // Add a pixel behind the last one: pairs of columns share their weights, so it is read.
+  // Add a pixel behind the last one: linear resampling reads each pixel together with the next.
   const from = noise((<usize>((columns + 1) * rows)) << 2);
   set(J_KIND, kind);
   set(J_PIXELS, from);

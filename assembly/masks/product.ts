@@ -1,7 +1,8 @@
 /**
  * The function `product`: coefficients times prototypes. A logit is the total of four sums, one for each remainder of
- * the channel by four. If the channels of a pixel are neighbours, the sums are the four lanes of a vector. If not, they
- * are four independent chains of additions. The order of additions decides the last bit, so all engines keep it.
+ * the channel index divided by four. If the channels of a pixel are neighbours, the sums are the four lanes of a
+ * vector. If not, they are four independent chains of additions. The order of additions decides the last bit, so all
+ * engines keep it.
  *
  * Only here: element, windowOf. Generics over element types; the TypeScript engine has a table of functions.
  */

@@ -1,4 +1,4 @@
-/** Makes tensor elements with vectors, by the arithmetic that filled the tables of `emit`: the same bits. */
+/** Makes tensor elements with vectors, by the arithmetic that filled the tables of `emit`, so the bits are equal. */
 import {
   J_DIVISOR_0,
   J_FLIP,

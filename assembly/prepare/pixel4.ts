@@ -3,9 +3,9 @@ import { J_FORMAT } from "../../src/core/prepare-abi";
 import { int } from "../word";
 
 /**
- * Returns 0, because every format is below 256, but no compiler can know that. V8 makes a constant vector anew at each
- * use, by three instructions. A vector that is computed before a loop stays in a register: `i16x8.splat(<i16>(255 +
- * zero))`.
+ * Returns 0: every format is below 256, but no compiler can know this. V8 makes a constant vector anew at each use, by
+ * three instructions. A vector that is computed with this zero before a loop stays in a register:
+ * `i16x8.splat(<i16>(255 + zero))`.
  */
 // @ts-ignore: decorator
 @inline

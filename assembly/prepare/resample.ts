@@ -36,7 +36,7 @@ export function resample(job: usize): void {
   else blockRows(job);
 }
 
-/** Resamples where each pixel is one source pixel or the mean of a block. */
+/** Resamples by copying, if each pixel is one source pixel, or by the mean of a block of source pixels. */
 function blockRows(job: usize): void {
   const kind = int(job, J_KIND);
   const stride = ptr(job, J_PIXEL_STRIDE);

@@ -56,7 +56,7 @@ function unpackGray(from: usize, to: usize, columns: i32): void {
   for (; x < columns; x++) store<u32>(to + (x << 2), <u32>load<u8>(from + x) * 0x10101);
 }
 
-/** Two pixels are Y0 U Y1 V. */
+/** Unpacks a row of YUYV: two pixels are Y0 U Y1 V. */
 function unpackYuyv(from: usize, to: usize, columns: i32): void {
   let x = ASC_FEATURE_SIMD ? unpackYuyv4(from, to, columns) : 0;
   for (; x < columns; x++) {

@@ -1,7 +1,7 @@
 /** Turns other formats into pixels with vectors. Exported functions return how many pixels of the row they made. */
 import { YUV_BITS, YUV_BU, YUV_GU, YUV_GV, YUV_RV, YUV_Y } from "../../src/core/prepare-abi";
 
-/** Reads four bytes beyond its pixels. */
+/** Unpacks pixels of three bytes. Reads four bytes beyond them. */
 // @ts-ignore: decorator
 @inline
 export function unpackThree4(from: usize, to: usize, columns: i32): i32 {

@@ -12,20 +12,20 @@ import type { Engine, KernelExports } from "./engine.ts";
 
 const decodeKernel = /* @__PURE__ */ new Kernel("decode", decodeBinary);
 
-/** Throws a RangeError unless `wanted` is the name of an engine, since plain JavaScript may pass anything. */
+/** Throws a RangeError unless `wanted` is `auto` or the name of an engine. Plain JavaScript may pass anything. */
 export function checkEngine(wanted: unknown): void {
   if (wanted !== "auto" && !ENGINE_NAMES.includes(wanted as EngineName))
     refuse("engine", show(wanted), '"auto", "simd", "scalar" or "ts"', RangeError);
 }
 
-/** Returns the engine to run. `auto` is the first of `simd`, `scalar` and `ts` that works here. */
+/** Returns the name of the engine to run. `auto` is the first of `simd`, `scalar` and `ts` that works here. */
 export const choose = (kernel: Kernel, wanted: EngineName | "auto"): EngineName => {
-  // Compile now, so that the error about an engine comes before the first frame.
+  // Compile now, so that an engine that cannot run here is refused before the first frame.
   if (wanted === "simd" || wanted === "scalar") kernel.compile(wanted);
   return wanted === "auto" ? (kernel.best() ?? "ts") : wanted;
 };
 
-/** Returns the engine of a decoder. */
+/** Returns the name of the engine that a decoder runs. */
 export const chooseEngine = (wanted: EngineName | "auto"): EngineName => choose(decodeKernel, wanted);
 
 /** Makes the engine in TypeScript, once its code is loaded. Pages load it only if WebAssembly is refused. */
@@ -43,7 +43,7 @@ export async function prepareEngine(wanted: EngineName | "auto"): Promise<void> 
     provideTs((await import("./ts/index.ts")).tsEngine);
 }
 
-/** Returns memory of at least so many bytes, for the engine in TypeScript. */
+/** Returns memory of `bytes` bytes, rounded up to a multiple of 16, for the engine in TypeScript. */
 export const plainMemory = (bytes: number): ArrayBuffer => new ArrayBuffer(Math.ceil(bytes / 16) * 16);
 
 /** Makes an engine over new memory of at least `bytes` bytes. Throws if a named engine cannot run here. */

@@ -23,7 +23,10 @@ export interface KernelExports {
   compare(column: number): number;
 }
 
-/** An engine and its memory. */
+/**
+ * Compares each value of a column record with its neighbours in two storage orders. Returns the count of values that
+ * differ from at least one neighbour.
+ */
 export interface Engine extends KernelExports {
   readonly name: EngineName;
   readonly memory: Memory;

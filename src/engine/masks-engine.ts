@@ -15,7 +15,9 @@ export function makeMasksEngine(wanted: EngineName | "auto", bytes: number): Mas
   return name === "ts" ? tsMasksEngine(plainMemory(bytes)) : wasmMasksEngine(name, bytes);
 }
 
-/** Makes an engine for masks over a decoder's memory, of the decoder's kind, or else `ts`. */
+/**
+ * Makes an engine for masks over a decoder's memory. The engine has the decoder's name, or `ts` if that one cannot run.
+ */
 export function masksEngineIn({ name, memory, wasm }: Engine): MasksEngine {
   if (name !== "ts" && wasm)
     try {

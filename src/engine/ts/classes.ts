@@ -35,10 +35,10 @@ export function bestClass(
 }
 
 /**
- * Finds the largest of `n` floats, `step` words apart. Returns its index, the first of several, if it reaches the SCORE
- * register; else -1.
- * Goes backwards, so that the first of equal floats is found last. Skips four floats at a time if the bits of all four
- * are among the `span` integers from `lowest` on. These are the bits of all lower floats.
+ * Finds the largest of `n` floats, `step` words apart. Returns the index of the first float with this value, or -1 if
+ * the value is below the SCORE register.
+ * The loop goes backwards, so that the first of equal floats is found last. It skips four floats at a time if all four
+ * are below the best float so far. The bits of such floats are the `span` integers from `lowest` on.
  */
 export function largest(m: Memory, at: number, step: number, n: number): number {
   const { i32, f32 } = m;
@@ -48,8 +48,9 @@ export function largest(m: Memory, at: number, step: number, n: number): number 
   let i = n;
   let a = (at + n * step) & INDEX;
   while (i > 0) {
-    // Choose the bits to skip. For a positive best: NaN (from 0x7f800001 on), all negative floats, then floats from 0
-    // to the best. For other values: lower floats, whose bits are larger.
+    // Choose the range of bits to skip. For a positive best it holds NaN (from 0x7f800001 on), all negative floats,
+    // then
+    // the floats from 0 to the best. For another best it holds the lower floats, whose bits are larger.
     const lowest = bits > 0 ? 0x7f800001 : (bits | -0x80000000) + 1;
     const span = ((bits > 0 ? bits : 0) - lowest) >>> 0;
     for (; i >= 4; i -= 4) {
@@ -79,13 +80,13 @@ export function largest(m: Memory, at: number, step: number, n: number): number 
   return found;
 }
 
-/** Like `largest` for adjacent floats, but only if the SCORE register is above 0: then bits order like floats. */
+/** Does the work of `largest` for adjacent floats if the SCORE register is above 0: bits then order like floats. */
 export function largestInRow(m: Memory, at: number, n: number): number {
   const { i32, f32 } = m;
   let below = scratch32Bits[SCORE] - 1;
   let found = -1;
   const end = at + n;
-  // Skip whole groups of eight: the loop below compares the rest.
+  // Let `nextAbove` skip whole groups of eight: the inner loop compares the rest.
   const last = end - (n & 7);
   for (let w = at; (w = nextAbove(i32, w, last, below)) < end;)
     for (const stop = Math.min(w + 8, end); w < stop; w++)
@@ -98,9 +99,9 @@ export function largestInRow(m: Memory, at: number, n: number): number {
 }
 
 /**
- * Searches groups of eight words from `w` on, and returns the first word of a group with a float whose bits exceed
- * `below`. Returns `end` or later if there is none. The loop has no calls: V8 would load the array's address again
- * after each.
+ * Returns the first word of the first group of eight, from word `w` on, that has a float whose bits exceed `below`.
+ * Returns `end` or later if there is none. The loop has no calls: V8 would load the array's address again after each
+ * call.
  */
 export function nextAbove(i32: Int32Array, w: number, end: number, below: number): number {
   for (w &= INDEX; w < end; w = (w + 8) & INDEX)

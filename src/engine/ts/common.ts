@@ -1,5 +1,5 @@
 /**
- * Makes candidates of the most common heads, in one loop over cells that reads every constant beforehand. Twin of
+ * Makes candidates of the most common heads, in one loop over cells. All constants are read before the loop. Twin of
  * `assembly/common.ts`, which leaves more heads to `admit`.
  * Only here: isColumn, admitColumn. In V8, one column of plain boxes took 1.2 to 1.7 times as long without them.
  */
@@ -38,8 +38,8 @@ export function isCommon(m: Memory, plan: number, head: number, known: boolean):
 }
 
 /**
- * Does the work of `admit` for the rows in the words [list, end). `best` is the word of the best class of row `from`; 0
- * if the best classes are not known yet.
+ * Does the work of `admit` for the rows in the words [list, end). `best` is the word that holds the best class of row
+ * `from`; 0 if the best classes are not known yet.
  *
  * One long function: each call in the loop would load the typed arrays again, and a returned double may become a heap
  * object.
@@ -72,9 +72,9 @@ export function admitCommon(
   const rawThreshold = f32[head + A.H_SCORE_RAW_THRESHOLD];
   const isRow = channel === 4 && rawThreshold > 0;
 
-  // A class must reach a bound, so that its product with the objectness o reaches the threshold. For probabilities the
-  // bound is threshold / o. For logits it is ln(threshold) - o, since sigmoid(x) < e^x. The bound is lowered a little
-  // for rounding. Near the smallest floats rounding needs more, so no bound is used.
+  // A class below a bound is skipped, since its product with the objectness o cannot reach the threshold. For
+  // probabilities the bound is threshold / o. For logits it is ln(threshold) - o, since sigmoid(x) < e^x. The bound is
+  // lowered a little for rounding. Near the smallest floats rounding needs more, so no bound is used.
   const isBounded = isProduct && threshold > 1e-30 && fn === objectnessFn;
   const least = isBounded && fn === A.FN_NONE ? threshold * 0.999999 : 0;
   const logarithm = isBounded && fn === A.FN_SIGMOID ? Math.log(threshold) - 0.001 : -Infinity;
@@ -198,8 +198,8 @@ export function isColumn({ i32 }: Memory, plan: number, head: number): boolean {
 }
 
 /**
- * Does the work of the gate and of `admit` for `n` cells from `from` on. Repeats the steps of `place` for boxes: a call
- * made a column 1.23 times as slow.
+ * Does the work of the gate and of `admit` for `n` cells from `from` on. Repeats the steps of `place` here: a call of
+ * it made a column 1.23 times as slow.
  */
 export function admitColumn(m: Memory, plan: number, head: number, from: number, n: number): void {
   const { i32, f32 } = m;

@@ -13,7 +13,7 @@ import { sortMore } from "./sort.ts";
 import { inset, measureStrips, stripOf, strips } from "./strips.ts";
 import { fround } from "./value.ts";
 
-/** 1 - 2^-22. The difference exceeds the rounding of a quotient and of its bound together. */
+/** Slightly below 1, by 2^-22. This is more than the rounding errors of a quotient and of its bound together. */
 const NEARLY_ONE = 0.9999997615814209;
 
 /** The top bit of each 16-bit lane of a word. */
@@ -149,7 +149,8 @@ function positive(x: number): number {
 }
 
 /**
- * Packs x into the low 16 bits and y into the high ones, as 15-bit numbers that order like the floats with these bits.
+ * Packs the bits of two floats, x into the low 16 bits and y into the high ones, as 15-bit numbers that order like the
+ * floats.
  */
 function pack(x: number, y: number): number {
   const a = x ^ ((x >> 31) & 0x7fffffff);

@@ -1,9 +1,9 @@
-/** Keeps the best candidates of a multi-label plan with more than rows. Twin of `assembly/overflow.ts`. */
+/** Keeps the best candidates of a multi-label plan with more candidates than rows. Twin of `assembly/overflow.ts`. */
 import * as A from "../../core/abi.ts";
 import type { Memory } from "../../core/memory.ts";
 import { sort, sortMore } from "./sort.ts";
 
-/** Drops the worst quarter of the candidates. In a multi-label plan the scan and the sort share no scratch. */
+/** Drops the worst quarter of the candidates, rounded up. Multi-label plans have separate scratch for the sort. */
 export function makeRoom(m: Memory, plan: number): void {
   const { i32, f32 } = m;
   const n = i32[plan + A.P_CANDIDATES];
@@ -11,7 +11,7 @@ export function makeRoom(m: Memory, plan: number): void {
   sort(m, plan << 2);
   while (i32[plan + A.P_SORTED] < wanted) sortMore(m, plan << 2);
 
-  // Find the worst candidate that stays, by score and then by index. With only one row none stays.
+  // Find the worst candidate that stays, by score and then by index. A single candidate is dropped.
   const scores = i32[plan + A.P_SCORES] >> 2;
   const last = i32[(i32[plan + A.P_ORDER] >> 2) + wanted - 1];
   const floor = wanted > 0 ? f32[scores + last] : Infinity;

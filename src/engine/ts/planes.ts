@@ -10,19 +10,19 @@ import { classAt, nextAbove } from "./classes.ts";
 import { LOG_BYTES, integerKey } from "./value.ts";
 
 /**
- * Marks the cells with a raw value that reaches the threshold, and notes the best class of each.
+ * Marks the cells with a raw value that reaches the threshold, and writes the best class of each.
  *
- * f32 has loops of its own. Other types are tested by the word, whatever their size, and looked at one by one only if
- * something in the word may pass. A word holds lanes of 8, 16 or 32 bits:
+ * f32 has loops of its own. Values of other types are tested by the word, and one by one only if a value of the word
+ * may pass. A word holds lanes of 8, 16 or 32 bits:
  *
- *     flip      bits to turn over, so that lanes order like unsigned integers: the top bit of signed integers; all bits
- *               of an f16 if the threshold is not positive, which orders the negative numbers and leaves the positive
- *               ones on top
+ *     flip      bits to invert, so that lanes order like unsigned integers: the top bit of signed integers; all bits of
+ *               an f16 if the threshold is not positive, which orders the negative numbers and leaves the positive ones
+ *               on top
  *     rest      all bits of a lane but the top bit
  *     lift      added to the rest, it sets the top bit if the rest reaches the rest of the threshold. The rest is below
  *               the top bit and the lift is at most the top bit, so the sum never carries into the next lane
  *     either    all bits set if the threshold is not positive: then one top bit, of the lane or of the sum, is enough.
- *               Against a positive threshold a lane needs both
+ *               Against a positive threshold a lane needs both top bits
  *
  * `n` cells begin at byte address `at`. `marks` is the index of the first word of n bits. `bestClasses` is the index of
  * the first of n words.
@@ -88,7 +88,7 @@ function laneKey(type: number, threshold: number, half: number): number {
   let key = threshold;
   if (type === A.TYPE_F32) {
     key ^= (key >> 31) & 0x7fffffff;
-    // Lower the key for +0, which -0 reaches too.
+    // Lower the key of +0: -0 reaches this threshold too.
     if (key === 0) key = -1;
   } else if (type === A.TYPE_U8) key -= 128;
   return Math.max(-half, Math.min(half - 1, key));

@@ -13,13 +13,13 @@ import { listMarked, passPlanes } from "./planes.ts";
 import { LOG_BYTES, value } from "./value.ts";
 
 /**
- * Scratch of the scan, in words: a list of BLOCK cells, then a bit and a best class for each cell of a block. Blocks
- * fill the scratch, so that each plane is read in long runs. SCAN_BYTES is for planes, SCAN_COLUMN_BYTES for a single
+ * Words of the scan's scratch after the list of BLOCK cells: a bit and a best class for each cell of a block. A block
+ * fills the scratch, so that each plane is read in long runs. SCAN_BYTES is for planes, SCAN_COLUMN_BYTES for a single
  * column.
  */
 const PLANE_WORDS = (A.SCAN_BYTES >> 2) - A.BLOCK;
 const COLUMN_WORDS = (A.SCAN_COLUMN_BYTES >> 2) - A.BLOCK;
-/** Cells per block in a column whose cells lie apart: long runs hide latency, but must stay in a cache. */
+/** Cells per block in a column whose cells lie apart. Long blocks hide latency, but must fit into a cache. */
 const APART_BLOCK = 6 * A.BLOCK;
 
 /** Scans all heads of a plan. Returns the number of candidates. */
@@ -114,7 +114,10 @@ function admitList(
   }
 }
 
-/** Returns the count of valid rows: up to the end marker (SSD DetectionOutput), or as stated (TFLite). */
+/**
+ * Returns the count of valid rows: those before the end marker (SSD DetectionOutput), or as many as an output states
+ * (TFLite).
+ */
 function validCells(m: Memory, head: number): number {
   const { i32 } = m;
   let cells = i32[head + A.H_CELLS];

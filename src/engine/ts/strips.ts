@@ -8,7 +8,7 @@ import type { Memory } from "../../core/memory.ts";
 /** Results of `measureStrips`: left edge of strip 0, strips per unit of length (0: a single strip), and `sideShare`. */
 export const strips = new Float64Array(3);
 
-/** Measures the strips, which divide the breadth of the best candidates. Outer strips take what lies outside. */
+/** Divides the width that the best candidates span into strips. The outer strips also take what lies outside. */
 export function measureStrips({ i32, f32 }: Memory, plan: number): void {
   const order = i32[plan + A.P_ORDER] >> 2;
   const boxes = i32[plan + A.P_BOXES] >> 2;
@@ -31,7 +31,7 @@ function sideShare(iou: number): number {
   return iou > 1e-6 ? (iou / (1 + iou)) * 0.999 : 0;
 }
 
-/** Area below which a box keeps its whole width, since the proof needs a more exact area. */
+/** Area below which a box keeps its whole width: such areas are too inexact for the proof. */
 const SMALL_AREA = 1e-30;
 
 /** Returns the distance by which a box is narrowed on each side for the search. */

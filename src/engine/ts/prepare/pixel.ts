@@ -1,7 +1,7 @@
 /** Converts values to the bytes of pixels. Twin of `assembly/prepare/pixel.ts`. */
 const fround = Math.fround;
 
-/** Rounds an f32 below 2^22 to the nearest integer, halves to even, if added and subtracted again. */
+/** An f32 below 2^22 is rounded to the nearest integer, halves to even, if this is added and subtracted again. */
 const ROUND_32 = 8388608;
 
 /** Returns a value clamped to 0..255. */
