@@ -78,7 +78,7 @@ export function admit(plan: usize, head: usize, row: i32, best: i32): void {
     const at = ptr(head, H_OBJ) + <usize>row * ptr(head, H_OBJ_CELL);
     const fn = int(head, H_OBJ_FN);
     objectness = value(int(head, H_OBJ_TYPE), at, flt(head, H_OBJ_SCALE), flt(head, H_OBJ_ZERO));
-    // The gate with vectors lets NaN of f16 pass.
+    // Drop a NaN of f16, which the gate with vectors lets pass.
     if (objectness != objectness) return;
     outOfRange = isOutOfRange(fn, objectness, flt(head, H_MAX_OBJECTNESS));
     objectness = activate(fn, objectness);
@@ -91,7 +91,9 @@ export function admit(plan: usize, head: usize, row: i32, best: i32): void {
   }
   if (ptr(head, H_CLASS_ID) != 0) return admitClassId(plan, head, row);
 
-  // Apply the softmax. The score is at most e^(best - top): most background cells end here, before any exp.
+  // Apply the softmax. The score is at most e^(largest class logit - largest logit). Most background cells end here,
+  // before
+  // any exp.
   let top: f32 = 0;
   let sum: f64 = 1;
   if (int(head, H_SCORE_FN) == FN_SOFTMAX) {
@@ -199,7 +201,7 @@ function admitEach(
     const p = at + c * step;
     if (fn != FN_SOFTMAX && !passesRaw(head, type, p)) continue;
     const raw = value(type, p, flt(head, H_SCORE_SCALE), flt(head, H_SCORE_ZERO));
-    // A masked class passes no threshold, not even 0.
+    // Skip a masked class (-Infinity), which passes no threshold, not even 0.
     if (raw == -Infinity) continue;
     if (objectnessOutOfRange || isOutOfRange(fn, raw, flt(head, H_MAX_PROBABILITY))) {
       increment(plan, P_OUT_OF_RANGE);

@@ -59,7 +59,7 @@ export function activate(fn: i32, x: f32): f32 {
   if (fn == FN_EXP) return <f32>exp(<f64>x);
   if (fn == FN_CLAMP) return x < 0 ? 0 : x > 1 ? 1 : x;
   if (fn == FN_TANH) return <f32>tanh(<f64>x);
-  // FN_SQUARE, FN_SQUARE_SIGMOID
+  // Only FN_SQUARE and FN_SQUARE_SIGMOID are left.
   const s: f32 = fn == FN_SQUARE ? x : <f32>sigmoid(<f64>x);
   return s * s * 4;
 }

@@ -1,4 +1,4 @@
-/** Loops over the values of a tensor, for the checks of a first frame. `src/core/abi.ts` documents the column record. */
+/** Loops over the values of a tensor for the checks of a first frame. `src/core/abi.ts` documents the column record. */
 import {
   C_AT,
   C_BY_OTHER,
@@ -57,9 +57,9 @@ function withinRun(column: usize, at: usize, i: i32, n: i32): i32 {
 }
 
 /**
- * Compares each value with two others, C_READ and C_OTHER bytes further on. A normalised difference is the mean squared
- * difference divided by twice the variance: 0 for equal neighbours, 1 for unrelated ones, Infinity if all values are
- * the same. Values that are not finite do not count.
+ * Compares each value with two others, C_READ and C_OTHER bytes further on. Writes a normalised difference for each of
+ * the two: the mean squared difference divided by twice the variance, 0 for equal neighbours, 1 for unrelated ones,
+ * Infinity if all values are the same. Values that are not finite do not count.
  * @returns how many values differ from at least one of the two
  */
 export function compare(column: usize): i32 {

@@ -63,7 +63,7 @@ export function largest(at: usize, step: usize, n: i32, least: f32): i32 {
   let i = n;
   at += <usize>n * step;
   while (i > 0) {
-    // Most floats are below: test four in a round.
+    // Most floats are below `least`: test four in a round.
     for (; i >= 4; i -= 4, at -= 4 * step) {
       if (load<f32>(at - step) >= least) break;
       if (load<f32>(at - 2 * step) >= least) break;

@@ -109,7 +109,7 @@ export function admitClasses(plan: usize, head: usize, list: usize, count: i32, 
   admitScores(plan, head, list, n, 0, false);
 }
 
-/** Loads the values of a head with one class: the list stays as it is. Returns the length of the columns. */
+/** Loads the scores of a head with one class. The list of rows stays as it is. Returns the length of the columns. */
 function loadOneClass(plan: usize, head: usize, list: usize, count: i32): usize {
   const n = (<usize>count) << 2;
   const values = column(plan, 1);
@@ -451,7 +451,7 @@ function emitBoxes(plan: usize, head: usize, list: usize, n: usize): void {
   let notFinite = 0;
   let empty = 0;
   for (let k: usize = 0; k < n; k += 16) {
-    // Plain rows: append four at a time while all four are kept.
+    // Append plain rows four at a time while all four are kept.
     if (hasRows) {
       setInt(plan, P_CANDIDATES, <i32>(at >> 2));
       k = emitRows(plan, head, list, k, n);

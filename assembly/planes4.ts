@@ -111,7 +111,7 @@ export function planeMaxima<T, K>(
       let p6 = planeAt(at, list, c + 6, end, step);
       let p7 = planeAt(at, list, c + 7, end, step);
       if (ordered) {
-        // f16 with ordered bits.
+        // Fold f16 after a conversion to ordered bits.
         for (let i: usize = 0; i < bytes; i += 16) {
           let m = c == first ? low : v128.load(row + i);
           m = larger<T>(m, inOrder<T>(v128.load(p0 + i)));

@@ -54,7 +54,7 @@ export function measureStrips(plan: usize): u64 {
     if (right > high) high = right;
   }
   const perUnit = <f32>STRIPS / (high - low);
-  // A range of 0, or no candidate: one strip.
+  // Use a single strip if the range is 0, or if there is no candidate.
   const usable: f32 = perUnit > 0 && perUnit < 1e30 ? perUnit : 0;
   return ((<u64>reinterpret<u32>(low)) << 32) | (<u64>reinterpret<u32>(usable));
 }

@@ -33,7 +33,7 @@ export function turnBack(box: Box, rotation: 0 | 1 | 2 | 3 = 0): Box {
  * Returns the place of the image in the input, in pixels of the input: left, top, width, height. A letterbox scales
  * both sides by the same factor, to whole pixels, and centres: left = floor((input - width) / 2). Source: Ultralytics'
  * LetterBox. Sizes that end in exactly one half are rounded to the even neighbour, as in Python. A crop scales by the
- * exact f32 factor that fills the input. The smaller half of the surplus pixels is cut off first. Source:
+ * exact f32 factor that fills the input. The smaller half of the surplus pixels is cut off at the left or top. Source:
  * cv2.dnn.blobFromImage with crop=True.
  */
 export function placeInInput(frame: Frame, input: readonly [number, number]): Box {

@@ -1,6 +1,6 @@
 /**
  * Points of networks whose input is the crop of one object, in plain doubles. A map is row-major. Results are the
- * score, and x and y in cells or bins of the map. If no score is above 0, `null` replaces x and y.
+ * score, and x and y in cells or bins of the map. If no score is above 0, x and y are -1.
  */
 import { sigmoid } from "./points.ts";
 
@@ -89,8 +89,8 @@ export function darkOf(map: ScoreMap, [x, y, score]: Scored): Scored {
 }
 
 /**
- * MediaPipe, RefineLandmarksFromHeatmapCalculator with a kernel of 7: x and y in 0..1. `values` are raw, before the
- * sigmoid.
+ * Moves a point to the weighted mean of the cells around it. x and y are in 0..1. `values` are raw, before the sigmoid.
+ * Source: MediaPipe, RefineLandmarksFromHeatmapCalculator with a kernel of 7.
  */
 export function refinedByHeat(
   { values, width, height }: ScoreMap,

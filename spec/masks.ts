@@ -1,13 +1,13 @@
 /**
- * Masks in plain doubles: makes the whole picture, one step after the other, in the order of a rule. Sources: the
- * published decoders that docs/masks.md lists. Pictures are rows of numbers.
+ * Masks in plain doubles. Each rule makes the whole picture, one step after the other. Sources: the published decoders
+ * that docs/masks.md lists. Pictures are rows of numbers.
  */
 import type { Box } from "./boxes.ts";
 import { placeInInput } from "./frame.ts";
 
 export type Picture = readonly (readonly number[])[];
 
-/** The logit of each prototype pixel. `prototypes`: one picture for each coefficient. */
+/** Returns the logit of each prototype pixel. `prototypes`: one picture for each coefficient. */
 export const logitsOf = (prototypes: readonly Picture[], coefficients: readonly number[]): Picture =>
   prototypes[0].map((row, y) =>
     row.map((_, x) => coefficients.reduce((sum, c, m) => sum + c * prototypes[m][y][x], 0)),
@@ -25,7 +25,10 @@ export const each = (picture: Picture, f: (value: number) => number): Picture =>
 export const crop = (picture: Picture, [x1, y1, x2, y2]: Box): Picture =>
   picture.map((row, y) => row.map((v, x) => (x >= x1 && x < x2 && y >= y1 && y < y2 ? v : 0)));
 
-/** Bilinear, align_corners false: source = (i + 0.5) * n / N - 0.5, not below 0; the last pixel is repeated. */
+/**
+ * Resizes n pixels to N bilinearly, as align_corners false does: source = (i + 0.5) * n / N - 0.5, not below 0. The
+ * last pixel is repeated.
+ */
 export function bilinear(picture: Picture, width: number, height: number): Picture {
   const place = (i: number, n: number, size: number): readonly [number, number, number] => {
     const source = Math.max(0, ((i + 0.5) * n) / size - 0.5);
@@ -43,7 +46,7 @@ export function bilinear(picture: Picture, width: number, height: number): Pictu
   });
 }
 
-/** cv2.resize with INTER_NEAREST: source = floor(i * n / N). */
+/** Resizes n pixels to N as cv2.resize with INTER_NEAREST does: source = floor(i * n / N). */
 export const nearest = (picture: Picture, width: number, height: number): Picture =>
   Array.from({ length: height }, (_, y) =>
     Array.from(
@@ -119,8 +122,8 @@ export const MASK_RULES: { readonly [rule: string]: (c: MaskCase) => Picture } =
 };
 
 /**
- * Logits of a query's own map, resized directly to the photo's size. The box does not cut them: PostProcess of rf-detr,
- * models/postprocess.py. A pixel is set if its logit is above 0.
+ * Returns the logits of a query's own map, resized directly to the photo's size. The box does not cut them. A pixel is
+ * set if its logit is above 0. Source: PostProcess of rf-detr, models/postprocess.py.
  */
 export const maskOfQuery = (
   map: Picture,
@@ -136,7 +139,7 @@ const padded = (picture: Picture): Picture => {
 
 /**
  * Pastes a mask of Mask R-CNN into its box, which is in pixels: `paste_masks_in_image` of
- * torchvision/models/detection/roi_heads.py. A pixel is set above 0.5.
+ * torchvision/models/detection/roi_heads.py. A pixel is set if its value is above 0.5.
  */
 export function pasteOfTorchvision(
   mask: Picture,
@@ -156,7 +159,7 @@ export function pasteOfTorchvision(
   );
 }
 
-/** Pastes the same mask as `_do_paste_mask` of detectron2/layers/mask_ops.py does. A pixel is set at 0.5 and above. */
+/** Pastes the same mask as `_do_paste_mask` of detectron2/layers/mask_ops.py does. A pixel is set from 0.5 on. */
 export function pasteOfDetectron(
   mask: Picture,
   [x1, y1, x2, y2]: Box,

@@ -1,6 +1,6 @@
 /**
- * Networks that mark the centres of objects in one map, in plain doubles. A map is rows of numbers; a cell is its
- * column x and its row y.
+ * Decodes networks that mark the centres of objects in one map, in plain doubles. A map is rows of numbers; a cell is
+ * its column x and its row y.
  */
 export type CellMap = readonly (readonly number[])[];
 
@@ -13,7 +13,7 @@ export interface Cube {
   readonly value: number;
 }
 
-/** Cells whose value is at least the threshold, row by row. */
+/** Returns the cells whose value is at least the threshold, row by row. */
 const passing = (map: CellMap, threshold: number): Cube[] =>
   map.flatMap((row, y) =>
     row.flatMap((value, x) => (value >= threshold ? [{ x, y, width: 1, height: 1, value }] : [])),
@@ -40,7 +40,7 @@ function grown(cube: Cube, part: Cube): Cube {
 }
 
 /**
- * Lets each part join the first cube that it touches. Returns the cubes, and a copy of each cube from its beginning.
+ * Lets each part join the first cube that it touches. Returns the cubes, and each cube as it began, with a single part.
  */
 function join(parts: readonly Cube[]): { readonly cubes: readonly Cube[]; readonly begun: readonly Cube[] } {
   const cubes: Cube[] = [];
@@ -57,13 +57,14 @@ function join(parts: readonly Cube[]): { readonly cubes: readonly Cube[]; readon
 }
 
 /**
- * FOMO as Edge Impulse's C++ SDK reads the map of one class: `ei_fill_result_struct.h`, `ei_cube_check_overlap`,
- * `ei_handle_cube`, `fill_result_struct_from_cubes`. The second pass returns each cube as it was before it grew again.
+ * Returns the objects of FOMO as Edge Impulse's C++ SDK reads them from the map of one class:
+ * `ei_fill_result_struct.h`, `ei_cube_check_overlap`, `ei_handle_cube`, `fill_result_struct_from_cubes`. The second
+ * pass returns each cube as it was before it grew again.
  */
 export const cubesOfSdk = (map: CellMap, threshold: number): readonly Cube[] =>
   join(join(passing(map, threshold)).cubes).begun;
 
-/** FOMO with the box around each group of touching cells: components with eight neighbours. */
+/** Returns the box around each group of touching cells, for FOMO. Cells touch at an edge or a corner. */
 export function enclosingBoxes(map: CellMap, threshold: number): readonly Cube[] {
   let groups: Cube[][] = [];
   for (const cell of passing(map, threshold)) {
@@ -89,20 +90,20 @@ export function enclosingBoxes(map: CellMap, threshold: number): readonly Cube[]
 export const isPeak = (map: CellMap, x: number, y: number): boolean =>
   [-1, 0, 1].every((dy) => [-1, 0, 1].every((dx) => !((map[y + dy]?.[x + dx] ?? -Infinity) > map[y][x])));
 
-/** Corners in cells of CenterNet: xingyizhou/CenterNet, models/decode.py, `ctdet_decode`. */
+/** Returns the corners of a CenterNet box in cells. Source: xingyizhou/CenterNet, models/decode.py, `ctdet_decode`. */
 export const boxOfCentre = (
   [x, y]: readonly [number, number],
   [dx, dy]: readonly [number, number],
   [width, height]: readonly [number, number],
 ): readonly number[] => [x + dx - width / 2, y + dy - height / 2, x + dx + width / 2, y + dy + height / 2];
 
-/** Corners in cells of face_det_lite: quic/ai-hub-models, models/face_det_lite/utils.py. */
+/** Returns the corners of a face_det_lite box in cells. Source: quic/ai-hub-models, models/face_det_lite/utils.py. */
 export const boxOfFace = (
   [x, y]: readonly [number, number],
   [left, top, right, bottom]: readonly [number, number, number, number],
 ): readonly number[] => [x - left, y - top, x + right, y + bottom];
 
-/** Points in cells of face_det_lite: the channels hold all x, then all y. */
+/** Returns the points of face_det_lite in cells. The channels hold all x, then all y. */
 export const pointsOfFace = (
   [x, y]: readonly [number, number],
   channels: readonly number[],

@@ -31,14 +31,14 @@ export interface QueryPoint {
   readonly l22: number;
 }
 
-/** RF-DETR: rf-detr, models/postprocess.py. The confidence of a point. */
+/** Returns the confidence of a point of RF-DETR. Source: rf-detr, models/postprocess.py. */
 export const confidenceOfQueryPoint = ({ findable }: QueryPoint): number => sigmoid(findable);
 
-/** Trace of a point's covariance, the inverse of L times its transpose. */
+/** Returns the trace of a point's covariance, which is the inverse of L times L's transpose. */
 const traceOf = ({ l11, l21, l22 }: QueryPoint): number =>
   Math.exp(-2 * l11) + Math.exp(-2 * l22) + l21 ** 2 * Math.exp(-2 * l11 - 2 * l22);
 
-/** The score that RF-DETR's `predict()` gives: it is higher if points are confident and certain. */
+/** Returns the score that RF-DETR's `predict()` gives. It is higher if points are confident and certain. */
 export function fusedScore(score: number, points: readonly QueryPoint[]): number {
   const weights = points.map(confidenceOfQueryPoint);
   const sum = weights.reduce((a, b) => a + b);

@@ -39,7 +39,7 @@ export const ROWS = {
   "class-box-score": (c: Columns): Row => ({ image: 0, classId: c[0], score: c[5], box: c.slice(1, 5) }),
 } as const;
 
-/** True unless the row is padding: then its image, class or score is negative. */
+/** True unless the row is padding. The image, class or score of padding is negative. */
 const isRow = ({ image, classId, score }: Row): boolean => !(image < 0 || classId < 0 || score < 0);
 
 /** True if no number of the row is NaN or infinite. */

@@ -81,8 +81,8 @@ export function combine(rule: Head["rule"], objectness: number | null, classScor
 }
 
 /**
- * True if a score passes. Both are compared in f32. NaN passes nothing. Source: the column "gate" of the table of
- * conventions; the published decoders hold scores and thresholds in f32.
+ * True if a score passes a threshold. Both are rounded to f32 first. NaN passes nothing. Source: the column "gate" of
+ * the table of conventions; the published decoders hold scores and thresholds in f32.
  */
 export const passes = (score: number, threshold: number, gate: Gate): boolean =>
   gate === ">" ? Math.fround(score) > Math.fround(threshold) : Math.fround(score) >= Math.fround(threshold);

@@ -33,8 +33,8 @@ export function components(mask: readonly (readonly boolean[])[]): Point[][] {
 }
 
 /**
- * Returns the rectangles around points along each line through two of the points. Edges of the hull are among these
- * lines.
+ * Returns, for each line through two of the points, the rectangle along this line around all points. Edges of the hull
+ * are among these lines.
  */
 export const rectanglesAround = (points: readonly Point[]): Rectangle[] =>
   points.flatMap(([x1, y1]) =>
@@ -58,7 +58,7 @@ export const rectanglesAround = (points: readonly Point[]): Rectangle[] =>
 
 export const areaOf = ({ sides: [a, b] }: Rectangle): number => a * b;
 
-/** The smallest rectangle around points, the first of those with the same area. `cv2.minAreaRect`. */
+/** Returns the smallest rectangle around points, the first of those with the same area. Source: `cv2.minAreaRect`. */
 export function smallestRectangle(points: readonly Point[]): Rectangle {
   const [first = { centre: points[0], sides: [0, 0], direction: [1, 0] }, ...others] =
     rectanglesAround(points);
@@ -71,7 +71,7 @@ export function unclip({ centre, sides: [a, b], direction }: Rectangle, ratio: n
   return { centre, sides: [a + 2 * grow, b + 2 * grow], direction };
 }
 
-/** The corners of a rectangle, in order around it. */
+/** Returns the corners of a rectangle, in order around it. */
 export const cornersOf = ({ centre: [x, y], sides: [a, b], direction: [ux, uy] }: Rectangle): Point[] =>
   [
     [-1, -1],

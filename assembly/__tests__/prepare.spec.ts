@@ -104,7 +104,7 @@ function unpacked(format: i32, width: i32, source: usize, u: usize, v: usize): u
   return to;
 }
 
-/** Channel of BT.601 in video range, by its definition in doubles. */
+/** Returns a channel of BT.601 in video range, by its definition in doubles. */
 function yuv(y: f64, u: f64, v: f64, channel: i32): f64 {
   const luma = 1.164383 * Math.max(0, y - 16);
   let value = luma + 1.596027 * (v - 128);

@@ -78,7 +78,7 @@ function areaColumns(job: usize, row: i32, to: usize): void {
   }
 }
 
-/** Adds a weighted row. */
+/** Adds a weighted row to the sum. */
 function addRow(line: usize, sum: usize, weight: f32, width: i32): void {
   if (ASC_FEATURE_SIMD) addRow4(line, sum, weight, width);
   else

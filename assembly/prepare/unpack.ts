@@ -1,4 +1,4 @@
-/** Turns other formats into pixels of four bytes. */
+/** Converts images that are not RGBA or BGRA to pixels of four bytes. */
 import {
   FORMAT_GRAY,
   FORMAT_NV12,

@@ -1,4 +1,4 @@
-/** Turns other formats into pixels with vectors. Exported functions return how many pixels of the row they made. */
+/** Does the work of unpack.ts with vectors. Exported functions return how many pixels of the row they made. */
 import { YUV_BITS, YUV_BU, YUV_GU, YUV_GV, YUV_RV, YUV_Y } from "../../src/core/prepare-abi";
 
 /** Unpacks pixels of three bytes. Reads four bytes beyond them. */

@@ -67,7 +67,7 @@ export interface Moment<W extends Checked = Checked> {
   readonly inputSize: readonly [number, number];
 }
 
-/** What a row may say besides. */
+/** Optional properties of a check. */
 interface More {
   /** True if the check reads the tensors: it runs only if the slots hold them whole. */
   readonly readsTensors?: boolean;
@@ -78,8 +78,8 @@ interface More {
 }
 
 /**
- * A check. `run` returns a note, or null. It throws a TensorError for input that is certainly wrong. `W`: what the
- * decoder has in memory. Plan files have no plan.
+ * A check. `run` returns a note, or null. It throws a TensorError for input that is certainly wrong. `W` is the type of
+ * what the decoder has in memory. Plan files have no plan.
  */
 export type Check<W extends Checked = Checked> = readonly [
   id: string,

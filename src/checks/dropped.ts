@@ -22,7 +22,7 @@ export function noteOfNotFinite({ engine: { memory } }: Ready, block: number, fr
     : null;
 }
 
-/** Refuses a counted list with scores in -1..0 of EfficientNMS (FP16). `MissingOne` needs a config. */
+/** Refuses a list with a row count whose scores lie in -1..0. EfficientNMS in FP16 writes such scores. */
 export function checkMissingOne({ engine: { memory } }: Ready, block: number): null {
   const { i32, f32 } = memory;
   for (const r of recordsOf(memory, block)) {

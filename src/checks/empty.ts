@@ -5,7 +5,7 @@ import type { Ready } from "../decode/loop.ts";
 
 /** The best score is checked after this many empty frames in a row. Each later check waits for twice as many. */
 const LONG_EMPTY = 30;
-/** Ratio to the threshold below which a best score is suspicious: 0.001 for 0.25, as in a dark, empty scene. */
+/** Multiple of the threshold below which a best score is suspicious: 0.001 at 0.25, as a dark, empty scene gives. */
 const FAR_BELOW = 0.004;
 
 /** Counts empty frames in a row, and decides when the best score of an empty frame must be checked. */
@@ -44,9 +44,9 @@ export class EmptyFrames {
   }
 }
 
-/** Ratio to the threshold above which a best score is more likely an object than an empty scene. */
+/** Multiple of the threshold above which a best score is more likely an object than an empty scene. */
 const NEAR = 0.6;
-/** Score that few networks exceed. With a higher threshold, any likely object counts as near. */
+/** Threshold that few scores of networks exceed. From it on, every score of at least LIKELY counts as near. */
 const VERY_HIGH = 0.9;
 const LIKELY = 0.25;
 

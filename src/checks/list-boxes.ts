@@ -1,5 +1,5 @@
 /**
- * Checks all boxes of a list that a network always fills: boxes of low scores follow those of found objects, and stand
+ * Checks all boxes of a list that a network always fills. After found objects, such a list has boxes with low scores
  * all over the picture.
  */
 import { READINGS } from "../core/readings.ts";
@@ -12,13 +12,19 @@ const FEWEST_ROWS = 100;
 const FEWEST_QUERIES = 25;
 /** Fraction of the input's sides within which no trained network has the centres of all rows. */
 const QUARTER = 0.52;
-/** If all centres lie in this fraction of the sides, boxes are 0..1 or not decoded yet. Other checks tell. */
+/**
+ * If all centres lie in this fraction of the sides, boxes are 0..1 or not decoded yet. Other checks find these
+ * mistakes.
+ */
 const CORNER = 0.1;
-/** Smallest fraction of rows that must be wrong for a note. Of recorded networks, 4 % reach far over an edge. */
+/**
+ * Smallest fraction of rows that must be wrong for a note. In recorded networks, 4 % of the rows reach far over an
+ * edge.
+ */
 const MANY = 0.12;
 /** A centre beyond this fraction of the sides lies outside of the input. */
 const OUTSIDE = 1.02;
-/** A side beyond this fraction reaches far over an edge. */
+/** An edge of a box beyond this fraction of the sides lies far outside of the input. */
 const OVER_EDGE = 1.05;
 
 /** Returns a note if the boxes of a list contradict the stated input size or `boxFormat`. */
@@ -53,17 +59,17 @@ const CENTRES = "centre and size";
 const adviceOn = (format: string, what: string): string => `say boxFormat: "${format}" if they are ${what}`;
 
 interface MeasuredRows {
-  /** Count of rows. In a finished list, of those with a score above 0: exports with suppression add rows of zeros. */
+  /** Count of rows. In a finished list, only rows with a score above 0: exports with suppression add rows of zeros. */
   readonly rows: number;
-  /** Count of rows whose second pair of numbers is larger than the first. */
+  /** Count of rows whose third and fourth numbers exceed the first and second. */
   readonly growing: number;
-  /** Count of rows with a smaller number in the second pair. */
+  /** Count of rows whose third number is below the first, or whose fourth is below the second. */
   readonly inverted: number;
-  /** Count of rows with their centre outside of the input, if they are corners. */
+  /** Count of rows whose centre lies outside of the input, if a row is two corners. */
   readonly outside: number;
-  /** Count of rows that reach far over an edge, if they are corner and size. */
+  /** Count of rows that reach far over an edge, if a row is a corner and a size. */
   readonly over: number;
-  /** Largest centre as a fraction of the input's sides, if the rows are corners. */
+  /** Largest coordinate of any centre, as a fraction of the input's side, if a row is two corners. */
   readonly most: number;
 }
 
@@ -78,7 +84,7 @@ function measureRows(work: PlanInMemory, [width, height]: readonly [number, numb
     rows++;
     if (right > x && bottom > y) growing++;
     if (right < x || bottom < y) inverted++;
-    // Twice the centre of corners is the far side of a corner with a size.
+    // The sum is twice the centre if a row is two corners, and the far edge if a row is a corner and a size.
     const far = Math.max((x + right) / width, (y + bottom) / height);
     if (far > 2 * OUTSIDE) outside++;
     if (far > OVER_EDGE) over++;

@@ -10,7 +10,7 @@ const FEW = 4;
 const FRAMES_OF_SIDES = 16;
 /** Smallest fraction of likely candidates in the padding for a note on exchanged sides. */
 const STRAYING = 0.1;
-/** Smallest fraction of likely candidates in the padding for a note on another resize, which comes first. */
+/** Smallest fraction of likely candidates in the padding for a note on another resize, instead of exchanged sides. */
 const STRAYING_FAR = 0.2;
 /** Smallest score of a likely candidate. Candidates with a lower score may lie anywhere. */
 const LEAST_SCORE = 0.25;

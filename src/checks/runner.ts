@@ -103,7 +103,7 @@ export class CheckRunner implements FrameChecks {
   afterImage(image: number, block: number, frame: Frame | undefined, isWhole: boolean): void {
     const moment = this.#moment;
     const { engine, detections } = moment.work;
-    // Several pictures are prepared before one decode, so nobody knows which picture belongs to a frame.
+    // In a batch, several pictures are prepared before one decode, so nobody knows which picture belongs to a frame.
     if (image > 0) this.#overlap = true;
     moment.isOfPrepared = this.#waiting === 1 && !this.#overlap;
     this.#waiting = 0;

@@ -17,7 +17,10 @@ const MANY_CELLS = 64;
 /** Smallest count of values in a map that is checked for a single value. Fewer values may be equal by chance. */
 const FEWEST_VALUES = 16;
 
-/** Returns a note if half of a map's cells score 0.5: all cells of a small map, nine tenths of single rows. */
+/**
+ * Returns a note if too many cells of a head score 0.5 or more: half of them, all of a small head, or nine tenths of
+ * rows of a network that outputs each object once.
+ */
 export function noteOfCrowd({ memory: { i32, f32 }, plan }: MemoryImage, block: number): string | null {
   const reading = READINGS[plan.reading];
   if (!reading.cells) return null;
@@ -46,7 +49,7 @@ function onlyValue(work: PlanInMemory, { cells }: Head, column: Column, channels
   return everyValue(work, cells, column, channels, [first, first]) ? first : null;
 }
 
-/** Returns a note if all boxes of a map have the same value. Else returns null. */
+/** Returns a note if all box values of a map are equal. Else returns null. */
 export function noteOfConstantBoxes(work: PlanInMemory): string | null {
   const heads = READINGS[work.plan.reading].cells ? work.plan.heads : [];
   for (const head of heads) {
@@ -90,7 +93,7 @@ const SIGMOIDS = [0.5, 0.7311] as const;
 /** Sigmoid of 0.1. */
 const LOW = 0.525;
 
-/** Returns a note if all scores of a list are sigmoids of probabilities, most near 0: applied twice. */
+/** Returns a note if all scores of a list look like sigmoids of probabilities near 0: the sigmoid was applied twice. */
 export function noteOfTwoSigmoids(work: PlanInMemory): string | null {
   const { plan } = work;
   if (!READINGS[plan.reading].finished) return null;

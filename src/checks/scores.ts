@@ -9,7 +9,7 @@ import type { Head } from "../heads/head.ts";
 /** Range that probabilities must have. */
 const UNIT = [0, 1] as const;
 
-/** Returns a note if logits or scores are NaN or Infinity, as of f16 overflow: else the frame looks empty. */
+/** Returns a note if logits or scores are NaN or infinite, as after an f16 overflow. Such a frame looks empty. */
 export function noteOfLost(work: PlanInMemory, lost: number): string | null {
   const { plan } = work;
   for (const h of plan.heads)
@@ -39,7 +39,10 @@ function countLostRows(work: PlanInMemory, { cells, count, marker, score }: Head
   return lost;
 }
 
-/** Returns a note if one cell per head, another in each empty frame, is NaN: overflow looks like no objects. */
+/**
+ * Samples one cell per head, another one in each empty frame. Returns a note if its score is NaN, which looks empty
+ * too.
+ */
 export function noteOfNaN(work: PlanInMemory, image: number, frame: number): string | null {
   // Use a plain loop: a callback would make garbage in every frame.
   for (const h of work.plan.heads) {
@@ -67,7 +70,9 @@ export function noteOfActivated(work: PlanInMemory): string | null {
 /** Decoded boxes in pixels exceed this value. Logits of trained networks never come near it. */
 const FAR = 100;
 
-/** Throws if distributions look like boxes and probabilities: some logit leaves 0..1, and none is near 100. */
+/**
+ * Throws if box channels look like decoded boxes and probabilities: some of the first four above 100, others in 0..1.
+ */
 export function checkDistributions(work: PlanInMemory): null {
   for (const h of work.plan.heads) {
     const { bins, box, score, classes, cells } = h;

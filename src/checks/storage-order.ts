@@ -29,7 +29,7 @@ interface CellGrid {
   readonly height: number;
   /** True if the channels of a cell are adjacent. */
   readonly isLast: boolean;
-  /** Distance between neighbouring cells in rows: the count of anchors if those of a cell are adjacent. Default 1. */
+  /** Distance in rows between neighbouring cells: the anchor count if the anchors of a cell are adjacent. Default 1. */
   readonly apart?: number;
 }
 
@@ -129,7 +129,7 @@ function areColumnsExchanged(
   return exchanged > EXPLAINED && exchanged > TIMES * asRead;
 }
 
-/** Returns how a tensor stores cells, null for another layout, or a tensor that the plan does not read. */
+/** Returns how a tensor stores cells; null for a layout without cells, or if the plan does not read the tensor. */
 function cellGridOf({ plan }: PlanInMemory, { name, dims, layout }: HeadTensor): CellGrid | null {
   const tensor = plan.tensors.findIndex((s) => s.name === name);
   if (tensor < 0) return null;
@@ -188,7 +188,10 @@ function otherOrder(image: PlanInMemory, cells: CellGrid): string | null {
     : null;
 }
 
-/** True if values differ less at a pair's second distance, by the factor `times`. `more`: both pairs' mean. */
+/**
+ * True if values differ less at the second distance of `pair`, by the factor `times`. `more`: another pair to average
+ * with.
+ */
 function isNearer(
   image: PlanInMemory,
   { tensor, channels, width, height }: CellGrid,
@@ -204,7 +207,10 @@ function isNearer(
   return mean(1) < APART && mean(0) > times * mean(1);
 }
 
-/** Returns the normalised difference of values at each of two distances: 0 for equal, 1 for unrelated values. */
+/**
+ * Returns the normalised difference of values at each of two distances: 0 for equal, 1 for unrelated values. Returns 0
+ * and Infinity if too few values differ.
+ */
 function differences(
   work: PlanInMemory,
   tensor: number,

@@ -42,9 +42,11 @@ const noteOfStep = (about: string, step: number, of: string): string =>
 
 /** Smallest count of bytes for a conclusion. Fewer bytes may look like floats by chance. */
 const FEWEST_BYTES = 4096;
-/** Largest channel count for a conclusion. No network has that many channels with different meanings. */
+/**
+ * Largest channel count, if divisible by four, that prevents a conclusion: every fourth byte may be its own channel.
+ */
 const MOST_CHANNELS = 512;
-/** Largest count of different upper bytes in floats. They hold the sign and most of the exponent. */
+/** Largest count of different upper bytes in floats. These bytes hold the sign and most of the exponent. */
 const MOST_EXPONENTS = 16;
 const PART_OF_EXPONENTS = 0.99;
 /** Smallest count of different lowest bytes in floats. These bytes are noise. */

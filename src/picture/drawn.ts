@@ -4,7 +4,7 @@ import { isRecord, showJson } from "../core/json.ts";
 import { type OptionRules, checkOptions } from "../core/options.ts";
 import { isInPixels } from "../core/unit.ts";
 
-/** A detection to draw. A `Detection` fits. Coordinates are normalised to the photo, 0..1, as before `toPixels`. */
+/** A detection to draw. A `Detection` fits. Coordinates are 0..1 of the photo, not yet converted by `toPixels`. */
 export interface Drawn {
   readonly class_id: number;
   /** Name of the class. If absent, the tag says "class" and the class id. */

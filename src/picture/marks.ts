@@ -102,7 +102,7 @@ function topOf(
   return first ? { x: first[0], y: first[1], width: 0, height: 0 } : null;
 }
 
-/** Returns the detections if they have masks, else `null`. A clone has none. */
+/** Returns the detections if they have masks, else `null`. A clone of detections has no masks. */
 function masksOf(detections: DetectionList<Drawn>): Masked | null {
   const found = detections as Partial<Masked> & { readonly taskFunctions?: { readonly mask?: unknown } };
   // Rows of the command line have only `taskFunctions`.
@@ -110,7 +110,7 @@ function masksOf(detections: DetectionList<Drawn>): Masked | null {
   return has ? (found as Masked) : null;
 }
 
-/** Returns the outlines of a mask on a picture of that size. */
+/** Returns the outlines of a mask on a picture of the given size. */
 function ringsOf(masks: Masked, row: number, [width, height]: readonly [number, number]): number[][] {
   const size = [Math.max(1, Math.round(width)), Math.max(1, Math.round(height))] as const;
   const mask = masks.mask(row, { size });

@@ -61,7 +61,7 @@ export function boxArea(d: Drawn, { width, height, stroke }: Canvas): Area {
   return { x, y, width: right - x, height: bottom - y };
 }
 
-/** Returns the tag of a box, inside the photo and apart from earlier ones if possible; unplaced after `MOST_PLACED`. */
+/** Returns a box's tag, inside the photo. It avoids earlier tags if possible, unless there are `MOST_PLACED`. */
 export function placeTag(text: string, box: Area, canvas: Canvas, placed: readonly Area[]): Tag {
   const wanted = clamp(Math.min(canvas.width, canvas.height) / 22, 10, 64);
   const wantedWidth = textWidth(text, wanted) + 2 * wanted * PADDING;

@@ -38,7 +38,7 @@ export class Assignment {
 
   /** True if there are fewer columns than rows. Columns are then placed, and rows have prices. */
   private isTurned = false;
-  /** For each pair its member of the placed side (`own`) and of the other; for each member its partner or -1. */
+  /** For each pair, its member of the placed side (`own`) and of the other. For each member, its partner or -1. */
   private own = this.pairRow;
   private other = this.pairColumn;
   private otherOf = this.columnOf;
@@ -66,7 +66,10 @@ export class Assignment {
   private reachedBy = new Int32Array(0);
   private readonly reached = new DistanceHeap();
   private readonly settled = new IndexList();
-  /** The cheapest end of a path: cost, and pair with a free partner; -1: `endOwn` loses its partner. */
+  /**
+   * The cheapest end of a path so far: its cost, and the pair with a free partner. If it is -1, `endOwn` loses its
+   * partner.
+   */
   private endCost = 0;
   private endPair = -1;
   private endOwn = -1;
@@ -160,7 +163,7 @@ export class Assignment {
       all.other[to] = other[pair];
       all.weights[to] = weights[pair];
     }
-    // Each entry of `first` has advanced to the begin of the next group: shift the entries back.
+    // Each entry of `first` has advanced to the start of the next group: shift the entries back.
     first.copyWithin(1, 0, count);
     first[0] = 0;
   }
@@ -249,7 +252,10 @@ export class Assignment {
     this.chosen[this.own[pair]] = pair;
   }
 
-  /** Finds the shortest path to a free partner, or to a member that loses its own. Exchanges its pairs. */
+  /**
+   * Finds the shortest path to a free partner, or to a member that loses its own partner. Exchanges the pairs of the
+   * path.
+   */
   private place(own: number): void {
     const { reached, settled, price, listedWeights, ownOf, chosen } = this;
     settled.length = 0;
@@ -270,7 +276,7 @@ export class Assignment {
     this.moveUp(own);
   }
 
-  /** Extends the search from a placed member. `before`: its price, less the cost of the path to it. */
+  /** Extends the search from a placed member. `before`: the member's price, less the cost of the path to the member. */
   private leave(own: number, before: number): void {
     const { reached, price, listedWeights, ownOf, other, reachedBy } = this;
     this.visits++;

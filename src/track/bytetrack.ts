@@ -126,7 +126,7 @@ export class ByteTrack implements Method {
     filter.update(tracks.filter, row * FILTER, measured);
     filter.corners(tracks.filter, row * FILTER, tracks.box, row * 4);
     tracks.stage[row] = TRACKED;
-    // Written out: a call of `tracks.find` here makes garbage in every frame (test/laws/garbage-track.test.ts).
+    // Write out `tracks.find`: a call here makes garbage in every frame (test/laws/garbage-track.test.ts).
     tracks.detection[row] = detection;
     tracks.seen[row] = frame.time;
     tracks.streak[row]++;

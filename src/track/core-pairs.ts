@@ -1,7 +1,7 @@
 /**
  * The core of many pairs: the best few pairs of each member, which nearly always contain the best assignment. Method:
- * Volgenant, "selecting a core" (1996). Solve over the core, find the pairs outside that would raise the sum by their
- * prices, add these pairs, and solve again.
+ * Volgenant, "selecting a core" (1996). Solve over the core, use the prices to find the pairs outside that would raise
+ * the sum, add these pairs, and solve again.
  */
 import { room } from "./lists.ts";
 
@@ -64,7 +64,7 @@ export class CorePairs {
     if (count[member] === BEST) this.least[member] = values[from + BEST - 1];
   }
 
-  /** Adds the offered pairs of the first members, and clears the offers. Returns true if the core grew. */
+  /** Adds the pairs that the first `members` members offered, and clears the offers. Returns true if the core grew. */
   take(members: number): boolean {
     const before = this.length;
     for (let member = 0; member < members; member++) {

@@ -7,13 +7,13 @@
  * in frames of the nominal rate, for which the noise was published.
  */
 
-/** Doubles of one coordinate. */
+/** Count of doubles of a coordinate. */
 const COORDINATE = 5;
 const VELOCITY = 1;
 const PP = 2;
 const PV = 3;
 const VV = 4;
-/** Doubles of a filter. */
+/** Count of doubles of a filter. */
 export const FILTER = 4 * COORDINATE;
 
 /** Offsets of the third and fourth coordinate. */
@@ -92,7 +92,9 @@ function writeCorners(
   to[box + 3] = y + height / 2;
 }
 
-/** The filter of SORT and OC-SORT: centre, area, width / height without velocity, noise in pixels. */
+/**
+ * The filter of SORT and OC-SORT. Coordinates: centre, area, and width / height without a velocity. Noise is in pixels.
+ */
 export class AreaFilter {
   private readonly variances = Float64Array.of(10, 10, 10, 10, 1e4, 1e4, 1e4, 0);
   private readonly step = Float64Array.of(1, 1, 1, 1, 0.01, 0.01, 1e-4, 0, 1);
@@ -126,7 +128,7 @@ export class AreaFilter {
   }
 }
 
-/** The filter of ByteTrack: centre, width / height, height. Noise grows with the height. */
+/** The filter of ByteTrack. Coordinates: centre, width / height, and height. Noise grows with the height. */
 export class HeightFilter {
   private readonly variances = Float64Array.of(0, 0, 1e-4, 0, 0, 0, 1e-10, 0);
   private readonly step = Float64Array.of(0, 0, 1e-4, 0, 0, 0, 1e-10, 0, 1);

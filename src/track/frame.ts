@@ -87,7 +87,7 @@ export class TrackerFrame {
       }
       if (perClass) checkClassId((classIds as ArrayLike<number>)[i], i);
       if (!hasArea(this.boxes, count * 4)) continue;
-      // Round to f32, as the thresholds are: a score of a decoder equals a threshold of the same number.
+      // Round to f32, as the thresholds are. A decoder's score then equals a threshold of the same number.
       this.scores[count] = Math.fround(scores[i]);
       this.classIds[count] = perClass ? (classIds as ArrayLike<number>)[i] : 0;
       this.places[count++] = i;

@@ -81,7 +81,7 @@ export class Matching {
   }
 }
 
-/** Adds the IoU of every overlapping pair. Returns true if nobody has two partners above the threshold. */
+/** Adds the IoU of every overlapping pair. True if no track or detection has two partners above it. */
 export function addOverlaps(
   m: Matching,
   tracks: Tracks,

@@ -30,7 +30,7 @@ export class OcSort implements Method {
   private isFullRow = new Uint8Array(0);
   private isFullColumn = new Uint8Array(0);
   private readonly fullColumns = new IndexList();
-  /** For each detection, the value that a track's pair must exceed to raise the sum. */
+  /** For each detection, the worth (`worthOfRow`) below which a track's pair with the detection might raise the sum. */
   private needed = new Float64Array(0);
 
   constructor(options: Complete<OcSortOptions>) {
@@ -68,7 +68,7 @@ export class OcSort implements Method {
       this.matchBoxes(low, tracks.box, frame);
     }
 
-    // Match the rest with the tracks' last detections. Those are nearer if a track changed its speed.
+    // Match the rest with the tracks' last detections, which are nearer than predictions if a track changed its speed.
     m.keepFreeDetections();
     m.tracks.length = 0;
     for (let row = 0; row < tracks.length; row++)
@@ -101,8 +101,8 @@ export class OcSort implements Method {
 
   /**
    * Maximises the sum of IoUs and agreements over all pairs. 1 is added to each weight, so that the largest sum has the
-   * most pairs: as published, every track gets a detection if there are enough. Few pairs without overlap are chosen.
-   * They are added only if the prices of a solution show that one may raise the sum.
+   * most pairs: as published, every track gets a detection if there are enough. Pairs without overlap are rarely
+   * chosen, so they are added only if prices show that one may raise the sum.
    */
   private solveWithDirections(frame: TrackerFrame): void {
     const { matching: m } = this;

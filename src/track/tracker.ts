@@ -41,22 +41,22 @@ function methodOf(options: Complete<TrackerOptions>): Method {
     : new ByteTrack(options as Complete<ByteTrackOptions>);
 }
 
-/** Seconds between frames that hardly anybody has. Times in ms at 60 frames a second give 16.7. */
+/** Gap between frames in seconds that hardly any camera has. Times in ms at 60 frames a second give 16.7. */
 const LONG_GAP = 10;
 /** Largest ratio between gaps if at most one frame is dropped. Gaps between irregular events differ more. */
 const EVEN = 2.2;
 /** Seconds between the first frames from which a note asks for the unit of times. */
 const SLOW_GAP = 1;
-/** Count of such gaps before the note. */
+/** Count of gaps of `SLOW_GAP` or `FAST_GAP` before a note. */
 const SLOW_GAPS = 4;
-/** Largest gap in seconds that no camera has, unless `frameRate` states so: 0.2 s / 1,000. */
+/** Gap in seconds up to which times are suspicious, unless `frameRate` states such a rate. 0.2 s / 1,000 lies below. */
 const FAST_GAP = 0.00025;
 
-/** Count of usual gaps by which a pause may exceed `longestPause`: the next frame, a dropped frame. */
+/** Count of usual gaps by which a pause may exceed `longestPause`: one for the next frame, one for a dropped frame. */
 const GAPS_ALLOWED = 2;
 /** Count of frames over which the time between frames is averaged. The average is the usual gap. */
 const MEMORY = 4;
-/** Largest ratio to the usual gap with which a gap enters the average. */
+/** A gap enters the average as at most this multiple of the usual gap. */
 const MOST_GROWTH = 3;
 
 class MethodTracker implements Tracker {
@@ -65,7 +65,7 @@ class MethodTracker implements Tracker {
   private readonly options: Complete<TrackerOptions>;
   private running: Method;
   private frame = new TrackerFrame();
-  /** Times of the first and last frame in seconds; NaN before. */
+  /** Times of the first and last frame in seconds; NaN before the first frame. */
   private firstSeconds = NaN;
   private lastSeconds = NaN;
   /** The last gap if all gaps were longer than `LONG_GAP`. 0 before the second frame, -1 after a shorter gap. */

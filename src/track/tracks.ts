@@ -71,7 +71,7 @@ export class Tracks {
     this.sweep();
   }
 
-  /** Removes marked tracks and closes the gaps. */
+  /** Removes tracks whose stage is REMOVED, and closes the gaps. */
   sweep(): void {
     let kept = 0;
     for (let row = 0; row < this.length; row++) {

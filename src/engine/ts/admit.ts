@@ -40,7 +40,9 @@ export function admit(m: Memory, plan: number, head: number, row: number, best: 
     return;
   }
 
-  // Reject by an upper bound of the softmax score, e^(best - top). Most background cells end here, before any exp.
+  // Reject by an upper bound of the softmax score, e^(largest class logit - largest logit). Most background cells end
+  // here,
+  // before any exp.
   if (i32[head + A.H_SCORE_FN] === A.FN_SOFTMAX) {
     const classList = i32[head + A.H_CLASS_LIST] >> 2;
     largestLogit(m, head, row, i32[head + A.H_SCORE], i32[head + A.H_CLASSES], classList);
@@ -153,7 +155,7 @@ function admitEach(
     load(m, type, p, head + A.H_SCORE_SCALE, SCORE);
     // Compare the integers: some i32 values have no exact f32.
     const order = type === A.TYPE_I32 ? i32[p >> 2] : scratch32[SCORE];
-    // Skip a masked class: it may not even pass the threshold 0.
+    // Skip a masked class (-Infinity), which passes no threshold, not even 0.
     if (order === -Infinity) continue;
     if (objectnessOutOfRange || isOutOfRange(fn, scratch32[SCORE], f32[head + A.H_MAX_PROBABILITY])) {
       i32[plan + A.P_OUT_OF_RANGE]++;
@@ -244,7 +246,10 @@ function emitWithClassId(m: Memory, plan: number, head: number, row: number, cla
   emit(m, plan, head, row, classId);
 }
 
-/** Appends a candidate with the score in SCORE, unless not finite. Full columns drop the worst candidates first. */
+/**
+ * Appends a candidate with the score in SCORE, unless its score or box is not finite. If the columns are full, the
+ * worst candidates make room.
+ */
 export function emit(m: Memory, plan: number, head: number, row: number, classId: number): void {
   const { i32, f32 } = m;
   const score = scratch32[SCORE];

@@ -22,7 +22,7 @@ export function activate(fn: number, register: number): void {
     return;
   }
   if (fn !== A.FN_SQUARE) {
-    // Use one call of exp for all: tanh x = 1 - 2 / (e^2x + 1), sigmoid x = 1 / (1 + e^-x).
+    // Use one call of exp for all exponentials: tanh x = 1 - 2 / (e^2x + 1), sigmoid x = 1 / (1 + e^-x).
     scratch64[0] = fn === A.FN_EXP ? s : fn === A.FN_TANH ? 2 * s : -s;
     exp();
     const power = scratch64[0];

@@ -1,11 +1,13 @@
-/** Sorts candidates by buckets, or by radix sort if they crowd. `assembly/buckets.ts`, its twin, explains both. */
+/**
+ * Sorts candidates by buckets, or by radix sort if scores crowd in one. `assembly/buckets.ts`, the twin, explains both.
+ */
 import * as A from "../../core/abi.ts";
 import type { Memory } from "../../core/memory.ts";
 
 const DIGIT = 8;
 const RANGE = 1 << DIGIT;
 
-/** Keys that come before and after all others. */
+/** The key that comes before all others, and the key that comes after all others. */
 export const FIRST_KEY = -0x80000000;
 export const LAST_KEY = 0x7fffffff;
 

@@ -12,7 +12,7 @@ import { OBJECTNESS, SCORE, scratch32 } from "./registers.ts";
 import { finite, fround, load } from "./value.ts";
 
 /**
- * True if the classes of a head are independent, all are read under one threshold, and only the best becomes a
+ * True if the classes of a head are independent, all are in use under one threshold, and only the best becomes a
  * candidate.
  */
 function wantsBestClass({ i32 }: Memory, plan: number, head: number): boolean {
@@ -27,7 +27,7 @@ function wantsBestClass({ i32 }: Memory, plan: number, head: number): boolean {
   );
 }
 
-/** True if `admitCommon` can take a head. If `known`, the gate finds the best class of each cell. */
+/** True if `admitCommon` can take a head. `known`: the gate finds the best class of each cell. */
 export function isCommon(m: Memory, plan: number, head: number, known: boolean): boolean {
   const { i32 } = m;
   return (

@@ -15,9 +15,9 @@ import { LOG_BYTES, integerKey } from "./value.ts";
  * f32 has loops of its own. Values of other types are tested by the word, and one by one only if a value of the word
  * may pass. A word holds lanes of 8, 16 or 32 bits:
  *
- *     flip      bits to invert, so that lanes order like unsigned integers: the top bit of signed integers; all bits of
- *               an f16 if the threshold is not positive, which orders the negative numbers and leaves the positive ones
- *               on top
+ *     flip      bits to invert, so that lanes order like unsigned integers: the top bit of signed integers and f16; all
+ *               bits of an f16 if the threshold is not positive, which orders the negative numbers and leaves the
+ *               positive ones on top
  *     rest      all bits of a lane but the top bit
  *     lift      added to the rest, it sets the top bit if the rest reaches the rest of the threshold. The rest is below
  *               the top bit and the lift is at most the top bit, so the sum never carries into the next lane

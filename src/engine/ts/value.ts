@@ -48,7 +48,7 @@ export function value(m: Memory, type: number, at: number, scale: number, zero: 
   return dequantise(integerKey(m, type, at), scale, zero);
 }
 
-/** Loads `value` into an f32 register. `scale`: word of the head record with the scale; the zero point follows. */
+/** Loads what `value` returns into an f32 register. `scale`: word of the head's scale, which the zero point follows. */
 export function load(m: Memory, type: number, at: number, scale: number, register: number): void {
   const { f32 } = m;
   if (type === TYPE_F32) scratch32[register] = f32[at >> 2];

@@ -1,4 +1,4 @@
-/** Finds a config's preparation: the option `prepare` before the file before the family's usual one. */
+/** Finds a config's preparation: `prepare` overrides the file, and the file overrides what is usual for the family. */
 import type { Config } from "../../config/types.ts";
 import { ARCHIVE_PICTURES } from "../../config/archive-picture.ts";
 import type { ArchivePicture } from "../../config/archive-input.ts";

@@ -1,4 +1,4 @@
-/** Resamples a crop, possibly turned, as `cv2.warpAffine` in whole numbers, so all engines share this code. */
+/** Resamples a crop, possibly turned, in whole numbers as `cv2.warpAffine` does. All engines share this code. */
 import { type Crop, mapOfCrop } from "../../core/crop.ts";
 import type { ImageFormat, PreparedData } from "../../decode/prepare.ts";
 import { roundToEven } from "../../core/place.ts";
@@ -20,7 +20,7 @@ export const PIXEL_STEPS: { readonly [F in ImageFormat]?: PixelSteps } = {
   gray: { pixel: 1, channels: [0, 0, 0] },
 };
 
-/** Fraction bits of a coordinate, and how many of them become the weight. */
+/** Count of fraction bits of a coordinate, and count of those that become the weight. */
 const FRACTION = 10;
 const WEIGHT = 5;
 const ONE = 1 << WEIGHT;
@@ -28,7 +28,9 @@ const SHIFT = 2 * WEIGHT;
 const ROUND = 1 << (SHIFT - 1);
 /** Half a unit after the dropped bits, added for rounding. */
 const HALF_CUT = 1 << (FRACTION - WEIGHT - 1);
-/** Largest coordinate, which is outside every image. The sum of two must fit 32 bits. */
+/**
+ * Largest coordinate, which is outside every image. The sum of two such coordinates in fixed point must fit 32 bits.
+ */
 const FARTHEST = 2 ** 19;
 
 const fixed = (pixels: number): number =>

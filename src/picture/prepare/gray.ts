@@ -8,7 +8,7 @@ const WEIGHTS = [9798, 19235, 3735] as const;
 const STEPS = 15;
 const HALF = 1 << (STEPS - 1);
 
-/** Returns the weighted sum of a setting's three channels, the setting for gray. */
+/** Returns a setting for gray: the weighted sum of the setting's three channels. */
 const grayOf = ([red, green, blue]: readonly number[]): number =>
   red === green && green === blue
     ? red

@@ -192,7 +192,9 @@ function elementsOf(into: PreparedData, { rule, dims }: Pick<Workspace, "rule" |
   return new array(into.buffer as ArrayBuffer, into.byteOffset, length);
 }
 
-/** Throws if the tensor overlaps the image, since its rows are read after the first tensor rows are written. */
+/**
+ * Throws if the tensor overlaps the image: rows of the image are read after the first rows of the tensor are written.
+ */
 function checkApart(image: ArrayBufferView, into: ArrayBufferView): void {
   const isApart =
     image.buffer !== into.buffer ||
@@ -208,8 +210,8 @@ function checkApart(image: ArrayBufferView, into: ArrayBufferView): void {
 }
 
 /**
- * True if a tensor still holds the padding of a workspace. Records that for the next call, if no other code writes to
- * the tensor. A crop has no workspace and leaves no padding.
+ * True if a tensor still holds the padding of a workspace. If no other code writes to the tensor, records the workspace
+ * for the next call. A crop has no workspace and leaves no padding.
  */
 function takePadding(data: PreparedData, work: Workspace | null): boolean {
   const own = OWN_INPUTS.get(data);

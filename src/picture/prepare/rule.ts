@@ -172,7 +172,7 @@ type Channels = (
   ...[field, value, is, what]: [string, number | readonly number[], (x: unknown) => boolean, string]
 ) => readonly number[];
 
-/** As `threeChannels`, for a tensor of one channel: a list may have one value. */
+/** Does the work of `threeChannels` for a tensor of one channel: a list may have one value. */
 const channelOrThree: Channels = (field, value, is, what) =>
   threeChannels(field, Array.isArray(value) && value.length === 1 ? (value[0] as number) : value, is, what);
 

@@ -38,7 +38,7 @@ export interface Resampling {
   readonly block: readonly [number, number];
 }
 
-/** Source pixels per pixel. Divides a second time, as OpenCV does. */
+/** Returns the source pixels per pixel. Like OpenCV, divides by the factor, which is itself a quotient. */
 const scaleOf = ({ factor }: Axis): number => 1 / factor;
 
 /** Returns how an image is resampled to the size of the axes. */
@@ -56,7 +56,7 @@ export function resamplingOf(x: Axis, y: Axis, resample: Resample): Resampling {
   if (isSame || resample === "nearest") return both(A.KIND_NEAREST, nearestTable);
   if (resample === "pillow") return both(A.KIND_TAPS, pillowTable);
   if (resample === "cubic") return both(A.KIND_AREA, cubicTable);
-  // Use means of 2 x 2 pixels for both: OpenCV's bilinear and area weights are equal here.
+  // Use means of 2 x 2 pixels for bilinear and area: OpenCV's weights are equal here.
   if (isWhole && block[0] === 2 && block[1] === 2) return both(A.KIND_HALF, (axis) => blockTable(axis, 2));
   if (resample === "bilinear") return both(A.KIND_LINEAR, (axis) => linearTable(axis, bilinearAt));
   if (!shrinks) return both(A.KIND_LINEAR, (axis) => linearTable(axis, areaAt));
@@ -123,7 +123,7 @@ function linearTable(axis: Axis, at: LinearAt): AxisTable {
     const own = bits(Math.fround(1 - weight));
     weights[place] = own | (next << 16);
     const first = Math.min(Math.max(source, 0), last);
-    // Before the first row, use the first row twice, each with its weight.
+    // Before the first pixel, apply both weights to the first pixel.
     return [first, Math.min(Math.max(source + 1, 0), last) - first + 1];
   });
 }

@@ -45,7 +45,7 @@ export function halfOf(value: number): number {
   const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
   const size = Math.abs(value);
   if (!(size < 65520)) return sign | (size === size ? 0x7c00 : 0x7e00);
-  // A carry into the exponent gives the correct next number.
+  // Find the distance between neighbouring f16 numbers of this size.
   let exponent = 0;
   let step = 2 ** -24;
   while (size >= step * 2048) {

@@ -37,7 +37,7 @@ export interface Workspace {
 const workspaces = new Map<string, Workspace>();
 const MOST_WORKSPACES = 4;
 
-/** A call with a frozen rule, without its image. A repeated call needs no key to find its workspace. */
+/** A call with a frozen rule, without the bytes of the image. If the call is repeated, no key is made. */
 interface RepeatableCall extends CheckedImage {
   readonly asked: PrepareRule;
   readonly engine: string;
@@ -90,7 +90,7 @@ export function workspaceFor(image: CheckedImage, rule: PrepareRule, engine: Eng
 /** Replaces the image's bytes in a `RepeatableCall`, so that the garbage collector can free them. */
 const NO_BYTES = new Uint8Array(0);
 
-/** Makes a workspace. `memory` becomes part of it, and the reader writes its next frame there. */
+/** Makes a workspace. `memory` becomes part of the workspace, and a reader of videos writes the next frame there. */
 function makeWorkspace(
   image: CheckedImage,
   rule: CheckedRule,
@@ -203,7 +203,7 @@ export function run(work: Workspace, image: CheckedImage, data: PreparedData): v
   }
 }
 
-/** Copies a strip's source rows to memory. */
+/** Brings a strip's source rows into the kernel's memory. */
 function bringIn(work: Workspace, image: CheckedImage, { firstRow, endRow }: Strip): void {
   const { data, width, height, format, stride } = image;
   const { source, pixels, pixelStride, u, v } = work.layout;

@@ -1,4 +1,4 @@
-/** Converts other formats to pixels of four bytes. Twin of `assembly/prepare/unpack.ts`. */
+/** Converts images that are not RGBA or BGRA to pixels of four bytes. Twin of `assembly/prepare/unpack.ts`. */
 import * as A from "../../../core/prepare-abi.ts";
 import type { PixelMemory } from "./memory.ts";
 import { clampByte } from "./pixel.ts";
