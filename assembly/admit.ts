@@ -92,8 +92,7 @@ export function admit(plan: usize, head: usize, row: i32, best: i32): void {
   if (ptr(head, H_CLASS_ID) != 0) return admitClassId(plan, head, row);
 
   // Apply the softmax. The score is at most e^(largest class logit - largest logit). Most background cells end here,
-  // before
-  // any exp.
+  // before any exp.
   let top: f32 = 0;
   let sum: f64 = 1;
   if (int(head, H_SCORE_FN) == FN_SOFTMAX) {

@@ -228,8 +228,7 @@ export function box4(head: usize, rows: usize, cells: usize, flags: i32, out: us
     const bias = f32x4.splat(flt(head, H_XY_BIAS));
     const columns = f32x4.splat(<f32>int(head, H_GRID_W));
     const cell = f32x4.convert_i32x4_s(v128.load(cells));
-    // (cell + 0.5) / columns is at least 0.5 / columns away from a whole number. So the line is right for cells below
-    // 2^22.
+    // (cell + 0.5) / columns is at least 0.5 / columns from a whole number, so the line is right for cells below 2^22.
     const line = f32x4.floor(f32x4.div(f32x4.add(cell, half), columns));
     const column = f32x4.sub(cell, f32x4.mul(line, columns));
     x1 = f32x4.mul(f32x4.add(column, f32x4.add(f32x4.mul(xyScale, activate4(xyFn, x1)), bias)), kx);

@@ -18,8 +18,7 @@ export function bestClass4<T, K>(head: usize, at: usize, classes: i32): i32 {
   const m = spreadMaximum<T>(rowMaximum<T>(at, last));
   if (isReference<T>()) {
     const top = i16x8.extract_lane_s(m, 0);
-    // In the order of vectors -0 is below 0, but both are equal: another class with a zero may stand before the found
-    // one.
+    // Vectors order -0 below 0, although both are equal. So another class with a zero may stand before the found one.
     if (top > INFINITE_HALF || top == 0) return ONE_BY_ONE;
   } else if (int(head, H_SCORE_FN) != FN_SOFTMAX) {
     const threshold = splatThreshold<T, K>(loadThreshold<K>(head, H_SCORE_RAW_THRESHOLD));

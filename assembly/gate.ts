@@ -74,7 +74,7 @@ export function passIntegers(head: usize, type: i32, from: i32, n: i32, list: us
     step = ptr(head, H_SCORE_CELL);
     threshold = int(head, H_SCORE_RAW_THRESHOLD);
     classes = int(head, H_CLASSES);
-    // A head with a column of class ids has one score per row. Its class list filters ids and does not index scores.
+    // If class ids have a column, a row has one score, and the list filters ids: do not index scores with it.
     if (classes > 1) classList = ptr(head, H_CLASS_LIST);
   }
   at += <usize>from * step;

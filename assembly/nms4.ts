@@ -156,16 +156,14 @@ function stripsOf(x: v128, begin: v128, perUnit: v128): v128 {
   return i32x4.shl(i32x4.max_s(i32x4.min_s(strip, i32x4.splat(STRIPS - 1)), i32x4.splat(0)), 2);
 }
 
-/** Returns the width that each box of a block shares with the candidate. A negative width means a gap between them. */
+/** Returns the width that each box of a block shares with the candidate. A negative width is a gap between them. */
 // @ts-ignore: decorator
 @inline
 function sharedWidth(block: usize, left: v128, right: v128): v128 {
   return f32x4.sub(f32x4.pmin(right, v128.load(block, 32)), f32x4.pmax(left, v128.load(block)));
 }
 
-/**
- * Returns the height that each box of a block shares with the candidate. A negative height means a gap between them.
- */
+/** Returns the height that each box of a block shares with the candidate. A negative height is a gap between them. */
 // @ts-ignore: decorator
 @inline
 function sharedHeight(block: usize, top: v128, bottom: v128): v128 {

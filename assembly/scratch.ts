@@ -13,10 +13,7 @@ function columnBytes(plan: usize): usize {
   return ASC_FEATURE_SIMD ? ptr(plan, P_COLUMN) : COLUMN_BYTES;
 }
 
-/**
- * Returns the address of a column with a word for every cell of a block. 0: list of rows; 1: best values; 2: best
- * classes.
- */
+/** Returns the address of a column with a word for each cell. 0: list of rows; 1: best values; 2: best classes. */
 // @ts-ignore: decorator
 @inline
 export function column(plan: usize, i: i32): usize {

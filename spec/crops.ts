@@ -13,9 +13,7 @@ export interface CropSpec {
   readonly angle: number;
 }
 
-/**
- * Returns the crop for top-down pose. Source: mmpose, bbox_xyxy2cs (padding 1.25) and TopdownAffine._fix_aspect_ratio.
- */
+/** Returns a person's crop. Source: mmpose, bbox_xyxy2cs (padding 1.25) and TopdownAffine._fix_aspect_ratio. */
 export function personCrop([left, top, right, bottom]: Corners, [width, height]: Point): CropSpec {
   const across = (right - left) * 1.25;
   const down = (bottom - top) * 1.25;
@@ -58,9 +56,7 @@ const boxOf = ([left, top, right, bottom]: Corners, angle: number): CropSpec => 
   angle,
 });
 
-/**
- * Returns a face's crop, in which the eyes are level. Source: MediaPipe, face_detection_front_detection_to_roi.pbtxt.
- */
+/** Returns a face's crop with level eyes. Source: MediaPipe, face_detection_front_detection_to_roi.pbtxt. */
 export const faceCrop = (box: Corners, eyes: readonly [Point, Point]): CropSpec =>
   squareOf(boxOf(box, turnOf(...eyes, 0)), 1.5, 0);
 

@@ -159,7 +159,10 @@ export function pasteOfTorchvision(
   );
 }
 
-/** Pastes the same mask as `_do_paste_mask` of detectron2/layers/mask_ops.py does. A pixel is set from 0.5 on. */
+/**
+ * Pastes the same mask as `_do_paste_mask` of detectron2/layers/mask_ops.py does. A pixel is set if its value is 0.5 or
+ * more.
+ */
 export function pasteOfDetectron(
   mask: Picture,
   [x1, y1, x2, y2]: Box,

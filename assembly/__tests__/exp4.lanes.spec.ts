@@ -1,8 +1,7 @@
 import { exp, sigmoid } from "../exp";
 import { exp4, sigmoid4 } from "../exp4";
 
-// The kernel without vectors has no test here: scripts/test-kernel.mjs counts this file for the kernel with vectors
-// only.
+// No test runs without vectors: scripts/test-kernel.mjs counts this file only for the kernel with vectors.
 if (ASC_FEATURE_SIMD) {
   describe("exp and its kin in four lanes", () => {
     test("are those of one lane, to the bit", () => {

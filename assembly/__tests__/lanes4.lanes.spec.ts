@@ -30,8 +30,7 @@ function wrong<T, K>(): i32 {
   return count;
 }
 
-// The kernel without vectors has no test here: scripts/test-kernel.mjs counts this file for the kernel with vectors
-// only.
+// No test runs without vectors: scripts/test-kernel.mjs counts this file only for the kernel with vectors.
 if (ASC_FEATURE_SIMD) {
   describe("sixteen cells some way apart", () => {
     test("f32", () => {

@@ -8,9 +8,7 @@ import { valueIn } from "../decode/values.ts";
 const MOST_CELLS = 100;
 /** Smallest count of cells for a conclusion. */
 const FEWEST_CELLS = 40;
-/**
- * Largest mean squared distance of near boxes from their cells, as a fraction of the input. Random boxes have 1 / 6.
- */
+/** Largest mean squared distance of near boxes from their cells, in 0..1 of the input. Random boxes have 1 / 6. */
 const NEAR = 0.01;
 /** Factor by which another format must reduce the distance of boxes from their cells. */
 const TIMES = 4;
@@ -44,10 +42,7 @@ export function noteOfCellBoxes(image: MemoryImage): string | null {
     const row = boxChannels.map((at) => valueIn(image, 0, move(box, at), i));
     if (row.every(Number.isFinite)) rows.push([...row, i]);
   }
-  /**
-   * Returns the mean squared distance of boxes from their cells; Infinity above `limit`. Loops by index: iterators cost
-   * 1 ms.
-   */
+  /** Returns the mean squared distance from the cells; Infinity above `limit`. Loops by index: iterators cost 1 ms. */
   const distanceAs = (as: BoxKind, isYFirst: boolean, isExchanged: boolean, limit: number): number => {
     const [w, h] = isExchanged ? [grid.h, grid.w] : [grid.w, grid.h];
     const [width, height] = isPixels ? (isExchanged ? [inputSize[1], inputSize[0]] : inputSize) : [1, 1];

@@ -134,10 +134,7 @@ const PLAN_CHECKS: readonly CheckRow<PlanInMemory>[] = [
   ["packet-labels", "packet", ({ classIds, labels, classes }) => checkLabels(classIds, labels, classes, 1)],
 ];
 
-/**
- * Checks the unit of boxes that the clamp dropped. Scans without the clamp, then again with the clamp, to restore the
- * memory.
- */
+/** Checks the unit of boxes that the clamp dropped. Scans without the clamp, then with it to restore the memory. */
 function checkEmptied(work: PlanInMemory, block: number): string | null {
   const { engine, memory } = work;
   if (memory.i32[(block >> 2) + A.P_EMPTY] === 0) return null;

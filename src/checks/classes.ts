@@ -50,9 +50,7 @@ export function checkBackground({ memory: { i32, f32 }, plan }: MemoryImage, at:
 /** Smallest count of classes for a conclusion. With fewer, the first score may equal the best other score by chance. */
 const FEWEST_CLASSES = 3;
 
-/**
- * Returns a note if the first score of each cell is the best of its other scores: then it is a confidence, not a class.
- */
+/** Returns a note if each cell's first score equals the best of the others: it is a confidence, not a class. */
 export function noteOfConfidence(work: MemoryImage): string | null {
   const { heads } = work.plan;
   if (heads.length === 0) return null;

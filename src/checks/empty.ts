@@ -5,7 +5,10 @@ import type { Ready } from "../decode/loop.ts";
 
 /** The best score is checked after this many empty frames in a row. Each later check waits for twice as many. */
 const LONG_EMPTY = 30;
-/** Multiple of the threshold below which a best score is suspicious: 0.001 at 0.25, as a dark, empty scene gives. */
+/**
+ * Multiple of the threshold below which a best score is suspicious. A dark, empty scene gives 0.001, at a threshold of
+ * 0.25.
+ */
 const FAR_BELOW = 0.004;
 
 /** Counts empty frames in a row, and decides when the best score of an empty frame must be checked. */

@@ -12,15 +12,9 @@ const FEWEST_ROWS = 100;
 const FEWEST_QUERIES = 25;
 /** Fraction of the input's sides within which no trained network has the centres of all rows. */
 const QUARTER = 0.52;
-/**
- * If all centres lie in this fraction of the sides, boxes are 0..1 or not decoded yet. Other checks find these
- * mistakes.
- */
+/** If all centres lie in this fraction of the sides, boxes are 0..1 or not decoded. Other checks find that. */
 const CORNER = 0.1;
-/**
- * Smallest fraction of rows that must be wrong for a note. In recorded networks, 4 % of the rows reach far over an
- * edge.
- */
+/** Smallest fraction of wrong rows for a note. In recorded networks, 4 % of the rows reach far over an edge. */
 const MANY = 0.12;
 /** A centre beyond this fraction of the sides lies outside of the input. */
 const OUTSIDE = 1.02;

@@ -93,7 +93,7 @@ const SIGMOIDS = [0.5, 0.7311] as const;
 /** Sigmoid of 0.1. */
 const LOW = 0.525;
 
-/** Returns a note if all scores of a list look like sigmoids of probabilities near 0: the sigmoid was applied twice. */
+/** Returns a note if all scores of a list look like sigmoids of probabilities, most near 0: a sigmoid too many. */
 export function noteOfTwoSigmoids(work: PlanInMemory): string | null {
   const { plan } = work;
   if (!READINGS[plan.reading].finished) return null;

@@ -40,8 +40,8 @@ function countLostRows(work: PlanInMemory, { cells, count, marker, score }: Head
 }
 
 /**
- * Samples one cell per head, another one in each empty frame. Returns a note if its score is NaN, which looks empty
- * too.
+ * Returns a note if the sampled cell of a head is NaN: after an overflow, frames look empty. Each frame samples
+ * another.
  */
 export function noteOfNaN(work: PlanInMemory, image: number, frame: number): string | null {
   // Use a plain loop: a callback would make garbage in every frame.
@@ -70,9 +70,7 @@ export function noteOfActivated(work: PlanInMemory): string | null {
 /** Decoded boxes in pixels exceed this value. Logits of trained networks never come near it. */
 const FAR = 100;
 
-/**
- * Throws if box channels look like decoded boxes and probabilities: some of the first four above 100, others in 0..1.
- */
+/** Throws if box channels look like decoded boxes and classes: some of the first four above 100, others in 0..1. */
 export function checkDistributions(work: PlanInMemory): null {
   for (const h of work.plan.heads) {
     const { bins, box, score, classes, cells } = h;

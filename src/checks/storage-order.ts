@@ -188,10 +188,7 @@ function otherOrder(image: PlanInMemory, cells: CellGrid): string | null {
     : null;
 }
 
-/**
- * True if values differ less at the second distance of `pair`, by the factor `times`. `more`: another pair to average
- * with.
- */
+/** True if values differ less at the second distance of `pair`, by the factor `times`. `more` is averaged in. */
 function isNearer(
   image: PlanInMemory,
   { tensor, channels, width, height }: CellGrid,

@@ -42,9 +42,7 @@ const noteOfStep = (about: string, step: number, of: string): string =>
 
 /** Smallest count of bytes for a conclusion. Fewer bytes may look like floats by chance. */
 const FEWEST_BYTES = 4096;
-/**
- * Largest channel count, if divisible by four, that prevents a conclusion: every fourth byte may be its own channel.
- */
+/** Largest channel count that prevents a conclusion: if it is a multiple of 4, each 4th byte may be a channel. */
 const MOST_CHANNELS = 512;
 /** Largest count of different upper bytes in floats. These bytes hold the sign and most of the exponent. */
 const MOST_EXPONENTS = 16;

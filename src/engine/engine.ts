@@ -19,14 +19,14 @@ export interface KernelExports {
    * count of values if all are inside. `column` is the record's byte address.
    */
   within(column: number, from: number): number;
-  /** Compares the values of a column record with their neighbours in two orders. Returns how many differ. */
+  /**
+   * Compares each value of a column record with its neighbours in two storage orders. Returns the count of values that
+   * differ from at least one neighbour.
+   */
   compare(column: number): number;
 }
 
-/**
- * Compares each value of a column record with its neighbours in two storage orders. Returns the count of values that
- * differ from at least one neighbour.
- */
+/** An engine and its memory. */
 export interface Engine extends KernelExports {
   readonly name: EngineName;
   readonly memory: Memory;

@@ -15,9 +15,7 @@ export function makeMasksEngine(wanted: EngineName | "auto", bytes: number): Mas
   return name === "ts" ? tsMasksEngine(plainMemory(bytes)) : wasmMasksEngine(name, bytes);
 }
 
-/**
- * Makes an engine for masks over a decoder's memory. The engine has the decoder's name, or `ts` if that one cannot run.
- */
+/** Makes an engine for masks over a decoder's memory: the decoder's engine, or `ts` if that one cannot run. */
 export function masksEngineIn({ name, memory, wasm }: Engine): MasksEngine {
   if (name !== "ts" && wasm)
     try {

@@ -66,10 +66,7 @@ export class Assignment {
   private reachedBy = new Int32Array(0);
   private readonly reached = new DistanceHeap();
   private readonly settled = new IndexList();
-  /**
-   * The cheapest end of a path so far: its cost, and the pair with a free partner. If it is -1, `endOwn` loses its
-   * partner.
-   */
+  /** The cheapest end of a path: its cost, and the pair with a free partner, or -1: then `endOwn` loses its partner. */
   private endCost = 0;
   private endPair = -1;
   private endOwn = -1;
@@ -252,10 +249,7 @@ export class Assignment {
     this.chosen[this.own[pair]] = pair;
   }
 
-  /**
-   * Finds the shortest path to a free partner, or to a member that loses its own partner. Exchanges the pairs of the
-   * path.
-   */
+  /** Finds the shortest path to a free partner, or to a member that loses its own. Exchanges the path's pairs. */
   private place(own: number): void {
     const { reached, settled, price, listedWeights, ownOf, chosen } = this;
     settled.length = 0;

@@ -92,9 +92,7 @@ function writeCorners(
   to[box + 3] = y + height / 2;
 }
 
-/**
- * The filter of SORT and OC-SORT. Coordinates: centre, area, and width / height without a velocity. Noise is in pixels.
- */
+/** The filter of SORT and OC-SORT: centre, area, and width / height without velocity. Noise is in pixels. */
 export class AreaFilter {
   private readonly variances = Float64Array.of(10, 10, 10, 10, 1e4, 1e4, 1e4, 0);
   private readonly step = Float64Array.of(1, 1, 1, 1, 0.01, 0.01, 1e-4, 0, 1);
@@ -128,7 +126,7 @@ export class AreaFilter {
   }
 }
 
-/** The filter of ByteTrack. Coordinates: centre, width / height, and height. Noise grows with the height. */
+/** The filter of ByteTrack: centre, width / height, and height. Noise grows with the height. */
 export class HeightFilter {
   private readonly variances = Float64Array.of(0, 0, 1e-4, 0, 0, 0, 1e-10, 0);
   private readonly step = Float64Array.of(0, 0, 1e-4, 0, 0, 0, 1e-10, 0, 1);

@@ -41,8 +41,7 @@ export function admit(m: Memory, plan: number, head: number, row: number, best: 
   }
 
   // Reject by an upper bound of the softmax score, e^(largest class logit - largest logit). Most background cells end
-  // here,
-  // before any exp.
+  // here, before any exp.
   if (i32[head + A.H_SCORE_FN] === A.FN_SOFTMAX) {
     const classList = i32[head + A.H_CLASS_LIST] >> 2;
     largestLogit(m, head, row, i32[head + A.H_SCORE], i32[head + A.H_CLASSES], classList);

@@ -1,6 +1,4 @@
-/**
- * Sorts candidates by buckets, or by radix sort if scores crowd in one. `assembly/buckets.ts`, the twin, explains both.
- */
+/** Sorts candidates by buckets, or by radix sort if one is crowded. `assembly/buckets.ts`, the twin, explains both. */
 import * as A from "../../core/abi.ts";
 import type { Memory } from "../../core/memory.ts";
 

@@ -49,8 +49,7 @@ export function largest(m: Memory, at: number, step: number, n: number): number 
   let a = (at + n * step) & INDEX;
   while (i > 0) {
     // Choose the range of bits to skip. For a positive best it holds NaN (from 0x7f800001 on), all negative floats,
-    // then
-    // the floats from 0 to below the best. For another best it holds the lower floats, whose bits are larger.
+    // then the floats from 0 to below the best. For another best it holds the lower floats, whose bits are larger.
     const lowest = bits > 0 ? 0x7f800001 : (bits | -0x80000000) + 1;
     const span = ((bits > 0 ? bits : 0) - lowest) >>> 0;
     for (; i >= 4; i -= 4) {

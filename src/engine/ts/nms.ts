@@ -148,10 +148,7 @@ function positive(x: number): number {
   return x > 0 ? x : 0;
 }
 
-/**
- * Packs the bits of two floats, x into the low 16 bits and y into the high ones, as 15-bit numbers that order like the
- * floats.
- */
+/** Packs the bits of two floats, x into the low 16 bits and y above, as 15-bit numbers that order like the floats. */
 function pack(x: number, y: number): number {
   const a = x ^ ((x >> 31) & 0x7fffffff);
   const b = y ^ ((y >> 31) & 0x7fffffff);

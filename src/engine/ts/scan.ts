@@ -114,10 +114,7 @@ function admitList(
   }
 }
 
-/**
- * Returns the count of valid rows: those before the end marker (SSD DetectionOutput), or as many as an output states
- * (TFLite).
- */
+/** Returns the count of valid rows: up to the end marker (SSD DetectionOutput), or as an output states (TFLite). */
 function validCells(m: Memory, head: number): number {
   const { i32 } = m;
   let cells = i32[head + A.H_CELLS];

@@ -28,9 +28,7 @@ const SHIFT = 2 * WEIGHT;
 const ROUND = 1 << (SHIFT - 1);
 /** Half a unit after the dropped bits, added for rounding. */
 const HALF_CUT = 1 << (FRACTION - WEIGHT - 1);
-/**
- * Largest coordinate, which is outside every image. The sum of two such coordinates in fixed point must fit 32 bits.
- */
+/** Largest coordinate, which is outside every image. The sum of two, in fixed point, must fit 32 bits. */
 const FARTHEST = 2 ** 19;
 
 const fixed = (pixels: number): number =>

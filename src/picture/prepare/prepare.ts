@@ -192,9 +192,7 @@ function elementsOf(into: PreparedData, { rule, dims }: Pick<Workspace, "rule" |
   return new array(into.buffer as ArrayBuffer, into.byteOffset, length);
 }
 
-/**
- * Throws if the tensor overlaps the image: rows of the image are read after the first rows of the tensor are written.
- */
+/** Throws if the tensor overlaps the image: image rows are read after the first tensor rows are written. */
 function checkApart(image: ArrayBufferView, into: ArrayBufferView): void {
   const isApart =
     image.buffer !== into.buffer ||

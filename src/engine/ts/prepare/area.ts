@@ -5,10 +5,7 @@ import { roundPixel } from "./pixel.ts";
 
 const fround = Math.fround;
 
-/**
- * Resamples the rows of a job. Scratch: a source row with resampled columns, then a sum of such rows; four f32 per
- * pixel.
- */
+/** Resamples the rows of a job. Scratch: a row with resampled columns, a sum of such rows; four f32 per pixel. */
 export function areaRows(m: PixelMemory, job: number): void {
   const { i32, f32 } = m;
   const at = job >> 2;
