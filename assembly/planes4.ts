@@ -21,7 +21,8 @@ export function groupCount(classes: i32): i32 {
 }
 
 /**
- * Returns the bytes of a row of maxima. The limits are the length of the columns and the space for all rows together.
+ * Returns the count of bytes in a row of maxima. The limits are the length of the columns and the space for all rows
+ * together.
  */
 // @ts-ignore: decorator
 @inline

@@ -24,8 +24,8 @@ const touches = (a: Cube, b: Cube): boolean =>
   a.x + a.width >= b.x && a.y + a.height >= b.y && a.x <= b.x + b.width && a.y <= b.y + b.height;
 
 /**
- * Returns the cube after it took up a part. The upper left corner moves first. Width and height stay the same when it
- * moves.
+ * Returns the cube after it took up a part. First the upper left corner moves, which keeps width and height. Then width
+ * and height grow to the end of the part.
  */
 function grown(cube: Cube, part: Cube): Cube {
   const x = Math.min(cube.x, part.x);

@@ -14,7 +14,7 @@ export interface Row {
 
 type Columns = readonly number[];
 
-/** Reads a row in each order of columns. */
+/** Functions that read a row, by the order of the row's columns. */
 export const ROWS = {
   /** WongKinYiu/yolov7, models/experimental.py, ONNX_ORT: `export.py --end2end --max-wh`. */
   "image-box-class-score": (c: Columns): Row => ({

@@ -45,7 +45,7 @@ import { valuesOf } from "./emit4";
 import { hiddenZero } from "./pixel4";
 import { chromaOf } from "./unpack4";
 
-/** Makes the rows of the tensor. Returns false, and makes none, for other formats, kinds and widths. */
+/** Makes the rows of the tensor. Returns false, and makes none, for formats, kinds and widths that it cannot handle. */
 export function halvePlanes4(job: usize): bool {
   const format = int(job, J_FORMAT);
   const isTogether = format == FORMAT_NV12;

@@ -53,7 +53,7 @@ function measureBoxes({ memory: { i32, f32 } }: MemoryImage, at: number): Measur
 
 /**
  * Checks the first candidates for wrong facts in the config:
- * - offsets from priors, read as corners: many have x_max < x_min;
+ * - offsets from priors, read as corners: many boxes have x_max < x_min;
  * - 0..1, read as pixels: all boxes lie within two pixels of the corner;
  * - pixels, read as 0..1: boxes are many images wide;
  * - rows that are not decoded yet: all boxes lie in the corner;

@@ -73,7 +73,7 @@ interface More {
   readonly readsTensors?: boolean;
   /** Ids of checks that describe the same mistake better. A note of one of them ends this check. */
   readonly unless?: readonly string[];
-  /** True if the plan has the data that this check reads. Default: every plan has. */
+  /** True if the plan has the data that this check reads. Default: every plan has this data. */
   readonly applies?: (work: Checked) => boolean;
 }
 

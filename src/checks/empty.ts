@@ -33,7 +33,9 @@ export class EmptyFrames {
     return this.#count + 1 === this.#nextLook;
   }
 
-  /** Counts a frame. Returns true if its best score must be checked: the first, and after many empty ones in a row. */
+  /**
+   * Counts a frame. Returns true if its best score must be checked: if it is the first, or follows many empty frames.
+   */
   add(candidates: number): boolean {
     if (candidates > 0) {
       this.#count = 0;
@@ -99,7 +101,7 @@ function hasScoresInEmptyScenes({ engine: { memory }, blocks }: Ready): boolean 
   const { i32 } = memory;
   const records = recordsOf(memory, blocks[0]).filter((r) => i32[r + A.H_CELLS] > 0);
   const isNone = (r: number, ...words: number[]): boolean => words.every((w) => i32[r + w] === 0);
-  // A task that reads whole maps uses a head with a single cell.
+  // Leave out a head with a single cell: tasks that read whole maps use one.
   const cells = records.reduce((sum, r) => sum + i32[r + A.H_CELLS], 0);
   return (
     cells > 1 &&

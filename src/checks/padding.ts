@@ -21,7 +21,7 @@ export class PaddingCheck {
   #hasSeenPicture = false;
   /** Count of frames with candidates in the picture. */
   #frames = 0;
-  /** Count of likely candidates in those frames. */
+  /** Count of likely candidates in the frames that `#frames` counts. */
   #likely = 0;
   /** Count of likely candidates with their centre in the padding. */
   #stray = 0;
@@ -167,7 +167,7 @@ function isOutside(
   return centre < -pixel || centre > 1 + pixel;
 }
 
-/** Returns a note on a frame of one pixel, which no picture has. Else returns null. "stretch" needs no size. */
+/** Returns a note on a frame of one pixel, which no picture has. Else returns null. Resize "stretch" needs no size. */
 export function noteOfOnePixel({ width, height, resize }: Frame): string | null {
   return width === 1 && height === 1 && resize !== "stretch"
     ? `the frame is 1x1, so that its picture counts as a square for "${resize}": pass the picture's width and height ` +

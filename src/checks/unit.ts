@@ -6,7 +6,7 @@ import type { Ready } from "../decode/loop.ts";
 
 /** Kinds of heads with coordinates as channels. Other heads have offsets, which have no unit. */
 const KINDS = [A.KIND_CENTRE, A.KIND_CORNERS, A.KIND_TOPLEFT];
-/** Largest coordinate, in pixels, of a box that lies in the upper left corner. Not all boxes in pixels do. */
+/** Size of the upper left corner in pixels. Not all boxes of a picture lie there, if their unit is a pixel. */
 const CORNER = 2;
 /** Largest size of a box in 0..1, as a multiple of the picture's width. */
 const WIDEST = 16;

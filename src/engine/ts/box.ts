@@ -1,6 +1,6 @@
 /**
  * Makes boxes: converts the four box channels of a row to corners, normalised to the network input. Twin of
- * `assembly/box.ts`. Every step is rounded to f32, so that both give the same bits.
+ * `assembly/box.ts`. Every step is rounded to f32, so that both engines give the same bits.
  */
 import * as A from "../../core/abi.ts";
 import type { Memory } from "../../core/memory.ts";

@@ -11,7 +11,7 @@ import { elementType } from "../../core/tensor.ts";
 import { familyOf } from "../../heads/query.ts";
 
 /**
- * Returns how the network of a config wants its picture.
+ * Returns how a picture must be prepared for the network of a config.
  * @throws ConfigError if the file states a preparation that is impossible, and the option `prepare` does not replace it
  */
 export function ruleOf(config: Config): PartialRule {
