@@ -58,8 +58,8 @@ function withinRun(column: usize, at: usize, i: i32, n: i32): i32 {
 
 /**
  * Compares each value with two others, C_READ and C_OTHER bytes further on. Writes a normalised difference for each of
- * the two: the mean squared difference divided by twice the variance, 0 for equal neighbours, 1 for unrelated ones,
- * Infinity if all values are the same. Values that are not finite do not count.
+ * the two: the mean squared difference divided by twice the variance. It is 0 for equal neighbours, 1 for unrelated
+ * ones, Infinity if all values are the same. Values that are not finite do not count.
  * @returns how many values differ from at least one of the two
  */
 export function compare(column: usize): i32 {

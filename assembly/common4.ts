@@ -126,7 +126,7 @@ function loadOneClass(plan: usize, head: usize, list: usize, count: i32): usize 
   }
   for (let k: usize = 0; k < n; k += 16) {
     const r0 = load<i32>(list + k);
-    // Rows ascend: if the fourth is the first plus 3, the four are neighbours.
+    // Rows ascend: if the fourth row is the first plus 3, the four rows are neighbours.
     if (cell == 4 && k + 16 <= n && load<i32>(list + k, 12) - r0 == 3) {
       v128.store(values + k, v128.load(at + ((<usize>r0) << 2)));
       continue;

@@ -56,7 +56,7 @@ export function sortMore(plan: usize): i32 {
   } else {
     const low = sorted > 0 ? keyOf(scores, load<u32>(order - 4)) + 1 : 0;
     // The first wave takes an eighth of many candidates, since reading all scores takes as long as sorting an eighth.
-    // It stops at 4 * FIRST_WAVE, since suppression seldom asks for more.
+    // It takes at most 4 * FIRST_WAVE, since suppression seldom asks for more.
     const wanted = max(max(FIRST_WAVE, min(n >> 3, 4 * FIRST_WAVE)), 4 * sorted);
     if (n > ONE_WAVE && wanted < n - (n >> 2)) {
       const high = quantile(plan, wanted);

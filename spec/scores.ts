@@ -197,7 +197,7 @@ function classesOf(head: Head, read: ColumnReader, cell: number, classIds: reado
   if (rule === "objectness") return [make(classBase, objectness as number, 1)];
   const scores = activatedScores(head, read, cell);
   const rawOf = (channel: number): number => read.real(head.score, cell, channel);
-  // The class id in a column is the nearest whole number: a quantised column differs by at most half a step. Published
+  // Round the class id to the nearest whole number: a quantised column differs by at most half a step. Published
   // decoders truncate, which gives the same for whole numbers.
   if (head.classId)
     return [make(Math.floor(read.real(head.classId, cell) + 0.5) + classBase, rawOf(0), scores[0])];

@@ -75,7 +75,7 @@ function room(bytes: usize): usize {
   return at;
 }
 
-/** Counts the written bytes behind `at`. */
+/** Counts the overwritten bytes from `at` on. */
 function spilt(at: usize, bytes: usize = GUARD): i32 {
   let wrong = 0;
   for (let i: usize = 0; i < bytes; i++) if (load<u8>(at + i) != MARK) wrong++;
@@ -273,8 +273,8 @@ describe("cut", () => {
 });
 
 /**
- * Writes a table for the pixels of a picture: neighbouring and distant cells, with weights for both. Returns the bytes
- * of a column.
+ * Writes a table with a near cell, a far cell and their two weights for each pixel of a picture. Returns the bytes of a
+ * column.
  */
 function fillTable(at: usize, pixels: i32, cells: i32, isNearest: bool): usize {
   const side = ((<usize>pixels) << 2) + 16;

@@ -90,7 +90,7 @@ function otherSize(image: PlanInMemory, cells: CellGrid): [number, number] | nul
   return null;
 }
 
-/** Smallest fraction of the variance that exchanged columns explain. */
+/** Smallest fraction of the variance that exchanged columns must explain for a note. */
 const EXPLAINED = 0.15;
 /** Smallest ratio of the variance that exchanged columns explain to the variance that the stated columns explain. */
 const TIMES = 4;

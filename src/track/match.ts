@@ -73,7 +73,7 @@ export class Matching {
     return this.assignment.rowOf[place] >= 0;
   }
 
-  /** Undoes a match. */
+  /** Undoes the match of the track at a position in the list. */
   release(place: number): void {
     const { columnOf, rowOf } = this.assignment;
     rowOf[columnOf[place]] = -1;

@@ -43,13 +43,15 @@ function methodOf(options: Complete<TrackerOptions>): Method {
 
 /** Gap between frames in seconds that hardly any camera has. Times in ms at 60 frames a second give 16.7. */
 const LONG_GAP = 10;
-/** Largest ratio between gaps if at most one frame is dropped. Gaps between irregular events differ more. */
+/**
+ * Largest ratio between two gaps of a camera that drops at most one frame. Gaps between irregular events differ more.
+ */
 const EVEN = 2.2;
 /** Seconds between the first frames from which a note asks for the unit of times. */
 const SLOW_GAP = 1;
 /** Count of gaps of `SLOW_GAP` or `FAST_GAP` before a note. */
 const SLOW_GAPS = 4;
-/** Gap in seconds up to which times are suspicious, unless `frameRate` states such a rate. 0.2 s / 1,000 lies below. */
+/** Largest suspicious gap in seconds, unless `frameRate` states such a rate. Times divided by 1,000 lie below. */
 const FAST_GAP = 0.00025;
 
 /** Count of usual gaps by which a pause may exceed `longestPause`: one for the next frame, one for a dropped frame. */

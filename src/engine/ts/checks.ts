@@ -43,8 +43,8 @@ function withinRun(m: Memory, column: number, at: number, i: number, n: number):
 
 /**
  * Compares each value with two others: one C_READ bytes and one C_OTHER bytes further on. Writes a normalised
- * difference for each of the two: the mean squared difference divided by twice the variance, 0 for equal neighbours, 1
- * for unrelated ones, Infinity if all values are the same. Ignores values that are not finite.
+ * difference for each of the two: the mean squared difference divided by twice the variance. It is 0 for equal
+ * neighbours, 1 for unrelated ones, Infinity if all values are the same. Ignores values that are not finite.
  * @returns the count of values that differ from at least one of the two
  */
 export function compare(m: Memory, record: number): number {
