@@ -270,8 +270,8 @@ function admitBest(
 
 /**
  * Returns a bound: a raw class score below it does not pass in a cell with this objectness. For probabilities the bound
- * is threshold / objectness. For logits it is the logarithm of that, since sigmoid(x) < e^x. Both bounds are lowered a
- * little, because of rounding.
+ * is threshold / objectness. For logits it is the logarithm of this quotient, since sigmoid(x) < e^x. Both bounds are
+ * lowered a little, because of rounding.
  */
 function leastScore(head: usize, rule: i32, fn: i32, objectness: f32): f32 {
   const least = flt(head, H_SCORE_RAW_THRESHOLD);

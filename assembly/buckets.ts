@@ -17,7 +17,7 @@ const RANGE = 1 << DIGIT;
 @inline
 export function keyOf(scores: usize, candidate: u32): u32 {
   const bits = reinterpret<i32>(load<f32>(scores + ((<usize>candidate) << 2)) + 0);
-  // Positive numbers: invert all bits but the sign. Negative numbers: leave the bits, which sorts them behind.
+  // Invert all bits but the sign of positive numbers. Leave the bits of negative numbers, which sorts them behind.
   return <u32>(bits ^ (~(bits >> 31) & 0x7fffffff));
 }
 

@@ -55,8 +55,8 @@ export function bestClass<T, K>(head: usize, at: usize, step: usize, classes: i3
 }
 
 /**
- * Returns the index of the largest among `n` floats that are `step` bytes apart; -1 if it is below `least`. Goes
- * backwards: thus the first of equal floats is found last.
+ * Returns the index of the largest among `n` floats that are `step` bytes apart; -1 if the largest is below `least`.
+ * Goes backwards, so that the first of equal floats is found last.
  */
 export function largest(at: usize, step: usize, n: i32, least: f32): i32 {
   let found = -1;

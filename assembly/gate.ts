@@ -74,7 +74,7 @@ export function passIntegers(head: usize, type: i32, from: i32, n: i32, list: us
     step = ptr(head, H_SCORE_CELL);
     threshold = int(head, H_SCORE_RAW_THRESHOLD);
     classes = int(head, H_CLASSES);
-    // If class ids have a column, a row has one score, and the list filters ids: do not index scores with it.
+    // With a column of class ids, a row has one score, and the list filters ids instead of choosing scores.
     if (classes > 1) classList = ptr(head, H_CLASS_LIST);
   }
   at += <usize>from * step;
@@ -116,8 +116,8 @@ function passColumn<T, K>(at: usize, step: usize, threshold: K, from: i32, n: i3
 }
 
 /**
- * Writes a row, and advances if its value passes. Returns the place for the next row. There is no branch: if many rows
- * pass, it would be mispredicted.
+ * Writes a row, and advances if its value passes. Returns the place for the next row. There is no branch, which would
+ * be mispredicted if many rows pass.
  */
 // @ts-ignore: decorator
 @inline

@@ -100,8 +100,8 @@ export function planeMaxima<T, K>(
   for (let first = 0; first < classes; first += group) {
     const end = min(first + group, classes);
     let c = first;
-    // Eight planes at a time. The first eight begin the row. Where three to seven are left, repeat the last plane
-    // instead of the missing ones: the maximum stays the same.
+    // Fold eight planes at a time. The first eight begin the row. If three to seven are left, repeat the last plane in
+    // place of the missing ones, which does not change the maximum.
     for (; c + 2 < end; c += 8) {
       let p0 = planeAt(at, list, c, end, step);
       let p1 = planeAt(at, list, c + 1, end, step);

@@ -107,7 +107,8 @@ function quantile(plan: usize, wanted: i32): u32 {
     store<i32>(at, load<i32>(at) + 1);
   }
 
-  // Take parts until their share of the sample is that of `wanted` in all candidates, with one candidate at least.
+  // Take parts until they hold at least one candidate, and the same share of the sample as `wanted` is of all
+  // candidates.
   const rank = max(1, wanted / step);
   let seen = 0;
   let part: u32 = 0;

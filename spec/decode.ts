@@ -163,7 +163,7 @@ function validCells(head: Head, read: ColumnReader): number {
   return end < 0 ? cells : end;
 }
 
-/** Returns the box of a class that passed, and the fate of both. */
+/** Returns the box of a class that passed its threshold, and the fate of the class and its box. */
 function placed(plan: Plan, box: Box, { score, classId }: ClassScore): Pick<Found, "box" | "fate"> {
   if (![score, ...box].every(fitsF32) || !isClassId(classId)) return { box, fate: "notFinite" };
   if (plan.rules.clamp !== "before") return { box, fate: "candidate" };

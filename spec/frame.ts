@@ -18,8 +18,8 @@ export const upright = (frame: Frame): Frame => {
 };
 
 /**
- * Converts a box of the upright image to a box of the image before its turn. A quarter turn clockwise moves the point
- * (x, y) to (1 - y, x).
+ * Converts a box of the upright image to a box of the image before it was turned. A quarter turn clockwise moves the
+ * point (x, y) to (1 - y, x).
  */
 export function turnBack(box: Box, rotation: 0 | 1 | 2 | 3 = 0): Box {
   const [x1, y1, x2, y2] = box;
@@ -63,7 +63,7 @@ export function roundToEven(x: number): number {
 
 /** Converts a box normalised to the input to a box normalised to the image. */
 export function undoResize(box: Box, frame: Frame | undefined, input: readonly [number, number] | null): Box {
-  // A stretched image fills the input, so both have the same normalised coordinates.
+  // A stretched image fills the input, so a box has the same normalised coordinates in the image and in the input.
   if (frame === undefined || frame.resize === "stretch" || input === null) return box;
   const [left, top, width, height] = placeInInput(frame, input);
   const x = (v: number): number => (v * input[0] - left) / width;

@@ -29,7 +29,7 @@ const FEWEST_CELLS = 40;
 /** Largest fraction of all queries or priors that a class of objects may win. */
 const MOST_WON = 0.9;
 
-/** Returns a note if one class wins almost every query or prior above 0.5. Only the background does so. */
+/** Returns a note if one class wins almost every query or prior above 0.5. Only the background wins so often. */
 export function checkBackground({ memory: { i32, f32 }, plan }: MemoryImage, at: number): string | null {
   const p = at >> 2;
   const n = i32[p + A.P_CANDIDATES];
@@ -37,7 +37,7 @@ export function checkBackground({ memory: { i32, f32 }, plan }: MemoryImage, at:
   const mayHaveBackground = plan.reading === "queries" || READINGS[plan.reading].priors;
   if (!mayHaveBackground || cells < FEWEST_CELLS) return null;
   const [ids, scores] = [i32[p + A.P_CLASS_IDS] >> 2, f32.subarray(i32[p + A.P_SCORES] >> 2)];
-  // Take the median of the class ids. It is the class id that more than half of the candidates have, if there is one.
+  // Take the median of the class ids. If more than half of the candidates share a class id, the median is this id.
   const id = i32.slice(ids, ids + n).sort()[n >> 1];
   let wins = 0;
   for (let i = 0; i < n; i++) if (i32[ids + i] === id && scores[i] > 0.5) wins++;

@@ -19,7 +19,7 @@ export function bytesOfImage(image: object): Uint8Array | null {
   return image instanceof ArrayBuffer ? new Uint8Array(image) : null;
 }
 
-/** Returns the format of a photo's file by its first bytes, null if they match none. */
+/** Returns the format of a photo's file by its first bytes, null if no format matches. */
 export const photoFormat = (bytes: Uint8Array): string | null =>
   SIGNATURES.find(([, ...starts]) => starts.some((start) => beginsWith(bytes, start)))?.[0] ?? null;
 

@@ -1,5 +1,5 @@
 /**
- * ByteTrack (Zhang et al., 2022). Detections with a high score are matched first. Those with a low score only keep
+ * ByteTrack (Zhang et al., 2022). Detections with a high score are matched first. Detections with a low score only keep
  * tracks alive. A track that starts after the first frame is confirmed by its second detection.
  */
 import { FILTER, HeightFilter } from "./filter.ts";

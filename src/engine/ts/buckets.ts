@@ -11,8 +11,8 @@ export const LAST_KEY = 0x7fffffff;
 
 /**
  * Returns bits whose ascending order is the descending order of the floats. -0 equals +0. The kernel's keys are
- * unsigned. These are signed, since V8 keeps unsigned numbers above 2^31 as doubles. Differences between keys are the
- * same.
+ * unsigned. The keys here are signed, since V8 keeps unsigned numbers above 2^31 as doubles. Differences between keys
+ * are the same.
  */
 export function keyOf(bits: number): number {
   return bits === -0x80000000 ? -1 : bits ^ (~(bits >> 31) | -0x80000000);

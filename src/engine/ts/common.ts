@@ -199,7 +199,7 @@ export function isColumn({ i32 }: Memory, plan: number, head: number): boolean {
 
 /**
  * Does the work of the gate and of `admit` for `n` cells from `from` on. Repeats the steps of `place` here: a call of
- * it made a column 1.23 times as slow.
+ * `place` made a column 1.23 times as slow.
  */
 export function admitColumn(m: Memory, plan: number, head: number, from: number, n: number): void {
   const { i32, f32 } = m;

@@ -122,7 +122,7 @@ const multiplesOf = (pixels: number, count: number): Int32Array =>
 
 const clamp = (x: number, last: number): number => (x < 0 ? 0 : x > last ? last : x);
 
-/** The table of the last rule: all crops of a frame use the same one. */
+/** The table of the last rule: all crops of a frame use the same rule. */
 let last: { readonly rule: string; readonly values: Float64Array } | null = null;
 
 /** Returns the element for each byte value, 256 for each channel of the tensor. */

@@ -63,7 +63,7 @@ const isRepeated = (
 const isFrozen = (rule: PrepareRule): boolean =>
   [rule, rule.size, rule.mean, rule.std, rule.pad].every(Object.isFrozen);
 
-/** Returns the workspace for a rule and a kind of image. Makes one unless a recent call had the same. */
+/** Returns the workspace for a rule and a kind of image. Makes a workspace unless a recent call had the same two. */
 export function workspaceFor(image: CheckedImage, rule: PrepareRule, engine: EngineName | "auto"): Workspace {
   const memory = FRAME_MEMORIES.get(image.data);
   const before = memory ? (memory.kept as RepeatableCall | null) : last;
