@@ -30,6 +30,8 @@ export interface KernelExports {
 export interface Engine extends KernelExports {
   readonly name: EngineName;
   readonly memory: Memory;
-  /** The `WebAssembly.Memory` behind `memory`, for kernels of tasks. `object` for the reason in `provideKernel`. */
+  /**
+   * The `WebAssembly.Memory` behind `memory`, for kernels of tasks. Typed `object` for the reason in `provideKernel`.
+   */
   readonly wasm?: object;
 }
