@@ -23,7 +23,10 @@ export interface Alert {
   readonly beganAt: string;
   /** ISO 8601; null while the alert is open. */
   readonly endedAt: string | null;
-  /** Time at which the message about the alert was queued. Null while the alert waits for others or is silenced. */
+  /**
+   * Time at which the message about the alert was queued. Null while the alert waits for other alerts to share its
+   * message, or is silenced.
+   */
   readonly toldAt: string | null;
 }
 
@@ -127,7 +130,10 @@ export interface AlertOperations {
   resendAlerts(alertChannelId: string): Promise<number>;
   /** Returns the silences that have not ended. */
   alertSilences(): Promise<AlertSilence[]>;
-  /** Holds messages back for some minutes; 0 ends the silence. Returns the end time, or null if there is no silence. */
+  /**
+   * Holds messages about the target back for `minutes`; 0 ends the silence. Returns the end time, or null if there is
+   * no silence.
+   */
   silenceAlerts(target: AlertSilenceTarget, minutes: number): Promise<string | null>;
 }
 

@@ -13,7 +13,7 @@ export interface App {
   readonly updatedAt: string;
   /** Newest version; null if there is none yet. */
   readonly newestVersion: { readonly number: number; readonly hash: string } | null;
-  /** Devices and groups that are given a version. */
+  /** Targets (devices, groups and tags) that get a version. */
   readonly assignments: readonly AppAssignment[];
 }
 
@@ -70,9 +70,12 @@ export interface AppAssignment {
   /** Percentage of the target's devices that get `rolloutVersion`. */
   readonly rolloutShare: number | null;
   readonly rolloutState: "RUNNING" | "STOPPED" | null;
-  /** Number of devices unable to use the version at which the roll-out stops. */
+  /** The roll-out stops once this many devices cannot use the version. */
   readonly rolloutFailureLimit: number | null;
-  /** Shares that open automatically, one after the other. Null if only a person widens the roll-out. */
+  /**
+   * Percentages of devices that get the version, one step after the other. The hub opens each step automatically. Null
+   * if only a person widens the roll-out.
+   */
   readonly rolloutSteps: readonly number[] | null;
   readonly rolloutSuccessPercent: number | null;
   readonly rolloutErrorPercent: number | null;
@@ -101,18 +104,18 @@ export interface RolloutProgress {
 
 /**
  * Limits of a shadow. In a shadow, some devices also decode frames with the new version before the first step, and
- * compare.
+ * compare its results with those of the old version.
  */
 export interface ShadowLimits {
-  /** Percentage of the target's devices that compare, at least one device. */
+  /** Percentage of the target's devices that compare both versions, rounded to at least one device. */
   readonly sharePercent: number;
-  /** Number N: each of these devices compares every Nth frame. */
+  /** Each comparing device compares every Nth frame, and this is N. */
   readonly every: number;
   /** Percentage of boxes on which both versions must agree. */
   readonly minAgreementPercent: number;
   /** Number of frames with boxes that all devices together must compare. */
   readonly minFrames: number;
-  /** Largest percentage by which a frame may take longer. */
+  /** Largest percentage by which the new version may take longer per frame than the old one. */
   readonly maxSlowdownPercent: number;
   /** True: devices send snaps of their largest disagreements. */
   readonly snaps: boolean;
@@ -140,13 +143,13 @@ export interface ShadowResult {
   readonly failed: number;
   /** Number of devices with invalid reports, which do not count. */
   readonly refused: number;
-  /** Frames with boxes that count. */
+  /** Number of compared frames in which a version found a box. */
   readonly frames: number;
   /** Agreement from 0 to 1. */
   readonly agreement: number | null;
   /** Share of boxes whose class changed, 0 to 1. */
   readonly changed: number | null;
-  /** Duration of a frame relative to the old version: 1.2 is a fifth slower. */
+  /** Time per frame with the new version, divided by the time with the old one: 1.2 is a fifth slower. */
   readonly slowdown: number | null;
   readonly confidence: ShadowPair;
   readonly decodeMs: ShadowPair;
@@ -180,7 +183,7 @@ export interface ModelFile {
   readonly isComplete: boolean;
   /** Applications with versions that name the file. */
   readonly appIdentifiers: readonly string[];
-  /** Number of devices that should run such a version. */
+  /** Number of devices that should run a version that names the file. */
   readonly deviceCount: number;
 }
 
@@ -237,11 +240,11 @@ export interface Rollout {
    */
   readonly share?: number;
   /**
-   * Number of devices unable to use the version at which the roll-out stops. Default: the present limit, else 1, or 5
+   * The roll-out stops once this many devices cannot use the version. Default: the present limit. Without one: 1, or 5
    * with `steps`.
    */
   readonly failureLimit?: number;
-  /** Ascending shares, instead of `share`. The hub opens the next step automatically. */
+  /** Ascending percentages, instead of `share`. The hub opens one step after the other automatically. */
   readonly steps?: readonly number[];
   /** Percentage of a step's devices that must use the version before the next step opens. Default 90. */
   readonly successPercent?: number;
@@ -249,7 +252,7 @@ export interface Rollout {
   readonly errorPercent?: number;
   /** Smallest number of minutes that a step stays open. Default 60. */
   readonly waitMinutes?: number;
-  /** Comparison beside `steps`: before the first step, some devices also decode frames with the new version. */
+  /** Comparison to run before the first of `steps`: some devices also decode frames with the new version. */
   readonly shadow?: Partial<ShadowLimits>;
   readonly ifRevision?: number;
 }

@@ -1,4 +1,4 @@
-/** Devices with their tags and pauses, groups and adopt keys. Each documented operation has a method. */
+/** Devices with their tags, pauses and logs, groups of devices, and adopt keys. */
 import type { Arguments, Toolbox } from "./toolbox.ts";
 
 export interface Device {
@@ -17,7 +17,7 @@ export interface DeviceDetail extends Device {
   readonly lastContactAt: string | null;
   readonly lastStatusChangeAt: string | null;
   readonly conflictAt: string | null;
-  /** Time at which the credential was revoked; null if the device has one, or never enrolled. */
+  /** Time at which the credential was revoked. Null if the device has a credential, or never enrolled. */
   readonly revokedAt: string | null;
   /** Time at which a person paused the device; null while it processes frames. */
   readonly pausedAt: string | null;
@@ -92,7 +92,7 @@ export interface NewAdoptKey {
 export interface DeviceOperations {
   /** Returns all devices of the team that match the filter, ordered by id. */
   devices(filter?: DevicesFilter): Promise<Device[]>;
-  /** Returns the same devices with their status. */
+  /** Returns the devices that match the filter, each with its status, ordered by id. */
   deviceDetails(filter?: DevicesFilter): Promise<DeviceDetail[]>;
   /** Returns a device, or null if the team has no device with this id. */
   device(deviceId: string): Promise<DeviceDetail | null>;
@@ -102,11 +102,11 @@ export interface DeviceOperations {
   revokeDeviceCredential(deviceId: string): Promise<Device>;
   /**
    * Lets devices come back after a restore. For some hours, a device that proves its identity by its own key gets a new
-   * credential. Default 24 hours; 0 ends this. Returns the end time, or null.
+   * credential. Default 24 hours; 0 closes this period. Returns the end of the period, or null if it is closed.
    */
   letDevicesReturn(hours?: number): Promise<string | null>;
   returningDevicesUntil(): Promise<string | null>;
-  /** Counts the devices that lost their credential by a restore and have not come back. */
+  /** Counts the devices that lost their credential in a restore and have not come back. */
   awayDeviceCount(): Promise<number>;
   /**
    * Pauses a device: from its next heartbeat on, it processes no frames until it is resumed. It still sends heartbeats.

@@ -23,8 +23,8 @@ export interface HubClientOptions {
   /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
   /**
-   * Converts a typed document to text if it does not contain its text (gql.tada), as `print` of the package graphql
-   * does.
+   * Returns the text of a typed document that does not contain its text, as those of gql.tada. `print` of the package
+   * graphql fits.
    */
   readonly print?: (document: never) => string;
   /** Waits between two tries. Tests replace this function. */
@@ -66,7 +66,7 @@ export class HubRequestError extends HubError {
   override readonly name = "HubRequestError";
 }
 
-/** 429 even after all tries. */
+/** The hub answered 429 (too many requests) to every try. */
 export class HubRateLimitError extends HubError {
   override readonly name = "HubRateLimitError";
   readonly retryAfterSeconds: number | undefined;
@@ -117,7 +117,7 @@ export interface HubClient extends Operations {
   ): Promise<Data>;
 }
 
-/** Codes of errors in the query. All other codes are refusals of the request. */
+/** Codes of errors in the query. Every other code means that the hub refused the request before the query ran. */
 const QUERY_CODES = [
   ...["syntax_error", "invalid_query", "invalid_input"],
   ...["query_too_large", "answer_too_large", "missing_scope"],
@@ -178,7 +178,7 @@ function createPost(options: HubClientOptions): (body: string, isRepeatable?: bo
   // Keep the key in a closure, not in a field, so that printing the client cannot print the key.
   const key = checkKey(options.apiKey);
 
-  /** Removes the key from an error, whose text may quote the request. */
+  /** Returns the message of an error without the key, since the message may quote the request. */
   const clean = (error: unknown): string =>
     (error instanceof Error ? error.message : String(error)).replaceAll(key, "[key]");
 
@@ -211,7 +211,7 @@ function createPost(options: HubClientOptions): (body: string, isRepeatable?: bo
       const failed = outcome instanceof HubUnavailableError;
       if (!failed && outcome.response.status !== 429 && outcome.response.status !== 503) return outcome;
       const asked = failed ? undefined : retryAfter(outcome.response);
-      // Give up if the hub asks for a longer pause than the client waits. The caller decides then.
+      // Give up if the hub asks for a longer pause than MAX_PAUSE_MS. The caller then decides when to try again.
       const isFinal = !isRepeatable && (failed || outcome.response.status === 503);
       if (isFinal || tries >= retries || (asked !== undefined && asked * 1000 > MAX_PAUSE_MS)) {
         if (failed) throw outcome;

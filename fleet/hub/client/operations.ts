@@ -52,7 +52,7 @@ export function createOperations(query: Ask, change: Ask): Operations {
     for (let after: string | null = null; ;) {
       const { team } = (await query(text, { first: rows, after, ...values })) as { team: Record<string, unknown> };
       const parent = of === undefined ? team : (team[of.field] as Record<string, unknown> | null);
-      // Without the parent in this team, the list is empty.
+      // Return no rows if the team has no such parent, for instance no group with the given id.
       if (parent === null) return;
       const { nodes, pageInfo } = parent[field] as PageOf<T>;
       yield* nodes;

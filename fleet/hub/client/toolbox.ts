@@ -9,7 +9,7 @@ export interface Listing {
   readonly selection: string;
   /** Number of rows per request. The hub refuses an answer of more than 100,000 values. */
   readonly rows: number;
-  /** Further arguments with their GraphQL types and values. */
+  /** Arguments of the list besides `first` and `after`: `args` holds their GraphQL types, `values` their values. */
   readonly args?: Arguments;
   readonly values?: Readonly<Record<string, unknown>>;
 }
@@ -17,7 +17,7 @@ export interface Listing {
 /** Arguments of a field by name, with their GraphQL types. */
 export type Arguments = Readonly<Record<string, string>>;
 
-/** Reads and changes the team. */
+/** Functions that read and change the team. */
 export interface Toolbox {
   /** Reads one field of `team`. */
   readonly read: <T>(field: string, args: Arguments, selection: string) => (values: object) => Promise<T>;

@@ -19,7 +19,7 @@ const AT = "127.0.0.1";
 /** The application in the reports of all devices. */
 const REPORTED = { identifier: "gate", version: "gate:0123456789abcdef", state: "applied" } as const;
 
-/** Settings of the hub as `openDatabase` takes them. */
+/** Opens the database that the hub's environment variables name. */
 export const open = (env: Readonly<Record<string, string>>): Promise<Database> =>
   openDatabase(
     { databaseUrl: env["DATABASE_URL"], databaseFile: env["HUB_DATABASE_FILE"] ?? "", databasePool: 1 },
@@ -63,7 +63,9 @@ export async function enrolAll(db: Database): Promise<Fleet> {
   return { teamId, groupId, appId, credentials };
 }
 
-/** Gives all devices a new version directly in the database. The hub notices the change by the counter there. */
+/**
+ * Gives all devices a new version directly in the database. The hub notices the change by a counter in the database.
+ */
 export async function giveVersion(db: Database, { teamId, groupId, appId }: Fleet): Promise<void> {
   const now = Date.now();
   const content = { config: null, options: { topK: now % 1000 }, model: null, snaps: [] };
@@ -79,7 +81,7 @@ export interface Beats {
   readonly reasons: Map<string, number>;
 }
 
-/** Sends heartbeats, spread evenly, until `over`. */
+/** Sends heartbeats of all devices, spread evenly, until `over()` is true. */
 export async function sendBeats(port: number, credentials: readonly string[], over: () => boolean): Promise<Beats> {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 200 });
   const processes = credentials.map(() => randomBytes(8).toString("hex"));
@@ -134,7 +136,7 @@ export async function sendBeats(port: number, credentials: readonly string[], ov
 export class Waiting {
   readonly #agent = new http.Agent({ keepAlive: true, maxSockets: Infinity });
   readonly #port: number;
-  /** ETag that each device has. */
+  /** ETag of the config that each device has. */
   readonly #etags: (string | undefined)[];
   #isOver = false;
   wrong = 0;

@@ -1,4 +1,4 @@
-/** What the load reports of devices and of alerts share: databases, the team of the backend, and figures of the hub. */
+/** Common parts of load-devices.ts and load-alerts.ts: databases, the team of the backend, and metrics of the hub. */
 import { mkdtempSync, rmSync } from "node:fs";
 import os, { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,16 +1,16 @@
 /**
- * Load report of alerts: `npm run load:alerts`, on SQLite and PostgreSQL. A backend asks for the list of a team of 25
- * devices, 80 times a second, while 10,000 devices of another team
+ * Load report of alerts: `npm run load:alerts`, on SQLite and PostgreSQL. A backend asks for the device list of a team of
+ * 25 devices, 80 times a second, while 10,000 devices of another team
  *
  * - go offline, their last heartbeats spread evenly over the time between two heartbeats, as at a real site;
  * - go offline, their last heartbeats in the same millisecond;
  * - come back.
  *
- * The script writes the last heartbeats before a silence to the database. All devices come back by real heartbeats. A
- * web server of this script gets the messages. The report fails if a device is in no message, or in two.
+ * The devices go offline because the script writes old heartbeat times to the database. They come back by real
+ * heartbeats. A web server of this script gets the messages. The report fails if a device is in no message, or in two.
  *
- * It takes about 6 minutes for each database. `-- --sqlite` and `-- --postgres` report on one. With `--turns`, quiet
- * times and silences of all devices take turns, for the p99 of one beside the other.
+ * The report takes about 6 minutes for each database. `-- --sqlite` and `-- --postgres` report on one database. With
+ * `--turns`, the report compares the p99 of quiet times with that of the times after all devices go offline, in turns.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -34,15 +34,18 @@ const BEAT_SECONDS = 20;
 /** Seconds within which a message must arrive after the rule's time has passed. */
 const WANTED_SECONDS = 30;
 const QUIET_SECONDS = 40;
-/** Turns of `--turns`, and seconds of the quiet time before each, and after the last. */
+/** Number of turns with `--turns`, and seconds of the quiet time before each turn and after the last one. */
 const [TURNS, TURN_SECONDS] = [3, 25];
-/** Seconds before the rule's time in which the backend starts. */
+/** Seconds between the start of the backend and the time at which the first device is due for an alert. */
 const LEAD_SECONDS = 4;
-/** Seconds of the phase with returning devices: 30 s of first heartbeats, a minute of hold, and 20 s for messages. */
+/**
+ * Seconds of the phase with returning devices: 30 s for their first heartbeats, 60 s until alerts end, 20 s for
+ * messages.
+ */
 const RETURN_SECONDS = 110;
 /** Milliseconds to wait for late messages after a phase. */
 const PATIENCE_MS = 60_000;
-/** Milliseconds that the hub runs before the first silence. It opens no alerts in the first minute of its watch. */
+/** Milliseconds that the hub runs before devices go offline. A hub opens no alerts in its first minute. */
 const WATCH_MS = RULE_MS + 10_000;
 
 interface Arrived extends AlertMessage {
@@ -72,7 +75,7 @@ class Receiver {
     return [...this.#got.values()].filter((message) => message.type === type && message.data.rule?.id === rule.id);
   }
 
-  /** Waits until the messages count all devices, or patience ends. */
+  /** Waits until the messages cover all devices, at most PATIENCE_MS. */
   async wait(rule: AlertRule, type: AlertMessage["type"]): Promise<void> {
     const until = Date.now() + PATIENCE_MS;
     const count = (): number => this.of(rule, type).reduce((sum, { data }) => sum + data.count, 0);
@@ -91,7 +94,7 @@ interface Phase extends Steady {
 }
 
 interface Told {
-  /** Devices of each message. */
+  /** Number of devices in each message. */
   readonly counts: readonly number[];
   /** Largest number of seconds between the time at which a device was due and the arrival of its message. */
   readonly slowest: number;
@@ -128,13 +131,13 @@ class Site {
     return { ...asked, cpu: (((await cpu()) - before) * 1000) / (performance.now() - since) };
   }
 
-  /** Measures a quiet time and a silence of all devices after it. */
+  /** Measures a quiet time, then the time after all devices go offline. */
   async turn(turn: number): Promise<void> {
     const quiet = await this.quiet(TURN_SECONDS);
     const rule = await this.makeRule();
     await this.fallSilent(`offline at once, turn ${turn}`, rule, quiet, 0);
     await this.dropRule(rule);
-    // Without this, the next rule would find the devices of this silence.
+    // Set all devices online again. Otherwise, the next rule would open alerts for them at once.
     await this.setContact(Date.now(), 0);
   }
 
@@ -162,7 +165,10 @@ class Site {
     await deleteRule(this.#db, { now: Date.now(), actor: "load", teamId: this.#fleet.teamId }, id);
   }
 
-  /** Writes the last heartbeats: the first at a time, the others spread evenly over some seconds after it. */
+  /**
+   * Writes heartbeat times to the database: `first` for the first device, the others spread evenly over
+   * `spreadSeconds`.
+   */
   async setContact(first: number, spreadSeconds: number): Promise<void> {
     const number =
       "SELECT CAST(substr(d.name, 8) AS BIGINT) FROM devices d WHERE d.team_id = device_states.team_id AND d.id = device_states.device_id";
@@ -175,7 +181,7 @@ class Site {
     );
   }
 
-  /** Measures a silence of all devices. */
+  /** Lets all devices go offline, and measures. */
   async fallSilent(name: string, rule: AlertRule, quiet: Phase, spreadSeconds: number): Promise<void> {
     await this.setContact(Date.now() - RULE_MS + LEAD_SECONDS * 1000, spreadSeconds);
     const phase = await this.ask(LEAD_SECONDS + spreadSeconds + WANTED_SECONDS);
@@ -184,7 +190,7 @@ class Site {
     this.#add(name, phase, quiet, told);
   }
 
-  /** Measures the return of all devices. */
+  /** Lets all devices come back, and measures. */
   async comeBack(name: string, rule: AlertRule, quiet: Phase): Promise<void> {
     let isOver = false;
     const beating = sendBeats(this.#hub.port, this.#fleet.credentials, () => isOver);
@@ -199,8 +205,8 @@ class Site {
   }
 
   /**
-   * Compares the messages with the alerts in the database, since a message names only its first 50 devices. The time of
-   * a message is also the time that marks its alerts.
+   * Compares the messages with the alerts in the database, since a message names only its first 50 devices. The column
+   * `note` of an alert holds the timestamp of its message.
    */
   async #check(rule: AlertRule, type: AlertMessage["type"], note: string, due: string): Promise<Told> {
     const alerts = await this.#db.all<{ subject: string; at: number; due: number }>(
@@ -242,7 +248,7 @@ await onDatabases(async (database, env) => {
   const change = { now: Date.now(), actor: "load", teamId: fleet.teamId };
   await createChannel(db, { webhookAddresses: "any", smtpUrl: undefined }, change, { name: "Night", webhook });
   const settings = { HUB_WEBHOOK_ADDRESSES: "any", HUB_HEARTBEAT_SECONDS: String(BEAT_SECONDS) };
-  // Devices and backend come from one address here. The hub takes 256 connections of an address, and refused the rest.
+  // Raise the limit of connections per address, by default 256: the devices and the backend share one address here.
   const hub = await HubProcess.start({ ...env, ...settings, HUB_ADDRESS_CONNECTIONS: "20000" });
   const started = Date.now();
   const site = new Site(database, hub, key, db, fleet, receiver);
@@ -263,7 +269,7 @@ async function wholeNight(site: Site, started: number): Promise<void> {
   await site.fallSilent(`offline within ${BEAT_SECONDS} s`, first, before, BEAT_SECONDS);
   await site.dropRule(first);
   const between = await site.quiet();
-  // Without this, the second rule would find the devices of the first silence.
+  // Set all devices online again. Otherwise, the second rule would open alerts for them at once.
   await site.setContact(Date.now(), 0);
   const second = await site.makeRule();
   await site.fallSilent("offline at once", second, between, 0);

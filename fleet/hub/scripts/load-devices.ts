@@ -1,13 +1,14 @@
 /**
- * Load report of devices: `npm run load:devices`, on SQLite and PostgreSQL. A backend asks for the list of a team of 25
- * devices, 80 times a second, while 10,000 devices of another team
+ * Load report of devices: `npm run load:devices`, on SQLite and PostgreSQL. A backend asks for the device list of a team
+ * of 25 devices, 80 times a second, while 10,000 devices of another team
  *
  * - send one heartbeat each in 30 s. Quiet and loaded phases alternate, since the machine may have other work;
  * - wait for a config, each on its own connection, with heartbeats and without;
  * - all get a new version.
  *
  * `-- --seconds N` sets the total length of the phases with heartbeats, 120 by default. The report takes about twice as
- * long for each database. `-- --sqlite` and `-- --postgres` report on one. It needs `ulimit -n` above 10,000.
+ * long for each database. `-- --sqlite` and `-- --postgres` report on one database. 10,000 connections need a higher
+ * `ulimit -n`.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { HubProcess } from "../test/support/process.ts";

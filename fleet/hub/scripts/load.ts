@@ -1,10 +1,10 @@
 /**
  * Load report: `npm run load`. The hub runs in a process of its own and the load generator (autocannon) in this one.
- * Both share the machine, so requests per second depend on both. The CPU time of the hub comes from its own metrics.
+ * The processes share the machine, so both affect the requests per second. The hub's metrics give its CPU time.
  *
- * With PostgreSQL installed, it reports on both databases. `-- --short` takes a tenth of the time: it shows failures,
- * but its times are not reliable. `--sqlite` or `--postgres` reports on one database, `--speed` or `--floods` on one
- * half.
+ * With PostgreSQL installed, the report covers both databases. `-- --short` takes a tenth of the time: it shows failures,
+ * but its times are not reliable. `--sqlite` or `--postgres` reports on one database. `--speed` or `--floods` runs only
+ * this half of the report.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
@@ -22,7 +22,7 @@ const short = process.argv.includes("--short");
 const wanted = (part: string, others: readonly string[]): boolean =>
   process.argv.includes(part) || !others.some((other) => process.argv.includes(other));
 const seconds = short ? 1 : 10;
-/** Size of a flood: 32 connections, the requests per second, and the seconds including two pauses. */
+/** Requests per second of a flood, seconds of the measurement, and the pause before and after it. */
 const floodRate = short ? 500 : 1000;
 const floodSeconds = short ? 1 : 15;
 const PAUSE_MS = short ? 500 : 2000;
@@ -108,7 +108,8 @@ async function prepare(env: Environment): Promise<Target> {
     input: Array.from({ length: 25 }, (_, i) => `Device number ${i}`).join("\n"),
   });
   for (const { code, stderr } of [first, second, invited, devices]) if (code !== 0) throw new Error(stderr);
-  // Make the keys with a hub of ordinary settings, since pages accept forms only from the address in the settings.
+  // Make the keys with a hub of ordinary settings. Its base URL is its own address, which its pages require to accept
+  // forms.
   const maker = await HubProcess.start(env);
   const key = await makeKey(
     await useLinkAt(maker.url, (first.json as { link: string }).link),

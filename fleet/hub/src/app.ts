@@ -60,8 +60,8 @@ const ROLLOUTS_MS = 5000;
 /** Milliseconds between searches for files without a row. */
 const CLEAN_MS = 3600_000;
 /**
- * Limits of simultaneous uploads by devices and of model files, in total and per sender. A slow upload blocks nobody
- * else.
+ * Limits of simultaneous uploads (files of devices, and model files), in total and per sender. A slow upload blocks no
+ * other sender.
  */
 const BODIES = { size: 1024, ofSender: 8, slowAfter: 5000 } as const;
 const JSON_TYPE = /^application\/([\w.-]+\+)?json\b/i;

@@ -22,7 +22,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
 };
 
-/** `web`: the folder of the built frontend. */
+/** Makes the backend. `web` is the folder of the built frontend. */
 export function createBackend(hub: HubClient, web: string): Server {
   return createServer((request, response) => {
     const answer = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-/** POST /device/enrol: a device gets an id and a credential for an adopt key. */
+/** POST /device/enrol: a device sends an adopt key, and gets an id and a credential. */
 import {
   readEnrolRequest,
   readReturnRequest,
@@ -33,9 +33,7 @@ export async function postReturn({ db, now, metrics }: Services, exchange: Excha
   exchange.sendJson(200, { credential } satisfies RotateAnswer);
 }
 
-/**
- * Number of requests that a refused adopt key counts as, against the limit of its address. This slows down guessing.
- */
+/** A refused adopt key counts as this many more requests of the sender's address, which slows down guessing. */
 const FAILED_ADOPT_KEY_COST = 20;
 
 export async function postEnrol(services: Services, exchange: Exchange): Promise<void> {

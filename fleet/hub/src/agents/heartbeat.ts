@@ -7,9 +7,9 @@ import { taskMark } from "../nouns/shadow-task.ts";
 import { readJson } from "./json-body.ts";
 import type { Agents, DeviceVisit } from "./visit.ts";
 
-/** Milliseconds for which a log request stays valid, since a device may be off overnight. */
+/** Milliseconds for which a log request stays valid: a day, since a device may be off overnight. */
 const LOG_REQUEST_MS = 86_400_000;
-/** Milliseconds for which a snap request stays valid. A later picture would show another scene. */
+/** Milliseconds for which a snap request stays valid. A picture taken later would show another scene. */
 const REQUEST_MS = 600_000;
 
 export async function postHeartbeat(

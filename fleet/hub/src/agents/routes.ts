@@ -35,7 +35,7 @@ const ROUTES: Readonly<Record<string, Methods>> = {
   "/device/snaps/:snap/files/:sha256": { PUT: putSnapFile },
 };
 
-/** Number of requests that a refused credential counts as, against the limit of its address. */
+/** A request with a refused credential counts as this many more requests of the sender's address. */
 export const FAILED_CREDENTIAL_COST = 3;
 /** Request limit of one device. A device sends a heartbeat every 30 s, and sometimes the files of a snap. */
 export const DEVICE_LIMIT = { rate: 2, burst: 120 };
@@ -46,7 +46,7 @@ export function registerAgents(router: Router, agents: Agents): void {
   router.any("/device/return", (exchange) => postReturn(agents, exchange), { forPrograms: true });
   router.any("/.well-known/boxwright-hub.json", createHubDocument(agents), { forPrograms: true });
   for (const [path, methods] of Object.entries(ROUTES))
-    // Limit each device, not only its address, since a thousand devices may share one.
+    // Limit each device, not only its address, since a thousand devices may share one address.
     router.any(path, authenticated(agents, devices, methods), { forPrograms: true, unlimited: true });
 }
 

@@ -65,7 +65,7 @@ export async function putSnapFile(agents: Agents, { exchange, device, params }: 
   exchange.sendNothing();
 }
 
-/** Returns why the bytes are not a picture of the stated type, or undefined if they are. */
+/** Returns what is wrong with the picture, or undefined if the bytes are a picture of the stated type. */
 function wrongPicture(head: Buffer, stated: string): string | undefined {
   const info = pictureInfo(head);
   if (typeof info === "string") return info;

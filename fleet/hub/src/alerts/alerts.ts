@@ -94,7 +94,7 @@ export class Alerts {
     if (this.#since !== undefined) await releaseLease(this.#needs.db, LEASE, this.#owner).catch(() => undefined);
   }
 
-  /** Runs one piece of work after the other. Logs an error, and tries the work again the next time. */
+  /** Runs `work` after all earlier work. Logs an error; the next timer tries the work again. */
   #run(work: () => Promise<void>): Promise<void> {
     const { log } = this.#needs;
     this.#work = this.#work.then(work).then(

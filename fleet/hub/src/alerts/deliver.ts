@@ -27,7 +27,7 @@ export class Deliveries {
     this.#limits = limits;
   }
 
-  /** Starts deliveries for channels that have messages, and ends those of channels that have none. */
+  /** Starts a delivery for each channel with queued messages, and ends the deliveries of channels without messages. */
   async look(): Promise<void> {
     const { db } = this.#needs;
     const rows = await db.all<{ id: string }>(

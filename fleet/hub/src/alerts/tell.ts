@@ -12,11 +12,11 @@ import { NOT_SILENT } from "../nouns/alert-silence.ts";
 import { titleOf, type AlertMessage } from "./words.ts";
 
 /**
- * Milliseconds that an alert waits for others to share its message. When a site loses its network, all of its devices
- * go offline within half a minute.
+ * Milliseconds that an alert waits for other alerts to share its message. When a site loses its network, all of its
+ * devices go offline within half a minute.
  */
 export const GATHER_MS = 15_000;
-/** Milliseconds that an alert waits after its rule has sent `QUICK` messages within `RECENT_MS`. */
+/** Milliseconds that an alert waits if its rule has sent `QUICK` messages within the last `RECENT_MS`. */
 const LONG_GATHER_MS = 300_000;
 const QUICK = 4;
 const RECENT_MS = 600_000;
@@ -24,12 +24,12 @@ const RECENT_MS = 600_000;
 const NAMED = 50;
 /** Largest number of groups, and of tags, that a message names. */
 const SETS = 20;
-/** Largest number of rows that one statement changes. watch.ts gives the reasons. */
+/** Largest number of rows that one statement changes. The comment in watch.ts explains these limits. */
 const ROWS_A_TURN = { sqlite: 500, postgres: 20_000 };
 
 /**
- * Messages about new alerts: the condition that selects the rows, the column with the start time, and the column that
- * marks a row as sent.
+ * Messages about new alerts: the condition that selects the alerts, the column with the start time, and the column for
+ * the time of the message.
  */
 const BEGIN = {
   type: "alert.began",

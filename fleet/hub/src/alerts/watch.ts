@@ -82,7 +82,7 @@ async function openAlerts(db: Database, rule: AlertRule, { sql, params }: Condit
   await inTurns(db, (tx) => tx.all(text, [...first, ...params, id]));
 }
 
-/** Records since when each fault is away, and ends the alerts whose faults were away long enough. */
+/** Records since when each fault is away, and ends the alerts whose faults have been away long enough. */
 async function endAlerts(db: Database, { id }: AlertRule, { sql, params }: Condition, now: number): Promise<void> {
   const isThere = `EXISTS (SELECT 1 ${sql} AND d.id = alerts.subject)`;
   const some = (where: string): string =>

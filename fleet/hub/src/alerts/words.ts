@@ -1,6 +1,6 @@
 /**
- * Words the messages about alerts. Names in a message come from people and devices, and get into mail headers and
- * terminals.
+ * Writes the text of messages about alerts. Names in a message come from people and devices, and get into mail headers
+ * and terminals.
  */
 import { KINDS, type AlertKind } from "../nouns/alert-kind.ts";
 
@@ -22,7 +22,7 @@ export interface AlertMessage {
     readonly count: number;
     /** Groups of the devices. The group with the most of these devices comes first. */
     readonly groups: readonly { readonly id: string; readonly name: string; readonly count: number }[];
-    /** Tags of the devices, in the same order. */
+    /** Tags of the devices. The tag with the most of these devices comes first. */
     readonly tags: readonly { readonly name: string; readonly count: number }[];
     /** The first 50 devices, groups, tags or keys with the fault. */
     readonly subjects: readonly { readonly id: string; readonly name: string; readonly beganAt: string }[];

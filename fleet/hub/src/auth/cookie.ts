@@ -1,5 +1,6 @@
 /**
- * Cookies of a browser: the session cookie, from which the form marks are derived, and the cookie of a known browser.
+ * Cookies of a browser: the session cookie, from which the CSRF tokens of forms are derived, and the cookie of a known
+ * browser.
  */
 import { parse, serialize } from "hono/utils/cookie";
 import { UserError } from "../core/errors.ts";
@@ -26,7 +27,7 @@ export function sessionCookie({ token }: Session, seconds: number): string {
 }
 
 /**
- * Cookie of a browser in which somebody has signed in. Wrong guesses by other people then do not lock this user out.
+ * Cookie of a browser in which a user has signed in. Wrong guesses from other browsers do not lock this user out here.
  */
 const BROWSER_COOKIE = "__Host-hub_browser";
 /** Largest number of seconds for which browsers keep a cookie. */
@@ -39,7 +40,7 @@ export function browserCookie({ id: user, password }: UserWithPassword): string 
   return serialize(BROWSER_COOKIE, `${id}.${mark}`, { ...ATTRIBUTES, maxAge: BROWSER_SECONDS });
 }
 
-/** Returns the cookie of a known browser, or undefined. Its value may be invented. */
+/** Returns the cookie of a known browser, or undefined. The value is not verified yet. */
 export function readBrowserCookie(header: string | undefined): string | undefined {
   return header === undefined ? undefined : parse(header, BROWSER_COOKIE)[BROWSER_COOKIE];
 }
@@ -52,12 +53,12 @@ export function isKnownBrowser(browser: string, { id: user, password }: UserWith
 
 export const endedSessionCookie: string = serialize(COOKIE, "", { ...ATTRIBUTES, maxAge: 0 });
 
-/** Returns the mark (CSRF token) in each form of a session. Pages of other sites cannot know this mark. */
+/** Returns the CSRF token that each form of a session carries. Pages of other sites cannot know this token. */
 export function csrfOf(session: Session): string {
   return seal(session.token, "form");
 }
 
-/** Makes a one-time mark for one form of this session. Submitting the form uses the mark up. */
+/** Makes a one-time token for one form of this session. The hub accepts the token once. */
 export function makeNonce(session: Session, purpose: string): string {
   const random = newToken();
   return `${random}.${seal(session.token, `${purpose} ${random}`)}`;

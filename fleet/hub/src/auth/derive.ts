@@ -1,8 +1,8 @@
 /**
  * Passwords: scrypt, N = 2^15, r = 8, p = 3 (33 MB and about a third of a second each).
  *
- * A sign-in costs the hub as much as an attacker. So one derivation runs at a time, 16 wait, and others are refused
- * before they cost anything. scrypt runs on a thread of Node's pool, so that the event loop can answer other requests.
+ * Every attempt to sign in costs the hub one derivation. So one derivation runs at a time, 16 wait, and the hub refuses
+ * others at no cost. scrypt runs on a thread of Node's pool, so that the event loop can answer other requests.
  */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { UserError } from "../core/errors.ts";
@@ -56,7 +56,7 @@ export class Passwords {
     return this.#isFull(false);
   }
 
-  /** True if a derivation would be refused. Known browsers have slots that others cannot use. */
+  /** True if a derivation would be refused. Twice as many derivations may wait for known browsers. */
   #isFull(isKnown: boolean): boolean {
     return this.#open > this.#maxWaiting * (isKnown ? 2 : 1);
   }

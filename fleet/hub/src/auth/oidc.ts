@@ -23,7 +23,7 @@ export interface Settings {
   readonly clientSecret: string;
 }
 
-/** Returns the settings of the provider, or undefined if there is none. */
+/** Returns the settings of the provider, or undefined if none is configured. */
 export function readSettings({ oidcIssuer, oidcClientId, oidcClientSecret }: Config): Settings | undefined {
   if (oidcIssuer === undefined || oidcClientId === undefined || oidcClientSecret === undefined) return undefined;
   return { issuer: oidcIssuer, clientId: oidcClientId, clientSecret: oidcClientSecret };

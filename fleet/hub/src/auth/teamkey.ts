@@ -23,7 +23,7 @@ export function readCredentials(values: readonly string[]): Credentials {
   if (values.length > 1) return malformed(`${values.length} Authorization headers`);
   const token = BEARER.exec(value)?.[1];
   if (token !== undefined) return { kind: "bearer", token };
-  // The documented command sends an empty value if its variable is unset.
+  // The command in the docs sends no token if the shell variable for the key is unset.
   if (/^(bearer)?\s*$/i.test(value))
     return malformed("an Authorization header without a token (is the variable set that holds the key?)");
   if (/^bearer\s/i.test(value)) return malformed("an Authorization header whose token has characters that no key has");

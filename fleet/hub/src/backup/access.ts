@@ -56,8 +56,8 @@ export interface TakenAway {
 }
 
 /**
- * Reads the audit, which every restore keeps. A missing row does not prove that access was revoked, since an earlier
- * restore may have lost it.
+ * Reads revoked access from the audit, which every restore keeps. A row that is missing elsewhere proves nothing: an
+ * earlier restore may have lost the row.
  */
 export async function readTakenAway(tx: Queries): Promise<TakenAway> {
   const users = new Set<string>();

@@ -78,7 +78,7 @@ async function* rowsOf(tx: Queries, table: Table): AsyncGenerator<Row> {
   }
 }
 
-/** Returns a sentence for the operator if the file system failed, else the error as it was. */
+/** Returns a sentence for the operator if the file system failed, otherwise the unchanged error. */
 function fileProblem(file: string, error: unknown): unknown {
   return error instanceof Error && "syscall" in error ? new UserError(`backup ${file}: ${error.message}`) : error;
 }

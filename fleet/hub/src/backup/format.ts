@@ -14,7 +14,7 @@
 import type { Value } from "boxwright-service/database";
 
 export const FORMAT = "boxwright-hub-backup";
-/** Tables in the order of their references. Rows are read in the order of `key`. */
+/** Tables, each after the tables that it refers to. A backup holds their rows in the order of `key`. */
 export const tables = [
   { name: "teams", columns: ["id", "name", "created_at"], key: ["id"] },
   { name: "users", columns: ["id", "email", "password", "created_at"], key: ["id"] },
@@ -22,8 +22,8 @@ export const tables = [
   { name: "members", columns: ["team_id", "user_id", "role", "created_at"], key: ["team_id", "user_id"] },
   { name: "devices", columns: ["team_id", "id", "name", "created_at"], key: ["team_id", "id"] },
   {
-    // Identity of a device, and its pause. The public key lets the device come back after a restore. Credentials are
-    // not in a backup.
+    // Only the identity of a device, and its pause. The public key lets the device come back after a restore, since a
+    // backup has no credentials.
     name: "device_states",
     columns: [
       ...["team_id", "device_id", "enrolled_at", "enrolled_by", "serial_number", "model", "architecture", "version"],
@@ -89,7 +89,7 @@ export const tables = [
   },
   { name: "audit", columns: ["id", "at", "actor", "action", "team_id", "subject"], key: ["id"] },
 ] as const;
-/** Tables that a restore empties. */
+/** Tables that are not in a backup. A restore empties these tables. */
 export const LEFT_OUT = [
   ...["sessions", "links", "adopt_key_groups", "adopt_keys"],
   ...["device_hours", "device_credentials", "device_logs", "removed_devices"],

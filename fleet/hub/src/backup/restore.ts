@@ -12,8 +12,8 @@ export interface Restored {
   /** Time at which the backup was made. */
   readonly taken: number;
   /**
-   * True if the database held all audit rows of the backup: it then continued from this backup, and access revoked
-   * since stays revoked. Otherwise, later revocations may be unknown, and access becomes as in the backup.
+   * True if the database held all audit rows of the backup. The hub then knows all access revoked since the backup,
+   * which stays revoked. Otherwise, later revocations may be unknown, and access becomes as in the backup.
    */
   readonly knowsSince: boolean;
   readonly inForce: { readonly users: number; readonly keys: number };
@@ -31,8 +31,8 @@ export interface Restored {
 
 /**
  * Fills an empty database in one transaction. `replace` deletes the existing rows first. Access that was revoked since
- * the backup stays revoked: keys, removed people, demoted administrators, and old passwords. The audit only grows,
- * since the next restore needs it too.
+ * the backup stays revoked: keys, removed people, demoted administrators, and old passwords. No audit row is deleted,
+ * since the next restore needs the rows too.
  */
 export async function restore(db: Database, now: number, file: string, replace: boolean): Promise<Restored> {
   // Read and check the whole file before the first write.
@@ -73,7 +73,10 @@ async function checkEmpty(tx: Queries): Promise<void> {
 
 const MODEL_COLUMNS = "team_id, sha256, size, name, created_at, complete_at";
 
-/** Restores the rows of model files whose bytes are still there. Returns the hashes of the missing files. */
+/**
+ * Restores the rows of the given model files. Returns the hashes of files that a version names and the hub does not
+ * have.
+ */
 async function restoreModels(tx: Queries, models: readonly Row[]): Promise<string[]> {
   const teams = new Set((await tx.all<{ id: string }>("SELECT id FROM teams")).map(({ id }) => id));
   const names = MODEL_COLUMNS.split(", ");
@@ -83,7 +86,7 @@ async function restoreModels(tx: Queries, models: readonly Row[]): Promise<strin
         `INSERT INTO models (${MODEL_COLUMNS}) VALUES (${names.map(() => "?").join(", ")})`,
         names.map((name) => row[name] ?? null),
       );
-  // Devices of other processes may wait for a change.
+  // Wake devices that wait for a change, at other hub processes too.
   await tx.all("UPDATE team_changes SET count = count + 1");
   const missing = await tx.all<{ sha256: string }>(
     "SELECT DISTINCT v.model_sha256 AS sha256 FROM app_versions v LEFT JOIN models m ON m.team_id = v.team_id AND m.sha256 = v.model_sha256 WHERE v.model_sha256 IS NOT NULL AND m.complete_at IS NULL ORDER BY sha256",
@@ -91,7 +94,7 @@ async function restoreModels(tx: Queries, models: readonly Row[]): Promise<strin
   return missing.map(({ sha256 }) => sha256);
 }
 
-/** Deletes all rows except those of the audit and of snaps. Rows that refer to others are deleted first. */
+/** Deletes all rows except those of the audit and of snaps. Deletes a row before the rows that it refers to. */
 async function empty(tx: Queries): Promise<void> {
   const names = [...LEFT_OUT, "models", ...tables.map(({ name }) => name).reverse()];
   for (const name of names) if (name !== "audit") await tx.all(`DELETE FROM ${name}`);
@@ -111,7 +114,7 @@ async function restoreAudit(tx: Queries, lines: readonly Line[]): Promise<boolea
   return known > 0 && added === 0;
 }
 
-/** Inserts a row. Returns no row if a row of the audit exists already, else one. */
+/** Inserts a row. Returns an empty list if this audit row exists already, otherwise a list of one element. */
 function insert(tx: Queries, { name, columns }: Table, row: Row): Promise<object[]> {
   const marks = columns.map(() => "?").join(", ");
   const conflict = name === "audit" ? " ON CONFLICT DO NOTHING" : "";
@@ -203,10 +206,12 @@ class AccessFilter {
     return row;
   }
 
-  /** Restores a device that was revoked or removed since the backup as revoked: its key cannot bring it back. */
+  /**
+   * Returns the row to insert. A device revoked or removed since the backup becomes revoked: its key cannot bring it
+   * back.
+   */
   #deviceState(row: Row): Row | undefined {
-    // Leave the row out if its device was not restored. Rows of removed devices stay for a day, and this one would
-    // never be deleted.
+    // Leave the row out if its device was not restored: no later clean-up would delete this row.
     if (!this.#devices.has(row["device_id"])) return undefined;
     return { ...row, revoked_at: row["revoked_at"] ?? this.#away.devices.get(String(row["device_id"])) ?? null };
   }

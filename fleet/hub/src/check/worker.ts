@@ -29,7 +29,7 @@ function outputsOf(model: Model): Parameters<typeof inspect>[1] {
   return isOpen ? [] : (specs as unknown as Parameters<typeof inspect>[1]);
 }
 
-/** Returns the problems of options that hold for every network: unknown names, and values out of range. */
+/** Returns the option problems that do not depend on the network: unknown names, and values out of range. */
 function optionProblems(stated: object): CheckProblem[] {
   try {
     // Skip labels and classes: they depend on the network, and the placeholder network of this check has one class.

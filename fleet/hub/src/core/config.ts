@@ -46,7 +46,8 @@ const origin = by((given) => {
 });
 
 /**
- * The address of a provider. Without TLS, tokens would travel unencrypted, so http is accepted only for this machine.
+ * Address of the OpenID Connect provider. Without TLS, tokens would travel unencrypted, so http is accepted only for
+ * this machine.
  */
 const issuer = by((given) => {
   const url = typeof given === "string" && URL.canParse(given) ? new URL(given) : undefined;
@@ -376,7 +377,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, fi
     );
   }
   if (problems.length > 0) throw new ConfigProblems(problems);
-  // An https address without a certificate means that a proxy on this machine handles TLS. Trust one proxy then.
+  // A base URL with https, but no certificate here: a proxy on this machine handles TLS. Trust one proxy then.
   // Otherwise, all callers would share the proxy's address in every limit, and could read /metrics.
   const behindProxy = !secured && config.baseUrl?.startsWith("https:") === true;
   return behindProxy ? { ...config, proxyHops: 1 } : config;

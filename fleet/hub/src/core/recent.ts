@@ -1,4 +1,4 @@
-/** A cache of recently read values: many simultaneous requests for one value cost one query. */
+/** A cache of recently read values. Simultaneous requests for the same value cost one query. */
 export class Recent<T> {
   readonly #keepMs: number;
   readonly #read = new Map<string, { readonly until: number; readonly value: Promise<T> }>();

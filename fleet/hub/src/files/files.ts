@@ -78,7 +78,7 @@ export const isTeam = (text: string): boolean => TEAM.test(text);
 
 /** Returns the name of a file below the folder or the bucket. */
 export function nameOf({ team, kind, sha256 }: FilePlace): string {
-  // Check both here too, since the name becomes part of a path.
+  // Check team and hash here too, since the name becomes part of a path.
   if (!isTeam(team) || !isSha256(sha256)) throw new Error("got a team or hash that is none");
   return `${team}/${kind}/${sha256}`;
 }

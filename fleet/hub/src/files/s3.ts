@@ -1,7 +1,7 @@
 /**
- * Sends requests to an S3-compatible store. `aws4fetch` signs a request (Signature Version 4). Node's own client sends
- * it, since a store wants the length of a streamed file. The bucket's name is part of the path, which every such store
- * accepts.
+ * Sends requests to an S3-compatible store. `aws4fetch` signs a request (Signature Version 4). Node's own HTTP client
+ * sends the request, since a store requires the length of a streamed file. The bucket's name is part of the path, which
+ * every such store accepts.
  */
 import { createHash } from "node:crypto";
 import http from "node:http";

@@ -38,7 +38,7 @@ export function apiKeyMutations({ db, now, actor, team }: TeamContext) {
     const key = (await listKeys(db, team.id)).find((listed) => listed.id === id);
     return toApiKey(key!, now());
   };
-  // Use a new nonce for each call, so that every call makes a key.
+  // Each call below passes a new token, so that each call makes another key.
   const show = async (made: MadeKey | undefined): Promise<object> => ({ key: made!.key, apiKey: await find(made!.id) });
   const maker = { email: actor };
   return {

@@ -173,7 +173,7 @@ interface PurposeArgument {
 
 const purposeOf = ({ purpose }: PurposeArgument): Purpose => purpose.toLowerCase() as Purpose;
 
-/** Returns the target that the arguments name: one of the fields that the mutation has. */
+/** Returns the target. Exactly one of the arguments in `fields` must be given. */
 function targetOf(args: TargetArguments, fields: readonly (keyof typeof TARGETS)[] = TARGET_FIELDS): Target {
   const named = fields.filter((field) => given(args[field]) !== undefined);
   if (named.length === 1) return TARGETS[named[0]!](args[named[0]!]!);

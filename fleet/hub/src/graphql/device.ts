@@ -1,5 +1,5 @@
 /**
- * Devices as GraphQL answers them: whole or in pages, filtered and ordered, with a limit on the values of one answer.
+ * Resolvers of devices. A list is whole or in pages, filtered and ordered, with a limit on the values of one answer.
  */
 import type { Heartbeat, Problem } from "boxwright-service/schema/protocol";
 import { listDevices, removeDevice, renameDevice, type Device } from "../nouns/device.ts";

@@ -11,11 +11,11 @@ export type Entry =
   | { readonly document: DocumentNode; readonly fields: number; readonly cost: number; readonly errors?: undefined }
   | { readonly errors: readonly GraphQLError[]; readonly cost: number; readonly document?: undefined };
 
-/** Number of requests that a refused document counts as, in addition, each time. */
+/** A refused document counts as this many more requests, each time that it is sent. */
 const REFUSED = 5;
 /**
- * Number of fields for which a new document counts as one additional request, once. Validation takes time quadratic in
- * overlapping fields: 500 of them take as long as 50 ordinary requests or more.
+ * A new document counts as one more request per this many fields, once. Validation takes time quadratic in overlapping
+ * fields: 500 of them take as long as 50 ordinary requests or more.
  */
 const FIELDS_A_REQUEST = 10;
 
@@ -45,8 +45,8 @@ export class Documents {
   }
 
   /**
-   * Returns the document or its errors. `cost` is added to the request. A valid document that was seen before costs
-   * nothing.
+   * Returns the document or its errors. `cost` is the number of additional requests that this use counts as: 0 for a
+   * valid document that was seen before.
    */
   get(source: string): Entry {
     const known = this.#entries.get(source);

@@ -24,12 +24,9 @@ import { createProtocol, type Operation } from "./protocol.ts";
 
 /** Largest number of bytes in a request. The longest sensible query of 1,000 tokens takes a tenth of this. */
 export const MAX_BODY = 64 * 1024;
-/** Number of requests that a wrong key counts as, in addition, for its address. */
+/** A request with a wrong key counts as this many more requests of the sender's address. */
 const FAILED_KEY_COST = 3;
-/**
- * Number of values in an answer that cost one additional request. Reading that many takes about as long as ten ordinary
- * requests.
- */
+/** An answer counts as one more request per this many values, which take as long to read as ten ordinary requests. */
 const VALUES_A_REQUEST = 1000;
 const JSON_IN_UTF8 = /^application\/json\s*(;\s*charset="?utf-?8"?\s*)?;?$/i;
 
@@ -177,7 +174,7 @@ function isBrowser(headers: IncomingHttpHeaders): boolean {
 /** Headers in which clients of other services send their keys. */
 const OTHER_HEADERS = ["x-api-key", "api-key", "apikey", "x-auth-token", "x-access-token", "x-hub-api-key"];
 
-/** Names the header in which the key is by mistake, or returns an empty text. */
+/** Returns a hint that names the header with the misplaced key, or an empty text. */
 function misplaced({ request }: Exchange): string {
   const name = OTHER_HEADERS.find((header) => request.headers[header] !== undefined);
   return name === undefined ? "" : `; the hub does not read ${name}`;

@@ -79,7 +79,7 @@ function mediaTypeFor(accept: string | undefined): string | undefined {
   return undefined;
 }
 
-/** Returns an error if no operation of the document has the given name, or if a name is needed and missing. */
+/** Returns the error for an operation name that no operation of the document has, or that is needed but missing. */
 function wrongName(document: DocumentNode, operationName: string | null): GraphQLError {
   const names = document.definitions.flatMap((node) =>
     node.kind === Kind.OPERATION_DEFINITION ? [node.name?.value ?? "(none)"] : [],
@@ -95,7 +95,7 @@ interface Params {
   readonly variables: Record<string, unknown> | null;
 }
 
-/** Reads a body, or returns what is wrong with it. */
+/** Parses a body, or returns a text that says what is wrong. */
 function readParams(body: string): Params | string {
   let given: unknown;
   try {
@@ -118,7 +118,10 @@ function badBody(detail: string): Reply {
   return { status, type: `${OLD_TYPE}; charset=utf-8`, body: refusalBody("invalid_body", `: ${detail}`), headers: {} };
 }
 
-/** Returns errors of the query to the caller. Logs an error of the hub, and returns only a request id. */
+/**
+ * Returns errors of the query to the caller. Logs errors of the hub itself, for which the caller gets only a request
+ * id.
+ */
 function answerErrors(
   operation: Operation,
   errors: readonly GraphQLError[],

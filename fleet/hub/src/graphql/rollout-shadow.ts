@@ -21,7 +21,7 @@ export function shadowOf(input: Nullable<GivenShadow> | null | undefined): Given
   };
 }
 
-/** Returns the shadow of an assignment's roll-out, with its result; null: it has none. */
+/** Returns the shadow of an assignment's roll-out with its result, or null if the roll-out has no shadow. */
 export async function toShadow(context: TeamContext, row: Assignment): Promise<object | null> {
   const shadow = parseShadow(row.shadow);
   if (shadow === undefined) return null;

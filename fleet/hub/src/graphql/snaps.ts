@@ -25,7 +25,7 @@ const MAX_DELETED = 10_000;
 const MAX_LIST = 100;
 const WITH_OFFSET = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
 
-/** `EventSnapFilterInput`. */
+/** The schema's input type `EventSnapFilterInput`. */
 interface FilterInput {
   readonly createdAt?: { readonly from?: string | null; readonly to?: string | null } | null;
   readonly sourceDeviceIds?: readonly string[] | null;

@@ -1,14 +1,14 @@
-/** Counts the values of one answer, and fails the query if there are too many. */
+/** Counts the values of one answer, and fails the query if the answer has too many. */
 import { MAX_VALUES } from "../core/answer.ts";
 import { queryError } from "./errors.ts";
 
 export class Values {
   /** Number of fields in the document. */
   fields = 0;
-  /** Number of values in the rows that were read. */
+  /** Largest number of values that the rows read so far may have. */
   total = 0;
 
-  /** Counts rows. Each may have as many values as the query has fields. */
+  /** Adds the values of `rows` rows: an upper bound, since a row may have fewer values than the query has fields. */
   count(rows: number): void {
     this.total += rows * this.fields;
     this.check();

@@ -6,8 +6,8 @@ import { refuse } from "./refusals.ts";
 import type { Services } from "./services.ts";
 
 /**
- * Slowest allowed pace of an upload: a file may take its size divided by `rate`. A slower request ends as if its sender
- * had closed the connection.
+ * Slowest allowed pace of an upload: a file of N bytes may take N / `rate` seconds. A slower request ends as if its
+ * sender had closed the connection.
  */
 const UPLOAD_PACE = { rate: 4096, window: 15_000 } as const;
 

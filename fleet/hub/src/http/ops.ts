@@ -42,7 +42,9 @@ export function registerOps(router: Router, services: Services, isDraining: () =
   );
 }
 
-/** Returns a function that returns why the hub is not ready, or undefined if it is. */
+/**
+ * Makes a function that checks if the hub is ready. The function returns the problem, or undefined if there is none.
+ */
 function createReadiness({ db, log, now }: Services): () => Promise<string | undefined> {
   let last: { readonly at: number; readonly problem: Promise<string | undefined> } | undefined;
 
@@ -65,7 +67,7 @@ function createReadiness({ db, log, now }: Services): () => Promise<string | und
 
   return () => {
     const at = now();
-    // Use the absolute difference, since the clock may be set back.
+    // Use the absolute difference, since the clock may have been set back.
     if (last === undefined || Math.abs(at - last.at) >= READY_CACHE_MS) last = { at, problem: ask() };
     return last.problem;
   };

@@ -1,6 +1,6 @@
 /**
- * Limits on a document, measured on its syntax tree before the standard rules run, since some of these take quadratic
- * time. A fragment counts once for each spread, as in execution.
+ * Limits on a document, measured on its syntax tree before the standard rules run, since some standard rules take
+ * quadratic time. A fragment counts once for each spread, as in execution.
  */
 import {
   GraphQLError,
@@ -19,7 +19,7 @@ export interface DocumentLimits {
   readonly directives: number;
 }
 
-/** The standard introspection query of graphql-js fits: depth 13, about 100 fields, no aliases. */
+/** The limits accept the standard introspection query of graphql-js: depth 13, about 100 fields, no aliases. */
 export const documentLimits: DocumentLimits = { tokens: 1000, depth: 15, fields: 500, aliases: 20, directives: 20 };
 
 type Definition = OperationDefinitionNode | FragmentDefinitionNode;

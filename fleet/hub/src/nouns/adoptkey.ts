@@ -53,8 +53,8 @@ export function spentBecause(key: AdoptKey, now: number): "revoked" | "expired" 
 }
 
 /**
- * Makes a key for a form, which `nonce` identifies. Returns undefined if the same form already made its key. Members
- * may make keys, since they may add devices too.
+ * Makes a key for a page's form, which `nonce` identifies. Returns undefined if the same form has already made its key.
+ * Any member may make keys, since any member may add devices.
  */
 export async function createAdoptKey(
   db: Database,
@@ -162,7 +162,7 @@ async function adoptKeyOf(db: Queries, teamId: string, id: string): Promise<Adop
   );
 }
 
-/** Revokes a key. Revoking it again changes nothing. */
+/** Revokes a key. Revoking a revoked key changes nothing. */
 export async function revokeAdoptKey(
   db: Database,
   now: number,
@@ -179,7 +179,7 @@ export async function revokeAdoptKey(
   });
 }
 
-/** Deletes a key. Devices that enrolled with it are not affected. */
+/** Deletes a key. Devices that enrolled with the key are not affected. */
 export async function deleteAdoptKey(
   db: Database,
   now: number,

@@ -164,7 +164,9 @@ export async function renameChannel(
   });
 }
 
-/** Deletes a channel and its messages. Refuses while rules name the channel, since they would have no receiver. */
+/**
+ * Deletes a channel and its messages. Refuses while rules name the channel, since these rules would have no receiver.
+ */
 export async function deleteChannel(db: Database, { now, actor, teamId }: Change, id: string): Promise<AlertChannel> {
   return db.write(async (tx) => {
     const channel = await needChannel(tx, teamId, id);

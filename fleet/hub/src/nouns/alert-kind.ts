@@ -23,10 +23,10 @@ interface KindRow {
   readonly least: number;
   readonly most: number;
   readonly usual: number;
-  /** Words of a message: after the name of one subject, and after a number of subjects. */
+  /** Words of a message that follow the name of one subject (`one`) or a count of subjects (`several`). */
   readonly one: string;
   readonly several: string;
-  /** Words for one subject and for several subjects. */
+  /** Noun for the subject in singular and plural. */
   readonly subject: readonly [string, string];
   /** Returns how many milliseconds the hub must have watched before a rule may open alerts. */
   readonly needs?: (threshold: number) => number;
@@ -39,7 +39,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const DEVICE: readonly [string, string] = ["device", "devices"];
 
-/** Returns the condition that a device is online and that another condition holds. */
+/** Returns the condition for online devices that also meet another condition. */
 const online = (now: number, sql: string, ...params: Value[]) => ({
   sql: `${IS_ONLINE} = 1 AND ${sql}`,
   params: [...onlineBetween(now), ...params],
@@ -49,7 +49,7 @@ export const KINDS: Readonly<Record<AlertKind, KindRow>> = {
   device_offline: {
     ...{ label: "Device offline for N minutes", unit: "minutes", least: 1, most: 43_200, usual: 5, subject: DEVICE },
     ...{ one: "is offline", several: "are offline" },
-    // Give devices time to report: just after a start, the hub has not heard from any.
+    // Give devices time to report: just after its start, the hub has not heard from any device.
     needs: (minutes) => minutes * MINUTE_MS,
     where: (minutes, now) => ({
       sql: "s.revoked_at IS NULL AND s.last_contact_at < ? AND s.last_contact_at + 3000 * s.beat_seconds < ?",
@@ -126,7 +126,8 @@ export const isOfDevices = (kind: AlertKind): boolean => KINDS[kind].subject ===
 export function sourceOf(kind: AlertKind): string {
   if (isOfDevices(kind)) return "devices d JOIN device_states s ON s.team_id = d.team_id AND s.device_id = d.id";
   if (kind === "rollout_stopped")
-    // A target may have two roll-outs, of its network and of its agent. Use the row of the stopped one.
+    // A target may have two roll-outs, of its network and of its agent. `max` finds "stopped" if one of them is
+    // stopped.
     return (
       `(${ROLLOUT_TARGETS.join(" UNION ALL ")}) d ` +
       "JOIN (SELECT team_id, kind, target_id, max(rollout_state) AS rollout_state FROM assignments " +

@@ -20,8 +20,8 @@ export interface Silence {
 }
 
 /**
- * Condition that no silence holds back an alert `a`. Its parameter is the time. The subject of a stopped roll-out is
- * the id of a group, or `tag:` and a tag.
+ * SQL condition that is true for an alert `a` that no silence holds back. Its parameter is the time. For a stopped
+ * roll-out, the subject of the alert is a group's id, or `tag:` and a tag.
  */
 export const NOT_SILENT =
   "NOT EXISTS (SELECT 1 FROM alert_silences q WHERE q.team_id = a.team_id AND q.until > ? AND (" +

@@ -7,13 +7,16 @@ export interface Alert {
   readonly rule_id: string;
   readonly rule_name: string;
   readonly kind: AlertKind;
-  /** Id of a device, a group or a key. */
+  /** Id of the device, group or key with the fault, or `tag:` and a tag. */
   readonly subject: string;
   readonly subject_name: string;
   readonly began_at: number;
   /** Null while the alert is open. */
   readonly ended_at: number | null;
-  /** Time at which the message about the alert was queued; null while the alert waits for others or is silenced. */
+  /**
+   * Time at which the message about the alert was queued. Null while the alert waits for other alerts to share its
+   * message, or is silenced.
+   */
   readonly told_at: number | null;
 }
 
@@ -22,7 +25,7 @@ const COLUMNS = "id, rule_id, rule_name, kind, subject, subject_name, began_at, 
 export interface AlertFilter {
   readonly open?: boolean | undefined;
   readonly subject?: string | undefined;
-  /** Start of the page: only alerts that opened before this one. */
+  /** Last alert of the page before: only alerts that opened earlier are on this page. */
   readonly before?: { readonly at: number; readonly id: string } | undefined;
 }
 

@@ -35,8 +35,8 @@ export const FULL_KEY: NewKey = { name: "Full access", scopes: null };
 export type MadeKey = MintedKey & { readonly expires_at: number | null };
 
 /**
- * Makes a key for a form, which `nonce` identifies. Returns undefined if the same form already made its key, after a
- * double click or a reload. `form` is unique in the database, so this also works across processes.
+ * Makes a key for a page's form, which `nonce` identifies. Returns undefined if the same form has already made its key,
+ * after a double click or a reload. The column `form` is unique in the database, so this also works across processes.
  */
 export async function createKey(
   db: Database,
@@ -117,7 +117,7 @@ export async function rotateKey(
   const key = mintKey();
   return db.write(async (tx) => {
     await admitMaker(tx, now, maker, teamId);
-    // Check for a repeated form first: that form itself has rotated the key.
+    // Check for a repeated form first: the form's first submission has rotated the key, so the checks below would fail.
     if ((await tx.all("SELECT id FROM api_keys WHERE form = ?", [sha256(nonce)])).length > 0) return undefined;
     const old = await keyOf(tx, teamId, id);
     if (!holds(old, now) || old.replaced_by !== null) {
@@ -134,7 +134,7 @@ export async function rotateKey(
     const end = Math.min(now + overlapHours * HOUR_MS, old.expires_at ?? Infinity);
     await tx.all("UPDATE api_keys SET expires_at = ?, replaced_by = ? WHERE id = ?", [end, key.id, id]);
     await audit(tx, now, maker.email, "key.created", teamId, key.id);
-    // Write this row with the new end. A restore reads it, so that the old key does not become valid for longer.
+    // Write the new end into the audit. A restore reads this row, so that the old key does not become valid for longer.
     await audit(tx, now, maker.email, "key.rotated", teamId, `${id} ${key.id} ${new Date(end).toISOString()}`);
     return { ...key, expires_at };
   });
@@ -189,7 +189,7 @@ async function keyOf(tx: Queries, teamId: string, id: string): Promise<OwnKey> {
   throw new UserError(`got key ${id}, expected the public id of a key of this team`, 404, "There is no such key.");
 }
 
-/** Revokes a key. `fresh` is false if the key was revoked already. `by` is the administrator who revokes it. */
+/** Revokes a key. `fresh` is false if the key was revoked already. `by` is the administrator who revokes the key. */
 export async function revokeKey(
   db: Database,
   now: number,
@@ -209,8 +209,8 @@ export async function revokeKey(
 }
 
 /**
- * Returns the public ids of valid keys that this person made, in a team or, without `teamId`, in every team. They are
- * shown when the person is removed, since keys belong to the team and stay valid.
+ * Returns the public ids of valid keys that this person made, in a team or, without `teamId`, in every team. The caller
+ * shows the ids when the person is removed, since keys belong to the team and stay valid.
  */
 export async function keysMadeBy(db: Queries, userId: string, teamId?: string): Promise<string[]> {
   const rows = await db.all<{ id: string }>(
@@ -235,7 +235,9 @@ export interface ListedKey {
   readonly replaced_by: string | null;
 }
 
-/** Lists the keys of a team, the oldest first. The account that made a key may be removed. */
+/**
+ * Lists the keys of a team, the oldest first. If the account that made a key was removed, the audit gives its email.
+ */
 export async function listKeys(db: Queries, teamId: string): Promise<ListedKey[]> {
   const rows = await db.all<Omit<ListedKey, "scopes"> & { readonly scopes: string }>(
     "SELECT k.id AS id, k.name AS name, k.scopes AS scopes, coalesce(u.email, (SELECT a.actor FROM audit a WHERE a.team_id = k.team_id AND a.action = 'key.created' AND a.subject = k.id ORDER BY a.id LIMIT 1), k.created_by) AS made_by, k.created_at AS created_at, k.expires_at AS expires_at, k.last_used_at AS last_used_at, k.revoked_at AS revoked_at, k.replaced_by AS replaced_by FROM api_keys k LEFT JOIN users u ON u.id = k.created_by WHERE k.team_id = ? ORDER BY k.created_at, k.id",
@@ -245,8 +247,8 @@ export async function listKeys(db: Queries, teamId: string): Promise<ListedKey[]
 }
 
 /**
- * Times of last use, by key. They are collected and written together: a minute is exact enough for people, and one
- * write per request would be costly.
+ * Times of last use, by key. They are collected and written together: for people, a time within a minute is exact
+ * enough, and one write per request would be costly.
  */
 export class LastUsed {
   #times = new Map<string, number>();

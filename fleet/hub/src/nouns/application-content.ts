@@ -1,6 +1,6 @@
 /**
- * Content of an application's version: config, options, model and rules for snaps. Reads this content from the input of
- * people.
+ * Content of an application's version (config, options, model and rules for snaps), and functions that read this
+ * content from people's input.
  */
 import { createHash } from "node:crypto";
 import { isObject, show } from "boxwright-service/schema/json";

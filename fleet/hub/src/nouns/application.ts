@@ -1,4 +1,7 @@
-/** Applications: a team's networks, each with a name. Every save makes a new version, and a version never changes. */
+/**
+ * Applications of a team: networks, or releases of the agent. Every save makes a new version, and a version never
+ * changes.
+ */
 import type { Database, Queries } from "boxwright-service/database";
 import { readRelease, readSigned, type Release, type SignedRelease } from "boxwright-service/release";
 import { UserError } from "../core/errors.ts";
@@ -139,7 +142,7 @@ export async function createApp(
   });
 }
 
-/** Changes the name or the tags. The identifier cannot change, since devices know the application by it. */
+/** Changes the name or the tags. The identifier cannot change, since devices identify the application by it. */
 export async function updateApp(
   db: Database,
   now: number,
@@ -164,7 +167,7 @@ export async function updateApp(
   });
 }
 
-/** Removes an application. Refuses while a device or a group is given this application. */
+/** Removes an application. Refuses while an assignment names this application. */
 export async function deleteApp(db: Database, now: number, actor: string, teamId: string, appId: string): Promise<App> {
   return db.write(async (tx) => {
     const app = await needApp(tx, teamId, appId);
@@ -224,7 +227,7 @@ export async function needVersion(db: Queries, teamId: string, app: App, number:
   );
 }
 
-/** Returns the content of a draft, with name and size of its model file as the hub knows them. */
+/** Returns the content of a draft. Name and size of the model file come from the hub's row of this file. */
 export async function contentOf(db: Queries, teamId: string, draft: AppDraft): Promise<AppContent> {
   const { modelSha256, config, options, snaps } = draft;
   if (modelSha256 === null) return { config, options, model: null, snaps };

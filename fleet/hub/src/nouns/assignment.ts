@@ -21,7 +21,7 @@ export interface Assignment {
   readonly kind: TargetKind;
   readonly target_id: string;
   readonly app_id: string;
-  /** Version of the devices outside of the roll-out; null if the roll-out gives the first version. */
+  /** Version of the devices outside of the roll-out; null if these devices get no version. */
   readonly version: number | null;
   /** Version of the devices in the roll-out; null if there is no roll-out. */
   readonly next_version: number | null;
@@ -33,13 +33,16 @@ export interface Assignment {
    * it.
    */
   readonly rollout_state: "running" | "stopped" | null;
-  /** Number of devices unable to use `next_version` at which the roll-out stops. Null if there is no roll-out. */
+  /** The roll-out stops once this many devices cannot use `next_version`. Null if there is no roll-out. */
   readonly failure_limit: number | null;
   /** JSON of `Gates`; null if only a person widens the roll-out. */
   readonly gates: string | null;
   /** Time at which the share was set; null without gates. */
   readonly step_at: number | null;
-  /** JSON of `Shadow`, the comparison before the first step. The share is 0 meanwhile. Null if there is no shadow. */
+  /**
+   * JSON of `Shadow`, the comparison before the first step; null if there is none. During the comparison, the share is
+   * 0.
+   */
   readonly shadow: string | null;
   /** Number that grows by one with each change. */
   readonly revision: number;
@@ -84,7 +87,7 @@ export interface Assign extends GivenGates {
   readonly version: number;
   /** Percentage of the set's devices that get the version first; 100 gives the version to all at once. */
   readonly share?: number | undefined;
-  /** Number of failing devices at which the roll-out stops. Undefined keeps the present limit, or uses the default. */
+  /** The roll-out stops once this many devices fail. Undefined keeps the present limit, or uses the default. */
   readonly failureLimit?: number | undefined;
   /** Comparison before the first step. Undefined keeps the roll-out's present shadow, if there is one. */
   readonly shadow?: GivenShadow | undefined;
@@ -149,7 +152,9 @@ function checkCount(name: string, given: number, max: number): void {
   );
 }
 
-/** Throws unless the devices already run a version of the same application, since a shadow compares with it. */
+/**
+ * Throws unless the devices already run a version of the same application, with which the shadow compares the new one.
+ */
 function checkShadow(before: Assignment | undefined, appId: string, version: number, purpose: Purpose): void {
   const refuse = (got: string, expected: string, help: string): never => {
     throw new UserError(`shadow: got it for ${got}, expected ${expected}`, 400, help);
@@ -176,7 +181,7 @@ interface Chosen extends Omit<Assign, "shadow"> {
   readonly shadow: Shadow | undefined;
 }
 
-/** Returns the assignment after a version is given. */
+/** Returns the row of an assignment that gives the version. `before` is the present row. */
 function nextAssignment(before: Assignment | undefined, given: Chosen, { now, actor }: Change): Assignment {
   const { target, appId, version, failureLimit, purpose, shadow } = given;
   const row = {
@@ -190,8 +195,8 @@ function nextAssignment(before: Assignment | undefined, given: Chosen, { now, ac
   };
   if (given.share === 100 && given.gates === undefined) return { ...row, version, ...NO_ROLLOUT };
   const isSameApp = before?.app_id === appId;
-  // Keep the id when a roll-out is widened. The hash of the id chooses the devices, and the chosen ones must stay
-  // chosen.
+  // Keep the id when a roll-out is widened. The hash of the id chooses the devices, and devices in the roll-out must
+  // stay in it.
   const isWidened = isSameApp && before.next_version === version && before.rollout_id !== null;
   const gates = given.gates ?? (isWidened ? parseGates(before.gates) : undefined);
   // Keep at least the present share when gates are added to a running roll-out, so that no device loses the version.
@@ -276,8 +281,8 @@ export async function endRollout(
 
 /**
  * Stops the roll-outs of a version that have reached their failure limit, in the sets of the device that failed. Only
- * failures after the last change of the roll-out count: a person who widens a stopped roll-out knows the earlier ones.
- * Roll-outs with gates are skipped, since counting all devices for each report would take too long.
+ * failures after the last change of the roll-out count: a person who widens a stopped roll-out knows the earlier
+ * failures. Roll-outs with gates are skipped, since counting all devices for each report would take too long.
  * @returns true if a roll-out was stopped
  */
 export async function stopRollouts(

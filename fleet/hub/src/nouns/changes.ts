@@ -15,8 +15,9 @@ export async function countChange(tx: Queries, teamId: string, changes = 1): Pro
 }
 
 /**
- * Counts a change of the devices in these sets if a set has an assignment. Otherwise, writes the row all the same. On
- * PostgreSQL, a simultaneous assignment then makes this transaction run again, and see the assignment.
+ * Counts a change of the devices in these sets if one of the sets has an assignment. Otherwise, writes the counter
+ * unchanged: on PostgreSQL, a simultaneous assignment then conflicts, so that this transaction runs again and sees the
+ * assignment.
  */
 export async function countSetChange(
   tx: Queries,
@@ -32,8 +33,8 @@ export async function countSetChange(
 }
 
 /**
- * Returns a text that differs after any change of any team. The query reads only one row, since each process runs it
- * every second.
+ * Returns a text that changes whenever any team has a change. The query reads only one row, since each process runs the
+ * query every second.
  */
 export async function readChangeMark(db: Queries): Promise<string> {
   const [row] = await db.all<{ teams: number; changes: number | null }>(

@@ -55,8 +55,8 @@ export const isOld = ({ credential_created_at }: KnownDevice, now: number): bool
   now - credential_created_at > ROTATE_AFTER_MS;
 
 /**
- * Makes the next credential of a device. The present one stays valid until the device first uses the next one. If the
- * device did not get the answer, a second call replaces the next credential.
+ * Makes the next credential of a device. The present credential stays valid until the device first uses the next one.
+ * If the device did not get the answer, a second call replaces the next credential.
  */
 export function rotate(db: Database, now: number, { team_id, id, credential }: KnownDevice): Promise<MintedKey> {
   return db.write(async (tx) => {
@@ -69,7 +69,7 @@ export function rotate(db: Database, now: number, { team_id, id, credential }: K
   });
 }
 
-/** Records the first use of a credential, and deletes the earlier ones. */
+/** Records the first use of a credential, and deletes the earlier credentials of the device. */
 export async function noteFirstUse(db: Database, now: number, device: KnownDevice): Promise<void> {
   const { team_id, id, credential, credential_created_at } = device;
   await db.write(async (tx) => {
@@ -127,9 +127,9 @@ export async function endCredentials(tx: Queries, now: number, teamId: string, d
 const secondAfter = (now: number): number => Math.floor(now / 1000) + 1;
 
 /**
- * Returns the issue time for the next token of a device, in seconds since 1970. It is never before the last revocation,
- * since the device may have enrolled again in the same second. It is stored, so that the next revocation is later even
- * if the hub's clock is set back.
+ * Returns the issue time for the next token of a device, in seconds since 1970. The time is never before the last
+ * revocation, since the device may have enrolled again in the same second. The database stores the time, so that the
+ * next revocation is later even if the hub's clock is set back.
  * @returns undefined if the device was revoked or removed after the hub had checked its credential
  */
 export function dateToken(
@@ -172,8 +172,8 @@ export async function voidTokensOfTeam(tx: Queries, now: number, teamId: string)
 }
 
 /**
- * Returns all revocations, even old ones. If the clock is far ahead, new revocations look old, and hosts would miss
- * them.
+ * Returns all revocations. A filter by age could leave out new revocations, which look old to a clock that is far
+ * ahead.
  */
 export const listRevocations = (db: Queries): Promise<{ readonly device_id: string; readonly before: number }[]> =>
   db.all("SELECT device_id, before FROM device_revocations ORDER BY device_id");

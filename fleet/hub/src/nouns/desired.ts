@@ -63,7 +63,7 @@ export async function resolveDesired(
     members.set(kind, await devicesOfSets(db, teamId, kind, wanted, deviceId));
   }
   let looked = 0;
-  // The rows are ordered by their last change, the newest first.
+  // The rows come in the order of their last change, the newest first. The first row with a device decides.
   for (const row of sets) {
     const applied = row.rollout_state === "stopped" ? await appliedOf(db, teamId, row) : undefined;
     for (const id of members.get(row.kind)?.get(row.target_id) ?? []) {
@@ -94,7 +94,7 @@ async function appliedOf(db: Queries, teamId: string, row: Row): Promise<Set<str
 /**
  * Returns for each device whether it uses the version of a roll-out, or has failed to use it since the roll-out last
  * changed. The last report alone does not show a failure: a failed device goes back to the earlier version, and reports
- * that one.
+ * the earlier version.
  */
 export async function lastStates(
   db: Queries,

@@ -43,7 +43,7 @@ export async function requestLog(db: Database, { now, actor, teamId }: Change, i
 }
 
 /**
- * Stores a log and clears the request for it. Deletes the oldest logs above the limit.
+ * Stores a log and clears the request for a log. Deletes the oldest logs above the limit.
  * @returns the seconds to wait if the last log came too recently, else 0
  */
 export async function storeLog(

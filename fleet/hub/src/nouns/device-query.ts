@@ -14,11 +14,14 @@ export interface DeviceFilter {
   /** Identifier of the application that the device runs, by the device's last report. */
   readonly application?: string | undefined;
   readonly model?: string | undefined;
-  /** Limits of the last contact, in milliseconds since 1970. A device without a contact is before every limit. */
+  /**
+   * Limits of the last contact, in milliseconds since 1970. A device without a contact counts as before every limit.
+   */
   readonly contactBefore?: number | undefined;
   readonly contactAfter?: number | undefined;
   /**
-   * "conflict": two devices seem to use the same credential. "new": a person added the device, which never enrolled.
+   * "conflict": two devices seem to use the same credential. "new": a person added the device, and the device never
+   * enrolled.
    */
   readonly only?: "conflict" | "new" | "failed" | "revoked" | "paused" | undefined;
 }
@@ -89,8 +92,8 @@ export interface Slice {
 }
 
 /**
- * Returns the matching devices in order. JavaScript does the search, since the two databases convert to lower case
- * differently, and SQLite only for ASCII. A team has at most 20,000 devices.
+ * Returns the matching devices in order. JavaScript does the search, since the databases differ in conversion to lower
+ * case: SQLite converts only ASCII. A team has at most 20,000 devices.
  */
 export async function queryDevices(
   db: Queries,

@@ -14,7 +14,10 @@ const HOUR_MS = 3_600_000;
 export const RETURN_HOURS = 24;
 const MOST_HOURS = 720;
 
-/** Lets the devices of a team come back for some hours; 0 hours end this. Returns the end time. */
+/**
+ * Lets the devices of a team come back for some hours; with 0 hours, they may no longer come back. Returns the end
+ * time.
+ */
 export async function openReturns(
   db: Database,
   { now, actor, teamId }: Change,
@@ -45,7 +48,7 @@ const IS_AWAY =
   "s.public_key IS NOT NULL AND s.revoked_at IS NULL AND NOT EXISTS (SELECT 1 FROM device_credentials c " +
   "WHERE c.team_id = s.team_id AND c.device_id = s.device_id AND c.used_at IS NOT NULL)";
 
-/** Counts the devices of a team that lost their credential by a restore and have not come back. */
+/** Counts the devices of a team that lost their credential in a restore and have not come back. */
 export async function countAway(db: Queries, teamId: string): Promise<number> {
   const [row] = await db.all<{ count: number }>(
     `SELECT count(*) AS count FROM device_states s JOIN devices d ON d.team_id = s.team_id AND d.id = s.device_id WHERE s.team_id = ? AND ${IS_AWAY}`,
@@ -95,7 +98,7 @@ export function takeBack(
     const away = await findAway(tx, now, deviceId);
     if (away === undefined || away.return_challenge === null) return undefined;
     if (!isReturnSigned(away.public_key, deviceId, away.return_challenge, signature)) return undefined;
-    // Delete an earlier credential, whose answer was lost.
+    // Delete the credential of an earlier call, whose answer the device did not get.
     await tx.all("DELETE FROM device_credentials WHERE device_id = ?", [deviceId]);
     await tx.all("UPDATE device_states SET return_challenge = NULL WHERE device_id = ?", [deviceId]);
     const { key } = await addCredential(tx, now, away.team_id, deviceId);

@@ -11,7 +11,7 @@ export const SET_TABLES: Readonly<Record<SetKind, { readonly table: string; read
   tag: { table: "device_tags", column: "tag" },
 };
 
-/** Returns the condition that a device `d` is in a set. */
+/** Returns the SQL condition that is true if a device `d` is in a set. */
 export function isInSet(kind: SetKind): string {
   const { table, column } = SET_TABLES[kind];
   return `EXISTS (SELECT 1 FROM ${table} m WHERE m.team_id = d.team_id AND m.device_id = d.id AND m.${column} = ?)`;

@@ -1,6 +1,6 @@
 /**
- * Tags of devices: short texts, independent of groups. A tag exists while a device has it, or while it has an
- * assignment.
+ * Tags of devices: short texts, independent of groups. A tag exists while a device has the tag, or an assignment names
+ * it.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";

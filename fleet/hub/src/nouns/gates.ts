@@ -54,7 +54,8 @@ export function readGates({ steps, successPercent, errorPercent, waitMinutes }: 
   const success_percent = checkNumber("successPercent", successPercent ?? USUAL_GATES.success_percent, 1, 99);
   const error_percent = checkNumber("errorPercent", errorPercent ?? USUAL_GATES.error_percent, 1, 99);
   const wait_minutes = checkNumber("waitMinutes", waitMinutes ?? USUAL_GATES.wait_minutes, 0, MAX_WAIT_MINUTES);
-  // Refuse such gates: a step whose devices have all reported could neither open the next step nor stop.
+  // Refuse a sum above 100: a step whose devices have all reported could neither open the next step nor stop the
+  // roll-out.
   if (success_percent + error_percent > 100)
     throw new UserError(
       `successPercent, errorPercent: got ${success_percent} and ${error_percent}, expected at most 100 in all`,
@@ -102,16 +103,16 @@ export interface StepCount {
 }
 
 /**
- * True if failures stop the roll-out: their number reaches the failure limit, and their percentage the limit of the
- * gates.
+ * True if failures stop the roll-out: their number reaches the failure limit, and their percentage reaches
+ * `error_percent`.
  */
 export function isOverError({ error_percent }: Gates, failureLimit: number, { devices, failed }: StepCount): boolean {
   return failed >= failureLimit && failed * 100 >= error_percent * devices;
 }
 
 /**
- * True if enough devices use the version. Failures below the limit do not count in this percentage, so that one failure
- * does not block a step of one device.
+ * True if enough devices use the version. As long as failures are below the limit, failed devices are left out of the
+ * percentage, so that one failure does not block a step of one device.
  */
 export function isSuccess({ success_percent }: Gates, failureLimit: number, count: StepCount): boolean {
   const { devices, applied, failed } = count;

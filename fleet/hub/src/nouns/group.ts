@@ -15,7 +15,7 @@ export interface Group {
   readonly created_at: number;
 }
 
-/** Team that is changed, person or key that changes it, and time. */
+/** A change of a team: its time, and the person or key that makes the change. */
 export interface Change {
   readonly now: number;
   /** An email, `operator`, or `key` and the public id of an API key. */

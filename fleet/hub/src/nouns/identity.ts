@@ -16,15 +16,15 @@ export interface Claims {
   readonly email: string;
 }
 
-/** Team for a person who has neither an account nor an invitation. */
+/** Team that a person without an account or invitation joins at the first sign-in. */
 export interface Joins {
   readonly teamId: string;
   readonly role: Role;
 }
 
 /**
- * Returns the user of a provider's account. At the first sign-in, the verified email identifies a user with an account,
- * an invited user, or, with `joins`, a new user. Throws for everybody else.
+ * Returns the user of a provider's account. At the first sign-in, the verified email identifies an existing user, an
+ * invited user, or, with `joins`, a new user. Throws for everybody else.
  */
 export async function signInAs(db: Database, now: number, claims: Claims, joins: Joins | undefined): Promise<User> {
   const { issuer, subject } = claims;
@@ -81,7 +81,7 @@ async function makeUser(tx: Queries, now: number, email: string, joins: Joins | 
 }
 
 /**
- * Returns a text to store in place of a password's hash. It is random, since the cookies of known browsers are derived
- * from it.
+ * Returns a text to store in place of a password's hash. The text is random, since the cookies of known browsers are
+ * derived from it.
  */
 const noPassword = (): string => `none$${randomBytes(16).toString("base64url")}`;

@@ -16,7 +16,7 @@ export interface Invitation {
   readonly expires_at: number;
 }
 
-/** Returns the usable invitations into a team, the first to end first. */
+/** Returns the usable invitations into a team, ordered by the time at which they end. */
 export function openInvitations(db: Queries, now: number, teamId: string): Promise<Invitation[]> {
   return db.all<Invitation>(
     "SELECT l.hash AS hash, l.email AS email, l.role AS role, u.email AS made_by, l.expires_at AS expires_at FROM links l LEFT JOIN users u ON u.id = l.created_by WHERE l.team_id = ? AND l.purpose = 'invite' AND l.used_at IS NULL AND l.expires_at > ? AND l.created_at <= ? ORDER BY l.expires_at, l.hash",

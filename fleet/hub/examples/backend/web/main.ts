@@ -1,4 +1,4 @@
-// Asks our own backend. There is no key here, and no address of the hub.
+// Asks our own backend. The browser gets neither the API key nor the address of the hub.
 const list = document.querySelector("#devices")!;
 const status = document.querySelector("#status")!;
 try {
