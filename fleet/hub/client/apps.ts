@@ -143,7 +143,7 @@ export interface ShadowResult {
   readonly failed: number;
   /** Number of devices with invalid reports, which do not count. */
   readonly refused: number;
-  /** Number of compared frames in which a version found a box. */
+  /** Number of frames with boxes that count towards `minFrames`. Each device counts for a limited number. */
   readonly frames: number;
   /** Agreement from 0 to 1. */
   readonly agreement: number | null;

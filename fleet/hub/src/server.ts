@@ -34,7 +34,7 @@ export interface ServeOptions {
   readonly timeouts?: Timeouts;
 }
 
-/** Milliseconds after SIGTERM after which running answers are cut off. */
+/** Milliseconds between SIGTERM and the moment at which the hub cuts off the answers that still run. */
 const DRAIN_LIMIT_MS = 30_000;
 /** Largest number of bytes of headers. */
 const MAX_HEADERS = 16 * 1024;
@@ -56,8 +56,8 @@ export async function serve(options: ServeOptions): Promise<Running> {
     standstillMs: timeouts?.standstill,
   });
   const { port } = listening;
-  // Set the base address now: it may contain the port, which is known only here. No request comes in before this tick
-  // ends.
+  // Make the app only now: the base URL may contain the port, which is known from here on. No request comes in before
+  // this turn of the event loop ends.
   const baseUrl = config.baseUrl ?? `http://localhost:${port}`;
   const running = (app = createApp({ ...options, baseUrl, ...(timeouts && { bodyMs: timeouts.request }) }));
   log.info({ baseUrl, host: config.host, port, database: db.kind }, "listening");

@@ -75,7 +75,7 @@ export interface NewChannel {
 
 type Limits = Pick<Config, "webhookAddresses" | "smtpUrl">;
 
-/** Returns the address of a channel, or throws an error about a wrong address. */
+/** Returns the kind and the address of a new channel. Throws a UserError if the address is wrong. */
 function readAddress({ webhookAddresses, smtpUrl }: Limits, { webhook, email }: NewChannel): [string, string] {
   if ((webhook === undefined) === (email === undefined))
     throw new UserError("got both a webhook and an email or neither, expected one of them", 400, "Enter one address.");

@@ -1,6 +1,7 @@
 /**
- * Scopes of API keys. A full key has the rights of an administrator. A key with scopes may use one area of the API per
- * scope. The scope `read` allows reading all areas except the API keys. Fields outside all areas need a full key.
+ * Scopes of API keys. A full key has the rights of an administrator. Any other key has scopes. Each scope allows one
+ * area of the API, except `read`, which allows reading all areas but the API keys. Fields outside all areas need a full
+ * key.
  */
 import { UserError } from "../core/errors.ts";
 

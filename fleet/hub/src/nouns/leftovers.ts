@@ -12,7 +12,7 @@ const OF_DEVICE = [
   ...["device_states", "app_reports", "shadow_reports"],
 ];
 
-/** Deletes the rows of a device in all of these tables. */
+/** Deletes the rows of a device in all tables of OF_DEVICE. */
 export async function forgetDevice(tx: Queries, teamId: string, deviceId: string): Promise<void> {
   for (const table of OF_DEVICE)
     await tx.all(`DELETE FROM ${table} WHERE team_id = ? AND device_id = ?`, [teamId, deviceId]);
@@ -20,8 +20,8 @@ export async function forgetDevice(tx: Queries, teamId: string, deviceId: string
 }
 
 /**
- * Deletes the remaining rows of devices that were removed a day ago, for at most `limit` devices. Returns the number of
- * devices.
+ * Deletes the remaining rows of devices that were removed more than a day ago, for at most `limit` devices. Returns the
+ * number of these devices.
  */
 export async function deleteLeftovers(db: Database, now: number, limit: number): Promise<number> {
   const found = await db.all<{ team_id: string; device_id: string }>(

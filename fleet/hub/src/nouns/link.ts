@@ -37,17 +37,16 @@ export async function insertLink(
 }
 
 /**
- * Condition that the maker of a password link may still make it: the person is in a team of this administrator, and
- * only in teams that the administrator manages. Otherwise, the link would let the administrator into another team.
+ * SQL condition for a password link: its maker may still make the link. The person must be in a team of this
+ * administrator, and only in teams that the administrator manages. Otherwise, the link would let the administrator into
+ * another team.
  */
 const MAKER_MAY = `(l.purpose <> 'reset' OR l.created_by IS NULL OR (
   EXISTS (SELECT 1 FROM members m JOIN users u ON u.id = m.user_id WHERE u.email = l.email AND m.team_id = l.team_id)
   AND NOT EXISTS (SELECT 1 FROM members m JOIN users u ON u.id = m.user_id WHERE u.email = l.email AND m.team_id NOT IN (
     SELECT a.team_id FROM members a WHERE a.user_id = l.created_by AND a.role = 'admin'))))`;
 
-/**
- * Returns the purpose of an open link. Reading does not use the link up, since mail programs and chats fetch links too.
- */
+/** Returns an open link. Reading does not use the link up, since mail programs and chats fetch links too. */
 export async function readLink(db: Queries, now: number, token: string): Promise<Link | undefined> {
   const rows = await db.all<Link>(
     `SELECT l.purpose AS purpose, l.email AS email, l.team_id AS team_id, t.name AS team_name, l.role AS role FROM links l LEFT JOIN teams t ON t.id = l.team_id WHERE l.hash = ? AND l.used_at IS NULL AND l.expires_at > ? AND l.created_at <= ? AND ${MAKER_MAY}`,

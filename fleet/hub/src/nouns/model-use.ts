@@ -1,5 +1,6 @@
 /**
- * Finds the uses of a team's model files: applications that name a file, and devices that should run such a version.
+ * Finds the uses of a team's model files: applications that name a file, and devices that should run a version with the
+ * file.
  */
 import type { Queries } from "boxwright-service/database";
 import { PURPOSES } from "./application.ts";
@@ -18,7 +19,7 @@ export interface ModelUser {
 export interface ModelUse {
   /** Applications with versions that name the file, ordered by name. */
   readonly apps: readonly ModelUser[];
-  /** Count of devices that should run such a version. */
+  /** Number of devices that should run a version that names the file. */
   readonly devices: number;
 }
 

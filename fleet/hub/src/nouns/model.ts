@@ -1,4 +1,6 @@
-/** Model files of a team. The row is written before the first byte arrives, so that its bytes count in the quota. */
+/**
+ * Model files of a team. A file's row is written before its first byte arrives, so that its bytes count in the quota.
+ */
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import type { Files } from "../files/files.ts";
@@ -41,7 +43,7 @@ export function listModels(
 interface ModelSlice {
   readonly unfinished?: boolean;
   readonly limit?: number;
-  /** Start of the page: only files after this one. */
+  /** Last file of the page before: only files that come later in the list are on this page. */
   readonly after?: { readonly createdAt: number; readonly sha256: string } | undefined;
 }
 
@@ -63,8 +65,8 @@ export async function isModelNamed(db: Queries, teamId: string, sha256: string):
 }
 
 /**
- * Reserves the bytes of a file within the quota. Returns the row, whose `complete_at` tells whether the file is
- * complete already.
+ * Reserves the bytes of a file within the quota. Returns the row; its `complete_at` is null while bytes of the file are
+ * missing.
  */
 export async function beginModel(
   db: Database,

@@ -5,7 +5,9 @@ import { audit } from "./audit.ts";
 import { needDevice, type DeviceRow } from "./device-query.ts";
 import type { Change } from "./group.ts";
 
-/** Pauses or resumes a device. A second call with the same value changes nothing, and adds no audit row. */
+/**
+ * Pauses or resumes a device. Pausing a paused device or resuming a running one changes nothing, and adds no audit row.
+ */
 export async function setPaused(
   db: Database,
   { now, actor, teamId }: Change,

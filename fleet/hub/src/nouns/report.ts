@@ -1,6 +1,6 @@
 /**
- * Reports of devices on their versions: one row for each device and version. The last report of a device is also in its
- * state, which lists use as filter. Both rows are written before the device gets its answer.
+ * Reports of devices on their versions: one row for each device and version. The row of a device in `device_states` has
+ * its last report too, by which lists filter devices. Both rows are written before the device gets its answer.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import type { ApplicationState, ConfigReport } from "boxwright-service/schema/protocol";
@@ -65,7 +65,8 @@ export function failuresOf(db: Queries, teamId: string, appId: string, limit = 2
 export const plainEtag = (etag: string): string => etag.trim().replace(/^W\//, "").replace(/^"|"$/g, "");
 
 /**
- * Stores a report. A failure counts in the roll-outs of this version to the device's groups, and may stop them.
+ * Stores a report. A failure counts in the roll-outs of this version to the device's groups and tags, and may stop
+ * them.
  * @returns true if the report changes the version that some device should run
  * @throws UserError for a version that the hub never sent
  */
@@ -114,7 +115,7 @@ const columnsOf = ({ identifier, version, state, error }: ApplicationState): Rep
   application_error: error === undefined ? null : JSON.stringify(error),
 });
 
-/** Writes the last report of a device on its application. */
+/** Writes the last report of a device on its application to `device_states`. */
 async function keepReported(tx: Queries, teamId: string, deviceId: string, reported: ApplicationState): Promise<void> {
   const { application, application_version, application_state, application_error } = columnsOf(reported);
   await tx.all(
@@ -124,9 +125,9 @@ async function keepReported(tx: Queries, teamId: string, deviceId: string, repor
 }
 
 /**
- * Stores what a heartbeat reports about the application, if this is new. A network may fail long after the device
- * reported the version as applied, and a report may be lost. A version unknown to the hub is stored too, since an agent
- * may run its own config.
+ * Stores the report on the application in a heartbeat, if the report is new. A network may fail long after the device
+ * reported the version as applied, and an earlier report may be lost. A version unknown to the hub is stored too, since
+ * an agent may run its own config.
  * @param device the device, with its last reported version and state
  * @returns true if the heartbeat changes the version that some device should run
  */

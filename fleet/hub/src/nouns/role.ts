@@ -1,6 +1,6 @@
 /**
- * Roles in a team. Viewers see everything and change nothing. Members also edit. Administrators also make API keys,
- * invite and remove members, and rename the team.
+ * Roles in a team. Viewers see everything and change nothing. Members may change most things. Only administrators make
+ * API keys, invite and remove members, and rename the team.
  */
 import { UserError } from "../core/errors.ts";
 

@@ -1,6 +1,7 @@
 /**
- * Moves roll-outs with gates: opens their next step, ends them after the last one, or stops them. All state is in rows,
- * so that a restart loses nothing. If several hubs try a move at the same time, the revision lets only one succeed.
+ * Moves roll-outs with gates: opens their next step, ends them after the last step, or stops them. All state is in
+ * rows, so that a restart loses nothing. If several hub processes try a move at the same time, the revision lets only
+ * one succeed.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import { messageOf, UnavailableError } from "boxwright-service/errors";
@@ -23,7 +24,7 @@ interface Needs {
 
 type Rollout = Assignment & { readonly team_id: string; readonly identifier: string };
 
-/** Actor in the audit. */
+/** Actor in the audit for moves that no person makes. */
 const ACTOR = "hub";
 
 /**
@@ -109,7 +110,7 @@ function chooseMove(rollout: Rollout, gates: Gates, count: StepCount, now: numbe
   return { action: "rollout.step_opened", text: `${next} %, ${text}`, columns: { share: next, step_at: now } };
 }
 
-/** Returns the move after the shadow of a roll-out, or undefined if the shadow has not ended. */
+/** Returns the move that the shadow's result decides, or undefined while the shadow goes on. */
 async function endShadow(needs: Needs, rollout: Rollout, gates: Gates): Promise<Move | undefined> {
   const shadow = parseShadow(rollout.shadow)!;
   const { result } = await readShadowResult(needs, rollout.team_id, rollout, shadow);
@@ -123,8 +124,8 @@ async function endShadow(needs: Needs, rollout: Rollout, gates: Gates): Promise<
 }
 
 /**
- * Writes a move, unless a person changed the roll-out meanwhile. `changed_at` stays: failures count since then, and a
- * device follows the set with the newer one.
+ * Writes a move, unless a person changed the roll-out meanwhile. Keeps `changed_at`: only failures after this time
+ * count, and a device in several sets follows the set with the latest time.
  */
 async function makeMove(
   db: Database,

@@ -1,6 +1,6 @@
 /**
  * Sessions of the web pages. The cookie holds 32 random bytes, the database their SHA-256. A session ends when the user
- * signs out or the password changes, after `idleMs` without a request, and after `absoluteMs` in any case.
+ * signs out, when the password changes, after `idleMs` without a request, and at the latest after `absoluteMs`.
  */
 import { UnavailableError } from "boxwright-service/errors";
 import { CLOCK_SKEW_MS } from "../core/clock.ts";
@@ -63,7 +63,7 @@ export async function readSession(
   if (row === undefined || now - row.created_at >= limits.absoluteMs || now - row.seen_at >= limits.idleMs)
     return undefined;
   if (row.created_at - now > CLOCK_SKEW_MS) return undefined;
-  // Overwrite a time in the future too: it was written under a wrong clock, and the session would not end when idle.
+  // Overwrite a time in the future too: a wrong clock wrote this time, and the session would not end when idle.
   if (now - row.seen_at >= SEEN_STEP_MS || row.seen_at - now > CLOCK_SKEW_MS) await noteSeen(db, now, hash);
   return { token, user: { id: row.id, email: row.email } };
 }

@@ -1,6 +1,6 @@
 /**
- * Reports of devices in a shadow, and their common result. A device counts for at most twice its equal part of the
- * needed frames. So a wrong report has limited effect, and half of the devices suffice.
+ * Reports of devices in a shadow, and the result over all devices. With N devices, one device counts for at most 2 / N
+ * of the required frames. So a wrong report has limited effect, and half of the devices suffice.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import { messageOf } from "boxwright-service/errors";
@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 /** Milliseconds for which reports are kept, longer than a step may wait. */
 const KEPT_MS = 60 * DAY_MS;
 
-/** "refused": the report of the device did not fit its schema. It has no vote. */
+/** "refused": the report of the device did not fit its schema. Such a report does not count. */
 type ShadowState = ShadowReport["state"] | "refused";
 
 interface Row {
@@ -96,13 +96,16 @@ export interface ShadowResult {
   readonly reported: number;
   readonly failed: number;
   readonly refused: number;
-  /** Number of frames that count, out of the required number. */
+  /** Number of frames that count towards `min_frames`. */
   readonly frames: number;
   /** Agreement from 0 to 1; null if nothing was compared. */
   readonly agreement: number | null;
-  /** Share of boxes whose class changed. */
+  /** Share of boxes whose class differs between the versions. */
   readonly changed: number | null;
-  /** Time of a whole frame relative to the old version, on the median device: 1.2 is a fifth slower. */
+  /**
+   * Time per frame with the new version, divided by the time with the old one, on the median device: 1.2 is a fifth
+   * slower.
+   */
   readonly slowdown: number | null;
   readonly confidence: Pair;
   /** Milliseconds of decoding, on the median device. */
@@ -111,19 +114,19 @@ export interface ShadowResult {
   readonly memory: Pair;
 }
 
-/** Returns a count as a share of all boxes that a device saw; null if the device saw none. */
+/** Returns a count of the report as a share of all boxes that either version found; null if neither found a box. */
 function shareOfBoxes(count: "matched" | "changed", report: ShadowReport): number | null {
   const found = report.matched + report.changed + report.only_old + report.only_new;
   return found === 0 ? null : report[count] / found;
 }
 
-/** Returns the share of a device's boxes on which both versions agree; null if the device saw no boxes. */
+/** Returns the share of a device's boxes on which both versions agree; null if neither version found a box. */
 export const agreementOf = (report: ShadowReport): number | null => shareOfBoxes("matched", report);
 
 /** Returns a share as a text: "95.0 %". */
 export const percentText = (share: number): string => `${(share * 100).toFixed(1)} %`;
 
-/** Sorts votes: first devices that cannot run the version, then by agreement. */
+/** Sorts votes by agreement, the lowest first. Devices that cannot run the version come before all others. */
 export function worstFirst(votes: readonly ShadowVote[]): ShadowVote[] {
   const rank = ({ state, report }: ShadowVote): number =>
     state === "failed" ? -2 : report === null ? -1 : (agreementOf(report) ?? 2);
@@ -131,8 +134,8 @@ export function worstFirst(votes: readonly ShadowVote[]): ShadowVote[] {
 }
 
 /**
- * Adds up the votes of the devices that compare.
- * @param ids of these devices
+ * Adds up the votes of devices.
+ * @param ids devices that compare
  */
 export function addVotes(
   { min_frames }: Shadow,
@@ -142,7 +145,7 @@ export function addVotes(
   const most = Math.ceil((2 * min_frames) / Math.max(1, ids.length));
   const all = ids.map((id) => votes.get(id)).filter((vote) => vote !== undefined);
   const reports = all.map(({ report }) => report).filter((report) => report !== null);
-  /** Weight of a report. A version that fails on a device counts as an agreement of 0 there. */
+  /** Returns the weight of a report, in frames. A failure has the largest weight, and counts as an agreement of 0. */
   const weightOf = ({ state, frames, empty }: ShadowReport): number =>
     state === "failed" ? most : Math.min(frames - empty, most);
   const mean = (of: (report: ShadowReport) => number | null): number | null => {
@@ -204,7 +207,7 @@ interface ShadowReading {
   readonly votes: readonly ShadowVote[];
 }
 
-/** Reads the shadow of a roll-out. After the shadow, all devices that reported count. */
+/** Reads the result of a roll-out's shadow. Once the shadow has ended, all devices that reported count. */
 export async function readShadowResult(
   { db, desired }: { readonly db: Queries; readonly desired: Desired },
   teamId: string,

@@ -3,7 +3,7 @@ import { placeInRollout, type Assignment } from "./assignment.ts";
 import type { DesiredVersion } from "./desired.ts";
 import { parseShadow, SHADOW_SHARE, type Shadow } from "./shadow.ts";
 
-/** True while the devices of a roll-out compare. */
+/** True while devices compare the two versions of a roll-out. */
 export const isInShadow = ({ shadow, share, rollout_state }: Assignment): boolean =>
   shadow !== null && share === SHADOW_SHARE && rollout_state === "running";
 
@@ -19,8 +19,8 @@ export interface ShadowTask {
 }
 
 /**
- * Returns the tasks of devices, by their id. If no device is in the share of a set, one device compares: otherwise, the
- * roll-out would wait forever.
+ * Returns the tasks of devices, by device id. If the share of a roll-out contains no device, one device compares, since
+ * the roll-out would otherwise wait forever.
  */
 export function shadowsOf(versions: ReadonlyMap<string, DesiredVersion>): Map<string, ShadowTask> {
   const rollouts = new Map<string, { readonly place: number; readonly id: string; readonly task: ShadowTask }[]>();

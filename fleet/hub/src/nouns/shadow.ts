@@ -1,19 +1,20 @@
 /**
  * Shadow of a roll-out: before the first step, some devices run the old version, but also decode some frames with the
- * new one. A person sets limits for the comparison, which then open the first step or stop the roll-out.
+ * new version. A person sets limits for the differences. A result within these limits opens the first step, any other
+ * result stops the roll-out.
  */
 import { checkNumber } from "./gates.ts";
 
 export interface Shadow {
-  /** Percentage of the target's devices that compare. */
+  /** Percentage of the target's devices that compare both versions. */
   readonly share: number;
-  /** Number N: each of these devices compares every Nth frame. */
+  /** Each comparing device compares every Nth frame, and this is N. */
   readonly every: number;
   /** Percentage of boxes on which both versions must agree. */
   readonly min_agreement: number;
   /** Number of frames with boxes that all devices together must compare. */
   readonly min_frames: number;
-  /** Largest percentage by which a frame may take longer. */
+  /** Largest percentage by which the new version may take longer per frame than the old one. */
   readonly max_slowdown: number;
   /** True: devices send snaps of their largest disagreements. */
   readonly snaps: boolean;
@@ -40,7 +41,7 @@ export const SHADOW_BOUNDS = {
 } as const satisfies Record<Exclude<keyof GivenShadow, "snaps">, readonly [number, number]>;
 
 /**
- * Returns a shadow with defaults for absent values. Returns undefined if the person stated none.
+ * Returns a shadow with defaults for absent values. Returns undefined if the person stated no shadow.
  * @throws UserError
  */
 export function readShadow(given: GivenShadow | undefined): Shadow | undefined {

@@ -1,7 +1,7 @@
 /**
  * The key with which this hub signs tokens of devices. Hosts fetch the public half. The key is in the database, so that
- * all processes of a hub use the same. Backups leave it out, since tokens last only seven days and are renewed every
- * hour.
+ * all processes of a hub use the same key. Backups leave the key out, since tokens last only seven days and devices
+ * renew them every hour.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import { exportJWK, generateKeyPair, importJWK, SignJWT, type CryptoKey, type JWK } from "jose";
@@ -68,8 +68,8 @@ export async function loadSigner(db: Database, now: number): Promise<Signer> {
 }
 
 /**
- * Replaces all keys by a new one. A host that has read the new key refuses tokens of older keys, and agents then
- * request new tokens.
+ * Replaces all keys by a new one. Hosts that have read the new key refuse tokens of older keys, and agents then request
+ * new tokens.
  * @returns the id of the new key
  */
 export async function replaceSigningKey(db: Database, now: number, actor: string): Promise<string> {

@@ -13,7 +13,8 @@ const DAY_MS = 86_400_000;
 const marks = (list: readonly unknown[]): string => list.map(() => "?").join(", ");
 
 /**
- * Deletes snaps of a team, and their files unless another snap has the same file. Returns the number of deleted snaps.
+ * Deletes snaps of a team. Deletes their files too, except files that another snap has as well. Returns the number of
+ * deleted snaps.
  */
 export async function deleteSnaps(db: Database, files: Files, teamId: string, ids: readonly string[]): Promise<number> {
   let deleted = 0;
@@ -89,8 +90,8 @@ export async function sweepSnaps(db: Database, files: Files, now: number, limits
 }
 
 /**
- * Frees `bytes` by deleting the oldest snaps of the device that has the most bytes at that time, so that no device
- * displaces the snaps of others.
+ * Frees `bytes`: deletes some of the oldest snaps of the device with the most bytes, and repeats this until enough is
+ * free. So no device displaces the snaps of other devices.
  * @param kept a snap that is not deleted
  */
 export async function makeRoom(
@@ -133,7 +134,7 @@ export async function deleteOrphans(db: Database, files: Files, now: number, gra
   for await (const { place, isPart, changedAt, remove } of files.list()) {
     if (changedAt >= now - graceMs) continue;
     const isNeeded = await isUsed(db, place);
-    // Delete parts that a killed hub left: the part of a file that is already in the store, or a copy for reading.
+    // Delete parts that a killed hub left: a part whose complete file is in the store already, or a copy for reading.
     const isPartNeeded = async () => changedAt >= now - PART_MS && (await files.size(place)) === undefined;
     if (isNeeded && (!isPart || (await isPartNeeded()))) continue;
     await remove();

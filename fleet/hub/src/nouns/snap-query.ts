@@ -157,7 +157,7 @@ export async function findSnapFile(db: Queries, teamId: string, fileId: string):
   return row;
 }
 
-/** Largest number of words in one answer. */
+/** Largest number of tags, keys or values in one answer. */
 const MAX_WORDS = 1000;
 
 async function words(db: Queries, sql: string, values: readonly Value[]): Promise<string[]> {

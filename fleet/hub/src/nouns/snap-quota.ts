@@ -1,14 +1,14 @@
 /**
  * Keeps the snaps of each team within its limit of bytes. When a new snap exceeds the limit, deletes the oldest snaps
  * of the device with the most bytes. The number of bytes is cached, and read again every minute, since other processes
- * and people change it.
+ * and people change the number.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import type { Files } from "../files/files.ts";
 import { makeRoom } from "./snap-deletion.ts";
 
 const COUNT_MS = 60_000;
-/** Fraction of the limit that a deletion frees in addition, so that not every snap causes a deletion. */
+/** Fraction of the limit that a deletion frees beyond the needed bytes, so that not every snap causes a deletion. */
 const FREE = 0.01;
 
 interface Counted {

@@ -11,8 +11,8 @@ import type { Files } from "../files/files.ts";
 import { canonicalJson } from "./application-content.ts";
 
 /**
- * Largest deviation of a device's time into the past and into the future, in milliseconds. The hub replaces a time
- * outside of this range by its own, since the device's clock is wrong.
+ * Largest deviation of a device's time into the past and into the future, in milliseconds. A time outside of this range
+ * comes from a wrong clock, and the hub's own time replaces it.
  */
 const OLDEST_MS = 30 * 86_400_000;
 const NEWEST_MS = 60_000;

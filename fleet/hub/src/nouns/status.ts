@@ -11,7 +11,10 @@ import { audit } from "./audit.ts";
 
 /** Returns the milliseconds without contact after which a device is offline: three missed heartbeats. */
 export const offlineMs = (beatSeconds: number): number => 3000 * beatSeconds;
-/** Difference in milliseconds above which the page says that the device's clock is wrong. */
+/**
+ * Largest difference of a device's clock, in milliseconds. If the difference is larger, the page says that the clock is
+ * wrong.
+ */
 export const CLOCK_DIFFERENCE_MS = 60_000;
 const HOUR_MS = 3600_000;
 /** Number of hours for which the hub keeps the history of a device. */
@@ -58,13 +61,13 @@ export interface DeviceState {
   readonly snap_requested_at: number | null;
   /** Time at which a person asked for the log; null if nobody did, or the log has arrived. */
   readonly log_requested_at: number | null;
-  /** Time at which the credential was revoked; null while the device has one. */
+  /** Time at which the credential was revoked; null while the device has a credential. */
   readonly revoked_at: number | null;
   /** Time of the last heartbeat with a larger frame count than before. */
   readonly frames_at: number | null;
   /** Used part of the device's spool, in percent. */
   readonly spool_percent: number | null;
-  /** Time at which a person paused the device; null if it is not paused. */
+  /** Time at which a person paused the device; null if the device is not paused. */
   readonly paused_at: number | null;
 }
 
@@ -90,7 +93,7 @@ export const STATE_COLUMNS = [
 
 type Contact = Pick<DeviceState, "last_contact_at" | "beat_seconds" | "online_since" | "revoked_at">;
 
-/** Returns the status of a device. A revoked device is offline at once, even after a contact a second ago. */
+/** Returns the status of a device. A revoked device is offline at once, even if its last contact was a second ago. */
 export function statusOf(
   { last_contact_at, beat_seconds, revoked_at }: Omit<Contact, "online_since">,
   now: number,

@@ -25,16 +25,19 @@ export interface SweepOptions {
   readonly config: RetentionLimits & { readonly auditDays: number };
 }
 
-/** Returns a function that deletes some of the old rows. Age is measured by a clock that ignores wrong system times. */
+/**
+ * Makes a function that deletes some of the old rows at each call. A clock that ignores wrong system times decides what
+ * is old.
+ */
 export function createSweep({ db, files, now, log, config }: SweepOptions): () => Promise<void> {
   let clock: Promise<TrustedClock> | undefined;
   const open = (): Promise<TrustedClock> => {
     const opening = TrustedClock.open({ db, newest: () => newestTime(db), now, log });
-    // Read the time again after a failure.
+    // Open the clock again at the next call if this attempt fails.
     opening.catch(() => (clock = undefined));
     return (clock = opening);
   };
-  // Read the newest time now, before a wrong clock can write a first contact in the future.
+  // Open the clock now: it reads the newest time in the database, before a wrong system time can get into a row.
   void open();
   return async () => {
     try {

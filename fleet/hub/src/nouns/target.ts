@@ -1,4 +1,7 @@
-/** Targets that get an application: devices, groups and tags. Converts between a person's text and the target. */
+/**
+ * Targets that get an application: devices, groups and tags. Finds a target by its id or name, and the names of
+ * targets.
+ */
 import type { Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { findByIds, IDS } from "./by-ids.ts";
@@ -13,7 +16,7 @@ export interface Target {
   readonly id: string;
 }
 
-/** Returns all devices with a tag as a target. */
+/** Returns the target of all devices with a tag. */
 export const tagTarget = (text: string): Target => ({ kind: "tag", id: readTags([text])[0]! });
 
 /** A tag with an assignment stays a target after its last device has lost it. */
@@ -25,7 +28,7 @@ const FIND_TARGET: Readonly<Record<TargetKind, string>> = {
     "SELECT team_id, target_id AS id FROM assignments WHERE kind = 'tag') t WHERE team_id = ? AND id = ? LIMIT 1",
 };
 
-/** Throws unless the team has a target. */
+/** Throws unless the team has the target. */
 export async function needTarget(db: Queries, teamId: string, { kind, id }: Target): Promise<void> {
   const found = await db.all(FIND_TARGET[kind], [teamId, id]);
   if (found.length > 0) return;

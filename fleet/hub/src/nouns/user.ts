@@ -27,7 +27,10 @@ export function listUsers(db: Queries): Promise<(User & { created_at: number; te
   );
 }
 
-/** Returns the token of a link that lets `email` into the team. `by` is the administrator who invites, or undefined. */
+/**
+ * Makes an invitation, and returns its token: the link lets `email` into the team. `by` is the administrator who
+ * invites, or undefined for the operator.
+ */
 export async function invite(
   db: Database,
   now: number,
@@ -70,8 +73,8 @@ export async function resetLink(db: Database, now: number, actor: string, emailT
 
 /**
  * Returns the token of a link with which a member of the team chooses a new password. `by` is the administrator who
- * makes the link. If the member is also in a team that `by` does not administer, only the operator may make a link: it
- * would give `by` access to that team.
+ * makes the link. For a member who is also in a team that `by` does not administer, only the operator may make a link,
+ * since a link would give `by` access to that team.
  */
 export async function resetLinkFor(
   db: Database,
@@ -96,7 +99,7 @@ export async function resetLinkFor(
       role: null,
       created_by: by.id,
     });
-    // Read the link: its own conditions decide whether it is valid.
+    // Check the new link by reading it: `readLink` refuses a link that its maker may not make.
     if ((await readLink(tx, now, token)) === undefined)
       throw new UserError(
         `got ${user.email}, expected a person who is only in teams of this administrator`,
@@ -110,7 +113,7 @@ export async function resetLinkFor(
 }
 
 /**
- * Accepts a link, which is then used up. `password` is the hash to store. It is undefined for an invited person with an
+ * Accepts a link, which is then used up. `password` is the hash to store. It is undefined if the invited person has an
  * account, whose password the caller has checked. Returns undefined if the link was used or expired meanwhile.
  */
 export async function useLink(
@@ -122,8 +125,8 @@ export async function useLink(
   return db.write(async (tx) => {
     const link = await readLink(tx, now, token);
     if (link === undefined) return undefined;
-    // Leave the link unused if accepting fails. Otherwise, use up this person's other invitations into this team too,
-    // which would give access again after a removal.
+    // Uses up the link, and this person's other invitations into this team: after a removal, they would give access
+    // again. Called after the checks, so that a refused attempt leaves the link open.
     const useUp = () =>
       tx.all(
         "UPDATE links SET used_at = ? WHERE hash = ? OR (purpose = 'invite' AND used_at IS NULL AND email = ? AND team_id = ?)",

@@ -33,11 +33,11 @@ interface TeamState {
   generation: number;
   versions: ReadonlyMap<string, DesiredVersion> | undefined;
   /**
-   * Versions of the agent. The answers to heartbeats carry them, so no request waits for a change. Read together with
-   * `versions`.
+   * Versions of the agent, which devices learn from the answers to heartbeats: no request waits for a change. Read
+   * together with `versions`.
    */
   agents: ReadonlyMap<string, DesiredVersion>;
-  /** Tasks of devices in a shadow. The answers to heartbeats carry these too. */
+  /** Tasks of devices in a shadow. Devices learn their tasks from the answers to heartbeats, too. */
   shadows: ReadonlyMap<string, ShadowTask>;
   loading: Promise<void> | undefined;
   /** Waiting requests, by device. */
@@ -105,14 +105,14 @@ export class Desired {
   }
 
   /**
-   * Returns the version of the agent that a device should run. Undefined if any version will do. Costs as much as
-   * `version`.
+   * Returns the version of the agent that a device should run. Undefined if the device may keep its version. Costs as
+   * much as `version`.
    */
   async agent(teamId: string, deviceId: string): Promise<DesiredVersion | undefined> {
     return (await this.#loaded(teamId)).agents.get(deviceId);
   }
 
-  /** Returns the shadow task of a device; undefined if it has none. Costs as much as `version`. */
+  /** Returns the shadow task of a device; undefined if the device has no task. Costs as much as `version`. */
   async shadow(teamId: string, deviceId: string): Promise<ShadowTask | undefined> {
     return (await this.#loaded(teamId)).shadows.get(deviceId);
   }
@@ -197,7 +197,7 @@ export class Desired {
     const waiter: Waiter = { etag, end };
     const timer = setTimeout(end, left);
     set.add(waiter);
-    // Check again: for a change since the caller looked, nothing would wake the request.
+    // Check again: the version may have changed since the caller looked, and nothing would wake this request.
     if (versions !== undefined && (versions.get(deviceId)?.etag ?? null) !== etag) end();
     return end;
   }

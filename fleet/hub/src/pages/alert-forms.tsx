@@ -105,7 +105,7 @@ interface ChangeFormProps extends RuleFormProps {
   readonly typed: ((field: string) => string) | undefined;
 }
 
-/** Form that replaces a rule in the list, filled with the rule's values. */
+/** Form that changes a rule. It takes the place of the rule in the list, and starts with the rule's values. */
 export function RuleChangeForm(props: ChangeFormProps) {
   const { base, csrf, rule, hasOwnName, typed, groups, tags, channels } = props;
   const { kind } = rule;

@@ -1,4 +1,4 @@
-/** The page of a team's alerts: open ones, ended ones, rules and channels. */
+/** The page of a team's alerts: open and ended alerts, rules and channels. */
 import { csrfOf } from "../auth/cookie.ts";
 import { queueTest } from "../alerts/tell.ts";
 import { UserError } from "../core/errors.ts";
@@ -29,7 +29,7 @@ import { NameForm } from "./name-form.tsx";
 import { Notices, sayAt } from "./said.tsx";
 import type { Site } from "./site.ts";
 
-/** Largest number of open alerts on the page, and of ended ones. */
+/** Largest number of open alerts on the page, and largest number of ended alerts. */
 const SHOWN = 50;
 
 /** Rule or channel whose form is open. */
@@ -161,7 +161,7 @@ function registerChannels(site: Site, form: Register, base: string): void {
   });
 }
 
-/** Throws unless the user is an administrator, since channels send names of devices to places outside of the hub. */
+/** Throws unless the user is an administrator: channels send names of devices to places outside of the hub. */
 function requireAdminOf({ team }: Member): void {
   if (team.role === "admin") return;
   const shown = "Only administrators of the team can do this.";

@@ -11,10 +11,10 @@ export interface Answer {
   readonly headers: AnswerHeaders;
 }
 
-/** Seconds after which a user may retry: several of the queued sign-ins end within this time. */
+/** Seconds after which a user may retry. Within this time, several of the queued sign-ins end. */
 export const BUSY_WAIT = 5;
 
-/** Content-Security-Policy of pages. A page that loads more extends this policy. */
+/** Content-Security-Policy of pages. A page with content from other places extends this policy. */
 export const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 

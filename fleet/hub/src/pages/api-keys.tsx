@@ -30,8 +30,8 @@ export function registerApiKeys(site: Site, guards: Guards, failed: Failed): voi
   const base = "/teams/:team/keys";
   const form = (path: string, work: (visit: Member) => Promise<Answer>): void => {
     guards.member.change(path, work, failed);
-    // Redirect a GET of this path, sent by Enter in the address bar after a key was made. The settings page shows no
-    // key.
+    // Redirect a GET of this path, which Enter in the address bar sends after a key was made. The settings page shows
+    // no key.
     guards.member.get(path, (visit) => redirect(settingsOf(visit.team)));
   };
   form(base, (visit) => postKey(site, visit));
@@ -67,7 +67,7 @@ async function postRotation(site: Site, visit: Member): Promise<Answer> {
   return showKey(site, visit, await rotateKey(site.db, site.now(), session.user, team.id, nonce, wanted));
 }
 
-/** Shows a new key. Only this answer contains the key; no redirect, address or cookie does. */
+/** Shows a new key. Only this answer contains the key: no address, cookie or later page does. */
 function showKey({ baseUrl }: Site, visit: Member, key: MadeKey | undefined): Answer {
   const { team } = visit;
   if (key === undefined) return show(frameOf(visit, "No key to show", "settings"), <KeyAlreadyMade team={team} />, 409);

@@ -78,13 +78,13 @@ export function AssignmentItem({ assignment: a, name, progress, children, ...for
   );
 }
 
-/** Says who has the version of a roll-out. */
+/** Returns the text that says which share of devices has the version of a roll-out. */
 function shareText({ share, shadow }: Assignment): string {
   if (share !== SHADOW_SHARE) return `to ${share}\u00a0%`;
   return `in shadow on ${parseShadow(shadow)?.share ?? 0}\u00a0%`;
 }
 
-/** Says how far a roll-out has progressed, and what stops it. */
+/** Shows how far a roll-out has progressed, and what stops the roll-out. */
 function RolloutText({ assignment: a, progress }: { assignment: Assignment; progress: RolloutProgress | undefined }) {
   if (progress === undefined) return <></>;
   if (a.share === SHADOW_SHARE) return <ShadowText assignment={a} />;
@@ -110,7 +110,7 @@ function RolloutText({ assignment: a, progress }: { assignment: Assignment; prog
   );
 }
 
-/** Says when a roll-out with a shadow goes on, or that its shadow has stopped it. */
+/** Shows when a roll-out with a shadow goes on, or that the shadow has stopped the roll-out. */
 function ShadowText({ assignment: a }: { assignment: Assignment }) {
   const gates = parseGates(a.gates);
   if (a.rollout_state === "stopped") return <strong class="bad">stopped: the versions disagree too much</strong>;
@@ -122,13 +122,13 @@ function ShadowText({ assignment: a }: { assignment: Assignment }) {
   );
 }
 
-/** Says from when on the hub may open the next step. */
+/** Returns the text with the time from which on the hub may open the next step. */
 function fromText({ step_at }: Assignment, { wait_minutes }: Gates): string {
   const from = new Date((step_at ?? 0) + wait_minutes * 60_000).toISOString();
   return `from ${from.slice(0, 16).replace("T", " ")} UTC on`;
 }
 
-/** Says when the hub opens the next step. */
+/** Returns the text that says when the hub opens the next step. */
 function stepText(assignment: Assignment, gates: Gates): string {
   const { share } = assignment;
   const next = nextStep(gates, share ?? 0);

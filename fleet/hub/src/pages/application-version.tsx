@@ -1,4 +1,6 @@
-/** The page of a version: its content, the changes in it, and the forms that assign it. */
+/**
+ * The page of a version: its content, its changes against the version before, and the forms that assign the version.
+ */
 import { csrfOf } from "../auth/cookie.ts";
 import { findVersion, needApp, needVersion } from "../nouns/application.ts";
 import { MAX_WAIT_MINUTES, USUAL_GATES } from "../nouns/gates.ts";
@@ -97,7 +99,7 @@ function StepFields() {
   );
 }
 
-/** Fields of a shadow, which goes before the steps. */
+/** Fields of a shadow, which runs before the first step. */
 function ShadowFields() {
   const { share, every, min_agreement, min_frames, max_slowdown } = USUAL_SHADOW;
   const fields = [

@@ -1,4 +1,6 @@
-/** Handles the forms of an application: assigning it, ending an assignment or roll-out, renaming and removing. */
+/**
+ * Handles the forms of an application: assigning a version, ending an assignment or roll-out, renaming and removing.
+ */
 import { deleteApp, needApp, updateApp, type App } from "../nouns/application.ts";
 import { assign, endRollout, unassign, type Assign } from "../nouns/assignment.ts";
 import { SHADOW_SHARE } from "../nouns/shadow.ts";
@@ -12,7 +14,7 @@ import type { Site } from "./site.ts";
 
 export function registerApplication(site: Site, guards: Guards): void {
   const base = "/teams/:team/apps/:app";
-  /** Redirects a GET of a form's path, sent by Enter in the address bar after the form failed. */
+  /** Redirects a GET of a form's path, which Enter in the address bar sends after the form failed. */
   const formPage = (visit: Member): Answer => redirect(`/teams/${visit.team.id}/apps/${visit.param("app")}`);
   /** Registers a form that changes assignments. The answer leads back to the page with the form. */
   const form = (path: string, work: (site: Site, visit: Member, app: App) => Promise<Said>): void => {
@@ -26,7 +28,7 @@ export function registerApplication(site: Site, guards: Guards): void {
         return redirect(sayAt(visit.session, backOf(visit) ?? `/teams/${visit.team.id}/apps/${app.id}`, said));
       },
       (visit, problem) => {
-        // Throw to the router: the form was on a device's page, not on this one.
+        // Throw: the form was on a device's page, so this page must not show the problem.
         if (backOf(visit) !== undefined) throw problem;
         return appPage(site, visit, problem);
       },
@@ -59,7 +61,7 @@ export function registerApplication(site: Site, guards: Guards): void {
   );
 }
 
-/** Returns the assignment's revision when the form was shown. */
+/** Returns the revision that the assignment had when the form was shown. */
 const revisionOf = ({ form }: Member): number | undefined =>
   /^\d{1,15}$/.test(form("revision")) ? Number(form("revision")) : undefined;
 
@@ -71,7 +73,7 @@ function targetOf(site: Site, { form, team }: Member): Promise<Target> {
   return findTarget(site.db, team.id, form("device"));
 }
 
-/** Returns the address of the device's page if the form is on it. Else returns undefined. */
+/** Returns the address of the device's page if the form was on a device's page, otherwise undefined. */
 function backOf({ form, team }: Member): string | undefined {
   const [, id] = /^device:([0-9A-Za-z._:-]{1,64})$/.exec(form("target")) ?? [];
   return form("back") === "device" && id !== undefined ? `/teams/${team.id}/devices/${id}` : undefined;

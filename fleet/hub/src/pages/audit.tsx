@@ -1,4 +1,4 @@
-/** The audit of a team: who changed what, the newest first. Also deletes old rows. */
+/** The audit of a team: who changed what, the newest change first. Also deletes old rows. */
 import { csrfOf } from "../auth/cookie.ts";
 import { UserError } from "../core/errors.ts";
 import { auditLines, deleteAudit, findAudit, type AuditRow } from "../nouns/audit.ts";
@@ -15,7 +15,7 @@ const ROWS_A_PAGE = 100;
 const DAY_MS = 86_400_000;
 const LEAST_DAYS = 30;
 const MAX_DAYS = 36_500;
-/** Prefixes of action names, each with the kind of subject. */
+/** Prefixes of action names, and the words with which the page names them. */
 const KINDS = [
   ["", "anything"],
   ["device.", "devices"],

@@ -193,7 +193,7 @@ export function Pages({ pages, base, view }: ListProps) {
   );
 }
 
-/** Actions on all devices whose box is ticked. */
+/** Actions on all devices whose checkbox is ticked. */
 export function Bulk({ base, view, groups, csrf }: ListProps) {
   return (
     <form id="bulk" method="post" action={`${base}/bulk${queryOf(closed(view))}`} class="line bulk">

@@ -7,7 +7,7 @@ import { Breakable } from "./layout.tsx";
 
 type Fact = readonly [string, unknown];
 
-/** Rows of a name and a value. Rows with unknown values are left out. */
+/** List of names and values. Leaves out rows with unknown values. */
 export function Facts({ rows }: { rows: readonly Fact[] }) {
   return (
     <dl class="facts">
@@ -27,10 +27,10 @@ const MEGABYTE = 2 ** 20;
 const megabytes = (bytes: number): string => `${(bytes / MEGABYTE).toFixed(1)} MB`;
 const milliseconds = (value: number | null): string => (value === null ? "none" : `${value.toFixed(1)} ms`);
 
-/** Number of frames above which the slow first frames no longer affect the median. */
+/** From this number of frames on, the slow first frames no longer affect the median. */
 const FEW_FRAMES = 30;
 
-/** Says how long decoding takes. A device that sends tensors does not decode: its host does. */
+/** Returns the text about the time of decoding. If a device sends tensors, its host decodes. */
 function decodingText({ decode_ms: { p50, p99 }, frames }: Heartbeat): string {
   if (p50 === null || p99 === null) return "none on the device so far";
   const note = frames < FEW_FRAMES ? `; of ${countText(frames, "frame")} since the start, and the first are slow` : "";
@@ -93,8 +93,8 @@ function Clock({ offset }: { offset: number }) {
 }
 
 /**
- * Says how full the spool is. A spool file is deleted after its last frame is delivered, so its bytes include delivered
- * frames.
+ * Returns the text about the spool. A spool file is deleted after its last frame is delivered, so the bytes of the
+ * files include delivered frames.
  */
 function spoolText({ bytes, limit, frames }: Heartbeat["spool"]): string {
   const share = limit === 0 ? "" : ` (${Math.round((100 * bytes) / limit)} %)`;
@@ -105,7 +105,9 @@ function networkText(all: NonNullable<Heartbeat["network_interfaces"]>): string 
   return all.map(({ name, ipv4, mac }) => [name, ipv4, mac].filter((part) => part !== "").join(" ")).join(", ");
 }
 
-/** Link to the host's page about the device, and the last picture with its boxes in a frame. */
+/**
+ * Link to the host's page about the device. If `isFramed`, also this page in a frame: the last picture with its boxes.
+ */
 export function LastPicture({ address, isFramed }: { address: string; isFramed: boolean }) {
   return (
     <>
@@ -131,7 +133,7 @@ export function mayFrame(address: string, baseUrl: string): boolean {
 }
 
 const BAR_HEIGHT = 40;
-/** Smallest height of a bar with contacts, so that one contact is visible. */
+/** Smallest height of a bar, so that an hour with one contact is visible. */
 const LEAST_HEIGHT = 3;
 const DAYS = 30;
 export const HISTORY_HOURS = DAYS * 24;
@@ -144,7 +146,7 @@ export function History(props: { hours: readonly Hour[]; now: number; beatSecond
   const { hours, now, beatSeconds } = props;
   if (hours.length === 0) return <p class="soft">No contact in the last {DAYS} days.</p>;
   const last = Math.floor(now / HOUR_MS);
-  // Contacts of a full bar, if every heartbeat of the hour came.
+  // Number of contacts in a full bar: every heartbeat of the hour came.
   const full = 3600 / beatSeconds;
   const bars = hours.map(({ hour, contacts }) => {
     const height = Math.max(LEAST_HEIGHT, Math.round((BAR_HEIGHT * Math.min(contacts, full)) / full));

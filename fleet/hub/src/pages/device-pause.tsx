@@ -4,7 +4,7 @@ import type { DeviceState } from "../nouns/status.ts";
 import { Ago } from "./ago.tsx";
 import { Csrf } from "./layout.tsx";
 
-/** Form that pauses or resumes a device. Says whether the device is paused, and whether it has confirmed that. */
+/** Form that pauses or resumes a device. Shows if the device is paused, and if the device has confirmed the pause. */
 export function PauseForm(props: { address: string; csrf: string; state: DeviceState; now: number }) {
   const { address, csrf, state, now } = props;
   const says = state.report === null ? undefined : (JSON.parse(state.report) as Heartbeat).paused;

@@ -1,12 +1,12 @@
 /**
- * The address of the list of devices contains the whole view: search, filters, order, page, and the row with an open
- * form. So Back, reload and a shared link show the same view.
+ * The view of the list of devices, which the page's address contains: search, filters, order, page, and the row with an
+ * open form. So Back, reload and a shared link show the same view.
  */
 import type { DeviceFilter, DeviceOrder, OrderField } from "../nouns/device-query.ts";
 
 export const MAX_SEARCH = 100;
 
-/** View in the query of the address. An unused filter is an empty text. */
+/** View as the query of the address has it. An unused filter is an empty text. */
 export interface View {
   readonly search: string;
   readonly status: string;
@@ -17,7 +17,7 @@ export interface View {
   readonly silent: string;
   /** A key of `ONLY`. */
   readonly only: string;
-  /** "name" or "contact", with a leading "-" for the reverse order. Empty for the order of adding. */
+  /** "name" or "contact", with a leading "-" for the reverse order. Empty for the order in which devices were added. */
   readonly sort: string;
   readonly page: number;
   /** Id of the device whose form for renaming is open. */

@@ -27,7 +27,7 @@ import type { Site } from "./site.ts";
 
 /** A device with the data that its page shows. */
 interface ShownDevice extends DeviceRow {
-  /** State of the device. Undefined if it never enrolled. */
+  /** State of the device. Undefined if the device never enrolled. */
   readonly state: DeviceState | undefined;
 }
 
@@ -40,7 +40,9 @@ const SECTIONS: readonly ((site: Site, visit: Member, device: ShownDevice) => Pr
   logSection,
 ];
 
-/** Days for which the adopt key of an existing device is valid. Few, since people use such a key at once. */
+/**
+ * Days for which the adopt key of an existing device is valid. One day is enough, since people use such a key at once.
+ */
 const ADOPT_DAYS = 1;
 
 export function registerDevice(site: Site, guards: Guards): void {

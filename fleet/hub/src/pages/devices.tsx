@@ -38,8 +38,8 @@ export function registerDevices(site: Site, guards: Guards): void {
   const base = "/teams/:team/devices";
   type Open = "rename" | "remove";
   /**
-   * Registers a form. A GET of its path, sent by Enter in the address bar after the form failed, shows the page with
-   * the form.
+   * Registers a form. A GET of its path, which Enter in the address bar sends after the form failed, shows the page
+   * with the form.
    */
   const form = (path: string, open: Open | undefined, work: (visit: Member) => Promise<Answer>): void => {
     const openView = (visit: Member): View =>
@@ -94,7 +94,7 @@ async function answerAt({ db }: Site, visit: Member, { id }: Device, said: Said)
   return redirect(sayAt(visit.session, `${addressOf(visit, { ...emptyView, page })}#device-${id}`, said));
 }
 
-/** Restores one removed device, or all that were removed together. */
+/** Restores one removed device, or all devices that were removed together. */
 async function restore(site: Site, visit: Member): Promise<Answer> {
   const { db, now, config } = site;
   const { team, form, session } = visit;
@@ -110,7 +110,7 @@ async function restore(site: Site, visit: Member): Promise<Answer> {
   return answerAt(site, visit, only!, { text });
 }
 
-/** Runs an action on every device whose box is ticked. */
+/** Runs an action on every device whose checkbox is ticked. */
 async function changeMany(site: Site, visit: Member): Promise<Answer> {
   const { db } = site;
   const { team, form, session } = visit;
@@ -183,7 +183,7 @@ async function devicesPage({ db, now }: Site, visit: Member, asked: View, proble
     tags: await listDeviceTags(db, team.id),
     applications: await listReportedApplications(db, team.id),
     csrf: csrfOf(session),
-    // Keep the typed text in its form.
+    // Show the typed text again in the form that failed.
     typed: form("name").slice(0, 200),
     failed: problem === undefined ? undefined : param("device"),
   };

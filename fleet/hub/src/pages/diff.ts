@@ -5,12 +5,14 @@ export interface DiffLine {
 }
 
 /**
- * Largest number of lines on either side for a detailed difference. In longer texts, everything between the common
- * start and end counts as replaced.
+ * Largest number of lines of a text for a detailed difference. In longer texts, all lines between the common start and
+ * the common end count as replaced.
  */
 const MAX_LINES = 1500;
 
-/** Returns the lines of both texts. Lines of the longest common sequence are kept, others are added or removed. */
+/**
+ * Returns the lines of both texts. Lines of the longest common sequence are "same", other lines "added" or "removed".
+ */
 export function diffLines(before: string, after: string): DiffLine[] {
   const [a, b] = [linesOf(before), linesOf(after)];
   let start = 0;

@@ -1,4 +1,4 @@
-/** The page for people who open /graphql in a browser. It explains the address. */
+/** The page for people who open /graphql in a browser: it says what the address is for. */
 import type { Exchange } from "boxwright-service/http/exchange";
 import { sendAnswer, show } from "./answer.tsx";
 import { curlLine } from "./curl.ts";

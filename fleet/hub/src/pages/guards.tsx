@@ -1,5 +1,5 @@
 /**
- * Guards of pages, in this order: checks for all visitors, the session, the form of a POST with its CSRF mark, and
+ * Guards of pages, in this order: checks for all visitors, the session, the form of a POST with its CSRF token, and
  * membership of the team in the path. A form is read only if its sender has a session.
  */
 import { checkCsrf, csrfOf, isOwnMark, endedSessionCookie, readSessionCookie } from "../auth/cookie.ts";
@@ -19,7 +19,7 @@ import type { Site } from "./site.ts";
 
 export interface Visit {
   readonly exchange: Exchange;
-  /** Returns the part of the path that has this name in the pattern. */
+  /** Returns the part of the path at the place of `:name` in the pattern. */
   readonly param: (name: string) => string;
   /** Token in the session cookie, if there is one. The token may be invalid. */
   readonly token: string | undefined;
@@ -54,7 +54,7 @@ export interface Guards {
   readonly signedIn: Guard<SignedIn>;
   /** For members of the team in the path. Other people get 404. Viewers may send no forms and no script requests. */
   readonly member: Guard<Member>;
-  /** For scripts of the hub's own pages, which send the CSRF mark in a header. `work` sends the answer. */
+  /** For scripts of the hub's own pages, which send the CSRF token in a header. `work` sends the answer. */
   script(path: string, work: (visit: Member) => Promise<void> | void): void;
   /** Returns the handler for paths without a page, for signed-in users. */
   otherwise(page: Page<SignedIn>): Handler;
@@ -65,7 +65,7 @@ interface FormOptions {
   readonly maxForm?: number;
 }
 
-/** Header with which a script sends its page's CSRF mark. */
+/** Header in which a script sends the CSRF token of its page. */
 const CSRF_HEADER = "x-hub-csrf";
 
 export function createGuards(site: Site, router: Router): Guards {
@@ -158,9 +158,9 @@ function guardOf<V>(router: Router, handlerOf: (page: Page<V>, options?: FormOpt
   };
 }
 
-/** Returns why no visitor may see the page with this request, or undefined. */
+/** Returns the refusal of a request that no visitor may send, or undefined. */
 function refuseVisit(exchange: Exchange, baseUrl: string): Answer | undefined {
-  // Refuse NUL: no id contains it, and PostgreSQL refuses such a query.
+  // Refuse NUL: no id contains NUL, and PostgreSQL refuses a query with it.
   if (`${exchange.path}?${exchange.search}`.includes("%00")) return notFound();
   if (exchange.method !== "POST") return undefined;
   if (!isOwnForm(exchange, baseUrl)) {
@@ -171,7 +171,7 @@ function refuseVisit(exchange: Exchange, baseUrl: string): Answer | undefined {
   return isForm(exchange) ? undefined : refused(415, "The hub takes forms of its own pages only.");
 }
 
-/** Returns the team in the path, the user who changes it, and the time. */
+/** Returns the parts of a change by this visit: the team in the path, the user, and the time. */
 export const changeOf = ({ now }: Site, { team, session }: Member): Change => ({
   now: now(),
   actor: session.user.email,
@@ -184,7 +184,7 @@ export function frameOf(visit: SignedIn | Member, title: string, here = "", sess
   return {
     title,
     here,
-    // Show the entries of the only team to a user with one team, even if the path names no team.
+    // If the path names no team and the user has only one team, show the entries of this team.
     team: "team" in visit ? visit.team : teams.length === 1 ? teams[0] : undefined,
     teams,
     email: session.user.email,

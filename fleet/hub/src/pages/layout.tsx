@@ -12,7 +12,7 @@ export interface Frame {
   readonly csrf?: string | undefined;
   /** Navigation entry of this page. */
   readonly here?: string;
-  /** True for a page with one short form, which is shown in the middle. */
+  /** True for a page with one short form, which stands in the middle of the page. */
   readonly narrow?: boolean;
 }
 
@@ -141,7 +141,7 @@ export function CopyText({ id, label, value }: { id: string; label: string; valu
   );
 }
 
-/** Largest number of characters of a word that certainly fits into one line on a phone. */
+/** Number of characters of a word that fit into one line on every phone. */
 const LONG_WORD = 28;
 
 /** A text with long addresses, which may break after `@`, `.` and similar characters, but not inside words. */
@@ -161,7 +161,7 @@ export function Breakable({ text }: { text: string }) {
   );
 }
 
-/** Hidden field with the mark that ties a form to its session. */
+/** Hidden field with the CSRF token, which ties a form to its session. */
 export function Csrf({ value }: { value: string }) {
   return <input type="hidden" name="csrf" value={value} />;
 }

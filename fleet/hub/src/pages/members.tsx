@@ -24,7 +24,7 @@ export function registerMembers(site: Site, guards: Guards): void {
   const base = "/teams/:team/members";
   const form = (path: string, work: (visit: Member) => Promise<Answer>): void => {
     guards.member.change(path, work, (visit, problem) => membersPage(site, visit, { problem }));
-    // Redirect a GET of a form's path, sent by Enter in the address bar, to the page with the form.
+    // A GET of a form's path, which Enter in the address bar sends, leads to the page with the form.
     if (path !== base) guards.member.get(path, (visit) => redirect(`/teams/${visit.team.id}/members`));
   };
   const answerWith = (visit: Member, text: string): Answer =>
@@ -66,7 +66,7 @@ async function postInvitation(site: Site, visit: Member): Promise<Answer> {
   return membersPage(site, visit, { link: { purpose: "invite", email, url: `${site.baseUrl}/link/${token}` } });
 }
 
-/** A link that was just made. Only this answer shows it. */
+/** A link that was just made. Only the answer to this request shows the link. */
 interface NewLink {
   readonly purpose: "invite" | "reset";
   readonly email: string;
@@ -89,7 +89,7 @@ async function membersPage(
     csrf: csrfOf(session),
     link,
     asked: new URLSearchParams(exchange.search).get("remove") ?? undefined,
-    // Keep the typed values after a failed invitation.
+    // Show the typed values again after a failed invitation.
     typed: problem === undefined ? undefined : { email: form("email").slice(0, 254), role: form("role") },
   };
   const status = problem?.status ?? (link === undefined ? 200 : 201);

@@ -1,6 +1,6 @@
 /**
- * Model files of a team: lists the files with their uses, and removes files. A script of another page uploads to this
- * path.
+ * Model files of a team: lists the files with their uses, and removes files. A script of another page uploads files to
+ * the path of this page.
  */
 import { csrfOf } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
@@ -180,7 +180,9 @@ function Users({ use: { apps, devices }, base }: { use: ModelUse; base: string }
   );
 }
 
-/** Number of an application's newest versions with a link. For the others, the page shows only their number. */
+/**
+ * Number of versions of an application that are shown with a link, the newest first. Older versions are only counted.
+ */
 const LINKED_VERSIONS = 5;
 
 function Versions({ all, base }: { all: readonly number[]; base: string }) {

@@ -1,4 +1,4 @@
-/** A form with one field for a name: to add a device, a group or an application, or to rename it. */
+/** A form with one field for a name, which adds or renames a device, a group or an application. */
 import type { Child } from "hono/jsx";
 import { Csrf } from "./layout.tsx";
 
@@ -18,7 +18,7 @@ export interface NameFormProps {
   /** False if another button on the page is more important. */
   readonly isMain?: boolean;
   readonly class?: string;
-  /** Further fields beside the name. */
+  /** Other fields of the form. */
   readonly children?: Child;
 }
 

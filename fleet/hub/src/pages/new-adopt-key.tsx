@@ -8,7 +8,7 @@ export interface MadeAdoptKey {
 }
 
 interface NewAdoptKeyProps {
-  /** The key that this request made. Undefined if an earlier request of the same form made it. */
+  /** The key that this request made. Undefined if an earlier request of the same form has made the key. */
   readonly made: MadeAdoptKey | undefined;
   readonly baseUrl: string;
   readonly back: string;

@@ -3,7 +3,10 @@ import { weaknessOf } from "../auth/strength.ts";
 import { UserError } from "../core/errors.ts";
 import { cleanPassword } from "../nouns/text.ts";
 
-/** Returns the password, or why it is refused. `words` are texts about the person, such as email and teams. */
+/**
+ * Returns the password, or an error that says why it is refused. `words` are texts about the person, such as email and
+ * teams.
+ */
 export async function tryPassword(text: string, words: readonly string[]): Promise<string | UserError> {
   try {
     const password = cleanPassword(text);

@@ -1,4 +1,4 @@
-/** Registers every page. Returns the handler for paths that no page has. */
+/** Registers every page, and returns the handler for all other paths. */
 import type { Passwords } from "../auth/derive.ts";
 import type { Handler, Router } from "boxwright-service/http/router";
 import type { Services } from "../http/services.ts";

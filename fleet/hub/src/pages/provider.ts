@@ -1,4 +1,4 @@
-/** Pages of the sign-in with a company account: leads to the provider and back. */
+/** Pages of the sign-in with a company account: the way to the provider, and the return from there. */
 import { CALLBACK, endedCookie, OpenIdProvider, readSettings } from "../auth/oidc.ts";
 import { UserError } from "../core/errors.ts";
 import { signInAs } from "../nouns/identity.ts";
@@ -8,7 +8,10 @@ import { beginSession, type Site } from "./site.ts";
 
 /** Parts of the sign-in page that these pages use. */
 export interface SignInPages {
-  /** Counts a sign-in of the visitor's address. Returns the refusal, or undefined if the sign-in may continue. */
+  /**
+   * Counts an attempt to sign in against the limit of the visitor's address. Returns the refusal, or undefined if the
+   * attempt may continue.
+   */
   readonly limit: (visit: Visit) => Answer | undefined;
   readonly failed: (problem: UserError) => Answer;
 }

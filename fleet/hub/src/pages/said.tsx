@@ -1,6 +1,6 @@
 /**
- * Messages on the next page about the result of a change. The address carries the message with a seal for this session
- * and page, so that nobody else can make the hub show a message.
+ * Messages on the next page about the result of a change. The address carries the message with a signature for this
+ * session and page, so that nobody else can make the hub show a message.
  */
 import { sameText } from "boxwright-service/tokens";
 import { csrfOf } from "../auth/cookie.ts";
@@ -27,7 +27,7 @@ export function sayAt(session: Session, address: string, said: Said): string {
   return `${url.pathname}${url.search}${url.hash}`;
 }
 
-/** Returns the message in the address, or undefined. Ignores a message that is sealed for another session or page. */
+/** Returns the message in the address, or undefined. Ignores a message that is signed for another session or page. */
 function readSaid(session: Session, { path, search }: Exchange): Said | undefined {
   const [payload = "", mark = ""] = (new URLSearchParams(search).get(PARAMETER) ?? "").split(".");
   if (payload === "" || !sameText(mark, markOf(session, path, payload))) return undefined;
@@ -38,7 +38,7 @@ function markOf(session: Session, path: string, payload: string): string {
   return seal(session.token, `said ${path} ${payload}`);
 }
 
-/** The first lines of a page: why a form failed, or the result of a change. */
+/** The first lines of a page: the reason why a form failed, or the result of a change. */
 export function Notices({ visit, problem }: { visit: SignedIn; problem?: UserError | undefined }) {
   const said = readSaid(visit.session, visit.exchange);
   return (

@@ -18,7 +18,7 @@ import { Facts } from "./device-parts.tsx";
 import type { Site } from "./site.ts";
 import { SnapItem } from "./snaps.tsx";
 
-/** Devices and snaps that the page shows. */
+/** Largest number of devices, and largest number of snaps, that the page shows. */
 const [MOST_DEVICES, MOST_SNAPS] = [10, 6];
 
 interface ShadowShown {
@@ -27,11 +27,14 @@ interface ShadowShown {
   readonly isRunning: boolean;
   /** Votes of the devices with the lowest agreement. */
   readonly votes: readonly ShadowVote[];
-  /** Snaps of disagreements, the newest first. A device sends one only if it is larger than the earlier ones. */
+  /**
+   * Snaps of disagreements, the newest first. A device sends a snap only if the disagreement is larger than all earlier
+   * ones.
+   */
   readonly snaps: readonly Snap[];
 }
 
-/** Reads the shadow of each roll-out that has one. */
+/** Reads the shadow of each roll-out with a shadow. */
 export async function shadowsShown(
   site: Site,
   teamId: string,

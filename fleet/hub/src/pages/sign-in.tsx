@@ -30,7 +30,7 @@ export function registerSignIn(site: Site, guards: Guards): void {
     failed: ({ shown, status }) => again(shown, status, "", providerOf(site)),
   });
 
-  // Redirect a GET, sent by Enter in the address bar: only the form signs out.
+  // Redirect a GET, which Enter in the address bar sends: only the form signs out.
   guards.signedIn.get("/sign-out", () => redirect("/"));
   guards.signedIn.post("/sign-out", async ({ session }) => {
     await closeSession(db, now(), session);
@@ -38,7 +38,7 @@ export function registerSignIn(site: Site, guards: Guards): void {
   });
 }
 
-/** Query of the sign-in page's address after signing out. */
+/** Query in the address of the sign-in page after the user has signed out. */
 const SIGNED_OUT = "signed-out";
 const WRONG = "This email and password do not belong together.";
 const again = (problem: string, status: number, email = "", provider?: string): Answer =>
@@ -47,14 +47,17 @@ const again = (problem: string, status: number, email = "", provider?: string): 
     <SignIn email={email.slice(0, 254)} problem={problem} provider={provider} />,
     status,
   );
-/** Returns the name of the provider of accounts, if there is one. */
+/** Returns the name of the OpenID provider, or undefined if none is configured. */
 const providerOf = ({ config }: Site): string | undefined =>
   config.oidcIssuer === undefined ? undefined : config.oidcName;
-// Render this page once. A flood of sign-ins gets this answer, and rendering is the largest part of its cost.
+// Render this page once. A flood of sign-ins gets this answer, and most of its cost would be the rendering.
 const tooMany = again("Too many sign-ins. Try again in a minute.", 429);
 const tooBusy = again("Too many people are signing in at the moment. Try again in some seconds.", 503);
 
-/** Counts a sign-in of the address. Returns the refusal, or undefined if the sign-in may continue. */
+/**
+ * Counts an attempt to sign in against the limit of the visitor's address. Returns the refusal, or undefined if the
+ * attempt may continue.
+ */
 function limitAddress(site: Site, { address }: Exchange): Answer | undefined {
   const { byAddress } = site.signIns;
   const time = site.now();
@@ -71,7 +74,10 @@ function limitAddress(site: Site, { address }: Exchange): Answer | undefined {
   return undefined;
 }
 
-/** Counts a sign-in to the account. If the browser is known for this account, counts it for the browser instead. */
+/**
+ * Counts an attempt to sign in against the limit of the account, or, for a browser known to this account, of the
+ * browser.
+ */
 function limitAccount(site: Site, email: string, browser: string | undefined): Answer | undefined {
   const { byAccount } = site.signIns;
   const wait = browser === undefined ? byAccount.take(email, site.now()) : takeKnownSignIn(site, browser);
@@ -82,8 +88,8 @@ function limitAccount(site: Site, email: string, browser: string | undefined): A
 
 async function signIn(site: Site, { exchange, token }: Visit): Promise<Answer> {
   const browser = readBrowserCookie(exchange.header("cookie"));
-  // Limit an unknown browser before the form is read. For a browser with a cookie, only the form tells for which
-  // account it may be known.
+  // Limit a browser without a cookie before its form is read. A browser with a cookie may be known for an account,
+  // which only the form names.
   const refusal = browser === undefined ? limitAddress(site, exchange) : undefined;
   if (refusal !== undefined) return refusal;
   const form = await readForm(exchange);
@@ -100,7 +106,7 @@ async function signIn(site: Site, { exchange, token }: Visit): Promise<Answer> {
 interface Attempt extends Pick<Visit, "exchange" | "token"> {
   readonly form: Form;
   readonly email: string;
-  /** True if somebody has signed in to the account with this browser. */
+  /** True if a user has signed in to the account with this browser before. */
   readonly isKnown: boolean;
 }
 
@@ -108,10 +114,10 @@ async function checkPassword(site: Site, { exchange, token, form, email, isKnown
   const { db, metrics, passwords } = site;
   const user = await findUser(db, email);
   const password = form("password").slice(0, MAX_PASSWORD * 2);
-  // Call `verify` for unknown users too, so that the answer takes as long.
+  // Call `verify` for unknown users too, so that the answer takes as long as for known users.
   if (!(await passwords.verify(password, user?.password, isKnown)) || user === undefined) {
     metrics.signIns.inc({ result: "wrong" });
-    // Write after the answer. Only failures of existing accounts are written, and the time for the write would reveal
+    // Write after the answer: only failures of existing accounts are written, so the time for the write would reveal
     // which accounts exist.
     if (user !== undefined) exchange.afterAnswer(() => void auditFailure(site, exchange, user));
     return again(WRONG, 401, form("email"), providerOf(site));

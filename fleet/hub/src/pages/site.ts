@@ -1,4 +1,4 @@
-/** Services that pages use beyond those of every route. */
+/** Services that only pages use. */
 import type { Passwords } from "../auth/derive.ts";
 import { browserCookie, sessionCookie } from "../auth/cookie.ts";
 import type { Services } from "../http/services.ts";
@@ -47,7 +47,7 @@ export function countLimited({ metrics }: Site, limit: "sign_in" | "sign_in_queu
 
 /**
  * Opens a session with a new token, which replaces the session `previous`. Returns the session and its Set-Cookie
- * headers. If `user` has the password's hash, a cookie makes the browser a known one.
+ * headers. If `user` contains the password's hash, one header holds the cookie of a known browser.
  */
 export async function beginSession(
   site: Site,

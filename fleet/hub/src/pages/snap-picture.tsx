@@ -6,8 +6,8 @@ import type { Snap, SnapFileRow } from "../nouns/snap-query.ts";
 const MAX_SHOWN = 500;
 
 /**
- * Returns the detections of a snap's event in the form that drawing needs. Leaves out malformed detections, since the
- * event comes from a device.
+ * Returns the detections of a snap's event in the form that public/snap.js draws. Leaves out malformed detections,
+ * since the event comes from a device.
  */
 export function detectionsOf({ event }: Pick<Snap, "event">): Record<string, unknown>[] {
   const { data } = JSON.parse(event) as { data?: unknown };
@@ -46,7 +46,7 @@ export function Picture({ teamId, snap, file, isSmall = false }: PictureProps) {
   );
 }
 
-/** The drawing script. A page includes it once. */
+/** The script that draws detections. A page with pictures includes the script once. */
 export function PictureScript() {
   return <script type="module" src="/snap.js"></script>;
 }

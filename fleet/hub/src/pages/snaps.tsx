@@ -18,7 +18,7 @@ import { Time } from "./time.tsx";
 const SNAPS_A_PAGE = 24;
 const MAX_TEXT = 100;
 
-/** View in the query of the address. */
+/** View as the query of the address has it. */
 interface View {
   readonly device: string;
   readonly name: string;

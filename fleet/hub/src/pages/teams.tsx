@@ -1,4 +1,4 @@
-/** The start page, and the list of teams for users with several. */
+/** The start page, and the list of teams for users with several teams. */
 import { roleNames } from "../nouns/role.ts";
 import type { Membership } from "../nouns/team.ts";
 import { redirect, show } from "./answer.tsx";

@@ -1,4 +1,4 @@
-/** A time as people read it, in UTC. The attribute has the exact time. */
+/** A time in UTC for people. The attribute `datetime` has the exact time. */
 export function Time({ at }: { at: number }) {
   const iso = new Date(at).toISOString();
   return (

@@ -3,8 +3,9 @@
  *
  *     HEAD .../models/{sha256}           200 with Upload-Offset and Upload-Complete, or 404: start at 0
  *     PUT  .../models/{sha256}?name=...  Upload-Offset: offset of the sent bytes, Upload-Length: size of the whole file
- *                                        201 the file is complete; 202 continue at Upload-Offset; 409 continue at
- *                                        Upload-Offset too. With Retry-After, another request is sending the file
+ *                                        201: the file is complete. 202: continue at the answer's Upload-Offset.
+ *                                        409: the offset was wrong, continue at the answer's Upload-Offset. A 409 with
+ *                                        Retry-After: another request is sending the file
  */
 import { UserError } from "../core/errors.ts";
 import { isSha256, type FilePlace } from "../files/files.ts";
@@ -89,11 +90,13 @@ async function putModel(services: Services, exchange: Exchange, sender: Sender, 
   answerComplete(exchange, file);
 }
 
-/** Number of bytes of a file that are examined, and the smallest number that can show that it is text. */
+/**
+ * Number of bytes that are examined at the start of a file, and the smallest number of bytes that can show a text file.
+ */
 const LOOKED_AT = 256;
 const LEAST_TEXT = 32;
 
-/** Returns why a file cannot be a model, or undefined. A model file has control bytes near its start. */
+/** Returns the reason why a file cannot be a model, or undefined. A model file has control bytes near its start. */
 function wrongModel(head: Buffer): string | undefined {
   const looked = head.subarray(0, LOOKED_AT);
   const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;

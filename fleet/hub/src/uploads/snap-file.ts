@@ -6,7 +6,9 @@ import { refuse, refuseMethod } from "../http/refusals.ts";
 import type { Services } from "../http/services.ts";
 import { findSnapFile } from "../nouns/snap-query.ts";
 
-/** Headers of a picture. They prevent that its content runs as a page, or that another site shows it. */
+/**
+ * Headers of a picture. With them, browsers do not run the content as a page, and other sites cannot show the picture.
+ */
 const HEADERS = {
   "content-security-policy": "default-src 'none'; sandbox",
   "cross-origin-resource-policy": "same-origin",
@@ -25,7 +27,7 @@ export async function sendSnapFile(
   const file = /^[0-9a-f-]{36}$/.test(fileId) ? await findSnapFile(db, teamId, fileId) : undefined;
   if (file === undefined) return refuse(exchange, "not_found", ", expected a file of a snap of the team");
   const place: FilePlace = { team: teamId, kind: "snaps", sha256: file.sha256 };
-  // Check the file, since the snap may have been deleted after the query.
+  // Check the file, since the snap may have been deleted after its row was read.
   if ((await files.size(place)) !== file.size) return refuse(exchange, "not_found", ", which was deleted");
   const read = (start: number, end: number) => files.read(place, start, end);
   await sendFile(exchange, { size: file.size, type: file.content_type, etag: file.sha256, read }, HEADERS);
