@@ -43,9 +43,9 @@ export interface AlertRule {
   readonly kind: AlertKind;
   /** Threshold in the unit of the rule's kind. */
   readonly threshold: number;
-  /** Group whose devices are watched; null for all groups. */
+  /** Group whose devices are watched; null for all devices of the team. */
   readonly deviceGroupId: string | null;
-  /** Tag whose devices are watched; null for devices with any tags. */
+  /** Tag whose devices are watched; null for devices with or without tags. */
   readonly deviceTag: string | null;
   /** Channel that gets the messages; null for all channels of the team. */
   readonly alertChannelId: string | null;

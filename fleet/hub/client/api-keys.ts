@@ -1,7 +1,9 @@
-/** API keys of the team. Only a key with full access lists and changes them. */
+/** API keys of the team. Only a key with full access may list and change API keys. */
 import type { Arguments, Toolbox } from "./toolbox.ts";
 
-/** Scope of a key: the part of the API that the key may use. FULL allows everything, and excludes other scopes. */
+/**
+ * Scope of a key: the part of the API that the key may use. FULL allows everything; a key with FULL has no other scope.
+ */
 export type ApiKeyScope = "FULL" | "READ" | "DEVICES" | "APPLICATIONS" | "SNAPS";
 
 export interface ApiKey {
@@ -39,7 +41,10 @@ export interface ApiKeyOperations {
   /** Returns all keys, the oldest first. */
   apiKeys(): Promise<ApiKey[]>;
   createApiKey(wanted: NewApiKey): Promise<MadeApiKey>;
-  /** Makes a key with the same name, scopes and lifetime. The old key stays valid for `overlapHours`, by default 24. */
+  /**
+   * Makes a key that replaces another, with the same name, scopes and lifetime. The old key stays valid for
+   * `overlapHours`, by default 24.
+   */
   rotateApiKey(apiKeyId: string, overlapHours?: number): Promise<MadeApiKey>;
   revokeApiKey(apiKeyId: string): Promise<ApiKey>;
 }

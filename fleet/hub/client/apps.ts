@@ -3,7 +3,7 @@ import type { Toolbox } from "./toolbox.ts";
 
 export interface App {
   readonly id: string;
-  /** Unique in the team. It never changes. */
+  /** Unique in the team. An identifier never changes. */
   readonly identifier: string;
   readonly name: string;
   readonly purpose: AppPurpose;
@@ -61,7 +61,7 @@ export interface AppAssignment {
   /** Device of the assignment. Exactly one of `deviceId`, `groupId` and `deviceTag` is not null. */
   readonly deviceId: string | null;
   readonly groupId: string | null;
-  /** Tag whose devices get the version. */
+  /** Tag of the assignment: all devices with this tag get the version. */
   readonly deviceTag: string | null;
   /** Version of the devices outside of the roll-out. */
   readonly version: number | null;
@@ -113,7 +113,7 @@ export interface ShadowLimits {
   readonly every: number;
   /** Percentage of boxes on which both versions must agree. */
   readonly minAgreementPercent: number;
-  /** Number of frames with boxes that all devices together must compare. */
+  /** Number of frames with boxes that all comparing devices together must compare. */
   readonly minFrames: number;
   /** Largest percentage by which the new version may take longer per frame than the old one. */
   readonly maxSlowdownPercent: number;
@@ -248,7 +248,10 @@ export interface Rollout {
   readonly steps?: readonly number[];
   /** Percentage of a step's devices that must use the version before the next step opens. Default 90. */
   readonly successPercent?: number;
-  /** Percentage of failing devices that stops the roll-out, if `failureLimit` is reached as well. Default 5. */
+  /**
+   * Percentage of failing devices that stops the roll-out, unless fewer devices than `failureLimit` have failed.
+   * Default 5.
+   */
   readonly errorPercent?: number;
   /** Smallest number of minutes that a step stays open. Default 60. */
   readonly waitMinutes?: number;
@@ -265,11 +268,11 @@ export interface AppOperations {
   appVersions(appId: string): Promise<AppVersion[]>;
   createApp(wanted: NewApp): Promise<App>;
   updateApp(appId: string, wanted: { readonly name?: string; readonly tags?: readonly string[] }): Promise<App>;
-  /** Deletes an application. The hub refuses while a target has a version of it. */
+  /** Deletes an application. The hub refuses while an assignment names the application. */
   deleteApp(appId: string): Promise<App>;
   /**
-   * Checks content with boxwright and saves it. `isNew` is false if the application already had a version with this
-   * content.
+   * Checks the content with boxwright, and saves a version. `isNew` is false if the application already had a version
+   * with the same content.
    */
   saveAppVersion(
     appId: string,
@@ -280,7 +283,7 @@ export interface AppOperations {
   /** Ends the assignment of a target. The devices continue with the version that they have. */
   unassignApp(target: AppTarget, ifRevision?: number, purpose?: AppPurpose): Promise<void>;
   /**
-   * Ends a roll-out. All its devices get the version from before the roll-out.
+   * Ends a roll-out. All devices of the target get the version from before the roll-out.
    * @param target group or tag of the roll-out; a text is the id of a group
    */
   endAppRollout(target: RolloutTarget | string, ifRevision?: number, purpose?: AppPurpose): Promise<void>;

@@ -19,7 +19,7 @@ export interface DeviceDetail extends Device {
   readonly conflictAt: string | null;
   /** Time at which the credential was revoked. Null if the device has a credential, or never enrolled. */
   readonly revokedAt: string | null;
-  /** Time at which a person paused the device; null while it processes frames. */
+  /** Time at which a person paused the device; null while the device processes frames. */
   readonly pausedAt: string | null;
   readonly tags: readonly string[];
   readonly hostUrl: string | null;
@@ -109,7 +109,8 @@ export interface DeviceOperations {
   /** Counts the devices that lost their credential in a restore and have not come back. */
   awayDeviceCount(): Promise<number>;
   /**
-   * Pauses a device: from its next heartbeat on, it processes no frames until it is resumed. It still sends heartbeats.
+   * Pauses a device. From its next heartbeat until a person resumes it, the device processes no frames. It still sends
+   * heartbeats.
    */
   pauseDevice(deviceId: string): Promise<Device>;
   resumeDevice(deviceId: string): Promise<Device>;

@@ -59,9 +59,7 @@ export class HubAuthError extends HubError {
   override readonly name = "HubAuthError";
 }
 
-/**
- * 400, 403, 405, 413, 415 or a redirect: the hub does not accept the request of this client, or of a proxy on the way.
- */
+/** 400, 403, 405, 413, 415 or a redirect: the hub, or a proxy before the hub, does not accept the client's request. */
 export class HubRequestError extends HubError {
   override readonly name = "HubRequestError";
 }
@@ -142,7 +140,9 @@ export function createHubClient(options: HubClientOptions): HubClient {
     return readAnswer(sent) as Data;
   }
 
-  /** Sends a mutation. Does not repeat it after a broken connection: the hub may have made the change already. */
+  /**
+   * Sends a mutation. Does not repeat the mutation after a broken connection: the hub may have made the change already.
+   */
   async function change(text: string, variables: Record<string, unknown>): Promise<unknown> {
     const data = readAnswer(await post(JSON.stringify({ query: text, variables }), false)) as MutationAnswer;
     for (const { status, failedMessage } of Object.values(data.team))

@@ -33,7 +33,7 @@ const pass = (args: Arguments): string =>
     .map((name) => `${name}: $${name}`)
     .join(", ");
 
-/** @param change sends a mutation, and throws if its result says FAILED */
+/** @param change sends a mutation, and throws if the result's status is FAILED */
 export function createOperations(query: Ask, change: Ask): Operations {
   const read =
     <T>(field: string, args: Arguments, selection: string) =>

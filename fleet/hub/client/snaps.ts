@@ -30,8 +30,8 @@ export interface EventFile {
 }
 
 /**
- * Filter of snaps. All given fields must match. For most lists, one matching value is enough. Tags and extras must all
- * match.
+ * Filter of snaps. All given fields must match. A snap must have all entries of `tags` and `extras`. For other lists,
+ * one matching entry is enough.
  */
 export interface SnapFilter {
   /** Range of creation times, in ISO 8601 with an offset. The range ends before `to`. */

@@ -1,5 +1,6 @@
 /**
- * 10,000 devices for the load report. They are added directly in the database, send heartbeats, and wait for a config.
+ * 10,000 devices for the load report. The script adds the devices directly to the database; they send heartbeats, and
+ * wait for a config.
  */
 import { randomBytes } from "node:crypto";
 import http from "node:http";
@@ -132,7 +133,9 @@ export async function sendBeats(port: number, credentials: readonly string[], ov
   return counts;
 }
 
-/** Devices that wait for a config, each on its own connection. After each answer, they wait for the next. */
+/**
+ * Devices that wait for a config, each on its own connection. After each answer, a device waits for the next config.
+ */
 export class Waiting {
   readonly #agent = new http.Agent({ keepAlive: true, maxSockets: Infinity });
   readonly #port: number;
@@ -140,7 +143,10 @@ export class Waiting {
   readonly #etags: (string | undefined)[];
   #isOver = false;
   wrong = 0;
-  /** Number of devices that have a version. After `forget`, number of devices that have got another version since. */
+  /**
+   * Number of devices that have a version. After `forget`, number of devices that have got another version since that
+   * call.
+   */
   informed = 0;
 
   private constructor(port: number, count: number) {

@@ -27,7 +27,7 @@ import { table } from "./table.ts";
 
 /** Requests per second of the backend. */
 const PACE = 80;
-/** Minutes of the shortest rule. With a heartbeat each 20 s, a device may miss three in this time. */
+/** Minutes of the shortest rule. With a heartbeat each 20 s, a device may miss three heartbeats in this time. */
 const RULE_MINUTES = 1;
 const RULE_MS = RULE_MINUTES * 60_000;
 const BEAT_SECONDS = 20;
@@ -54,7 +54,7 @@ interface Arrived extends AlertMessage {
 
 /** Web server that gets the messages. */
 class Receiver {
-  /** Messages by their ids, since a message may come twice. */
+  /** Messages by their ids, since the hub may send a message twice. */
   readonly #got = new Map<string, Arrived>();
   readonly #server = createServer((request, response) => {
     let body = "";
@@ -96,7 +96,7 @@ interface Phase extends Steady {
 interface Told {
   /** Number of devices in each message. */
   readonly counts: readonly number[];
-  /** Largest number of seconds between the time at which a device was due and the arrival of its message. */
+  /** Largest number of seconds from the time at which a device was due for a message to the arrival of its message. */
   readonly slowest: number;
 }
 
@@ -105,7 +105,7 @@ const rows = [
 ];
 let wrong = 0;
 
-/** Measures one database. */
+/** Measurements with one database. */
 class Site {
   readonly #database: string;
   readonly #hub: HubProcess;

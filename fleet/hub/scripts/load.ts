@@ -131,7 +131,7 @@ async function prepare(env: Environment): Promise<Target> {
   return { hub, key, otherKey };
 }
 
-/** Makes one request of a flood. `n` is the request's number, counted from 1, which can make each request different. */
+/** Makes one request of a flood. `n` counts the requests from 1, so that each request can be different. */
 type Hostile = (
   target: Target,
   n: number,
@@ -163,7 +163,7 @@ const LARGE_FORM = Array.from({ length: 12_000 }, (_, i) => `a${i % 100}=`)
   .join("&")
   .slice(0, 65_536);
 
-/** Name of the flood for comparison: the same generator at the same rate, with the cheapest request. */
+/** Name of the flood with the cheapest request, to which the report compares the other floods. Its rate is the same. */
 const HARMLESS = "none: GET /healthz";
 const floods: readonly (readonly [string, Hostile])[] = [
   [HARMLESS, (_, n) => ({ path: "/healthz", method: "GET", headers: { "x-forwarded-for": addressNumber(n) } })],
@@ -197,7 +197,7 @@ const floods: readonly (readonly [string, Hostile])[] = [
 interface Flood {
   readonly good: Steady;
   readonly perSecond: number;
-  /** Fraction of one core that the hub used. On a shared machine, this is more reliable than a duration. */
+  /** Fraction of one core that the hub used. On a shared machine, this fraction is more reliable than a duration. */
   readonly cpu: number;
 }
 
@@ -266,7 +266,7 @@ async function report(name: string, env: Environment, limit: number): Promise<vo
   if (wanted("--speed", ["--floods"])) await reportSpeed(name, target, limit);
   await target.hub.stop();
   if (!wanted("--floods", ["--speed"])) return;
-  // Floods run against the default limits. The well-behaved client stays below these limits.
+  // Run floods against the default limits. The well-behaved client stays below these limits.
   const hub = await HubProcess.start({ ...env, ...SETTINGS });
   await reportFloods(name, { ...target, hub });
   await hub.stop();

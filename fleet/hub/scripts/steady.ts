@@ -1,4 +1,7 @@
-/** A client with a steady pace. It runs in a separate process, so that the load generator does not slow it. */
+/**
+ * A client with a steady pace. The client runs in a separate process, so that the load generator does not slow the
+ * client.
+ */
 import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -28,12 +31,13 @@ export async function steady(port: number, key: string, perSecond: number, forSe
   return JSON.parse(stdout) as Steady;
 }
 
-/**
- * Number of uncounted requests at the start, during which the client is loaded and compiled. They have the normal pace.
- */
+/** Number of uncounted requests at the start, sent at the same pace while the client is loaded and compiled. */
 const WARM_UP = 50;
 
-/** Sends requests at a steady pace. The time of a request starts when it was due, even if it was sent later. */
+/**
+ * Sends requests at a steady pace. The measured time of a request starts when the request was due, even if it was sent
+ * later.
+ */
 async function beSteady(port: number, key: string, perSecond: number, forSeconds: number): Promise<Steady> {
   const times: number[] = [];
   let wrong = 0;

@@ -49,8 +49,8 @@ const HEARTBEAT_FLUSH_MS = 1000;
 /** Milliseconds for which a version's config is cached. */
 const CONFIG_MS = 1000;
 /**
- * Number of waiting devices that are answered at the same time. Smaller than a database pool, since backends need
- * connections too.
+ * Number of waiting devices that are answered at the same time. Smaller than a database pool, since requests of
+ * backends need connections too.
  */
 const ANSWERS_AT_ONCE = 4;
 /** Milliseconds between deletions of old rows. */
@@ -135,7 +135,7 @@ export function createApp(options: AppOptions): App {
   const sweeper = setInterval(() => void sweep(), SWEEP_MS).unref();
   const stopRollouts = watchRollouts(services, ROLLOUTS_MS);
   const cleaner = setInterval(() => void clean(services), CLEAN_MS).unref();
-  // Remove files that no row names: a killed hub may have left some.
+  // Remove files that no row names: a killed hub may have left such files.
   void clean(services);
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
@@ -181,7 +181,7 @@ function createDispatch(router: Router, services: Services, notFound: Handler) {
       const wait = services.addresses.take(exchange.address, services.now());
       if (wait > 0) return refuseLimited(exchange, services.metrics, "address", wait);
     }
-    // A POST of JSON to any other path usually comes from a program with a wrong address. Answer with JSON, not with a
+    // A POST of JSON to another path usually comes from a program with a wrong address. Answer with JSON, not with a
     // page about forms.
     if (found?.route.forPrograms !== true && exchange.method === "POST" && isJson(exchange))
       return refuse(exchange, "not_found", ", expected /graphql");

@@ -26,7 +26,7 @@ const TYPES: Readonly<Record<string, string>> = {
 export function createBackend(hub: HubClient, web: string): Server {
   return createServer((request, response) => {
     const answer = async (): Promise<void> => {
-      // Your own sign-in belongs here: everybody who may load this page sees the device names.
+      // Your own sign-in belongs here: at present, everybody who can load this page sees the device names.
       if (request.url === "/api/devices") {
         const devices = await hub.devices();
         response
@@ -49,7 +49,7 @@ export function createBackend(hub: HubClient, web: string): Server {
       createReadStream(file).pipe(response);
     };
     answer().catch((error: unknown) => {
-      // The reason is for the operator of this backend. The browser only learns that the request failed.
+      // Log the reason for the operator of this backend. The browser only learns that the request failed.
       console.error(error instanceof HubError ? `${error.name}: ${error.message}` : error);
       response
         .writeHead(502, { "content-type": "application/json" })

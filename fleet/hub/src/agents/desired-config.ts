@@ -1,6 +1,7 @@
 /**
- * GET /device/config: the version that the device should run. With `Prefer: wait`, the answer waits for a change. POST
- * /device/report: the device reports whether it can use the version. GET /device/models/{sha256}: the model file.
+ * GET /device/config: the version that the device should run. With `Prefer: wait`, the hub answers once the version
+ * changes. POST /device/report: the device reports whether it can use the version. GET /device/models/{sha256}: the
+ * model file.
  */
 import type { Queries } from "boxwright-service/database";
 import { readReport, type DesiredConfig } from "boxwright-service/schema/protocol";
@@ -37,7 +38,7 @@ export async function getConfig(agents: Agents, { exchange, device }: DeviceVisi
   const answer = (): Promise<void> => answerConfig(agents, exchange, device.team_id, { version, etag, applied });
   if (version?.etag === before?.etag) return answer();
   return agents.answers.run(async () => {
-    // Check the credential again, since it may have been revoked during the wait.
+    // Check the credential again: a person may have revoked the credential during the wait.
     const isKnown = (await lookUpCredential(agents.db, device.credential)) !== undefined;
     return isKnown ? answer() : refuse(exchange, "invalid_credential");
   });
@@ -58,12 +59,12 @@ async function answerConfig(
     const found = await readConfig(db, teamId, appId, number);
     return found && JSON.stringify(found);
   });
-  // The application was removed after the look-up of its version.
+  // Send no content: the application was removed after the look-up of its version.
   if (body === undefined) return exchange.sendNothing(applied);
   exchange.send(200, JSON_TYPE, body, headers);
 }
 
-/** Returns a version as devices get it, or undefined if it no longer exists. */
+/** Returns a version as devices get it, or undefined if the version no longer exists. */
 async function readConfig(
   db: Queries,
   teamId: string,
@@ -80,7 +81,7 @@ async function readConfig(
   };
 }
 
-/** Answers with the version that the device decodes in shadow, or 204 if there is none. */
+/** Answers with the version that the device decodes in shadow, or 204 if the device has no shadow task. */
 export async function getShadow({ db, desired }: Agents, { exchange, device }: DeviceVisit): Promise<void> {
   const task = await desired.shadow(device.team_id, device.id);
   const version = task && (await readConfig(db, device.team_id, task.version.appId, task.number));
@@ -129,8 +130,8 @@ export async function getModel({ db, files }: Agents, { exchange, device, params
   const file = isSha256(sha256) ? await findModel(db, device.team_id, sha256) : undefined;
   const place = { team: device.team_id, kind: "models", sha256 } as const;
   if (file === undefined || file.complete_at === null || (await files.size(place)) === undefined) {
-    // A version names the file, but its bytes are missing, for instance after a restore. Let devices wait until
-    // somebody uploads the file again, so that they do not reject the version.
+    // A version names the file, but the file's bytes are missing, for instance after a restore. Let devices wait until
+    // somebody uploads the file again, so that the devices do not reject the version.
     if (isSha256(sha256) && (await isModelNamed(db, device.team_id, sha256)))
       return refuse(exchange, "model_missing", "", { "retry-after": "30" });
     return refuse(exchange, "not_found", ", expected a model file of the team");

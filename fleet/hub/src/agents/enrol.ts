@@ -14,8 +14,8 @@ import { cleanName } from "../nouns/text.ts";
 import { readJson } from "./json-body.ts";
 
 /**
- * POST /device/return: a device of a restored hub asks for a challenge, then sends it signed. All refusals have the
- * same answer, so that nobody learns which ids exist.
+ * POST /device/return: a device of a restored hub asks for a challenge, then sends the signed challenge. All refusals
+ * have the same answer, so that nobody learns which ids exist.
  */
 export async function postReturn({ db, now, metrics }: Services, exchange: Exchange): Promise<void> {
   if (exchange.method !== "POST") return refuseMethod(exchange, "POST");

@@ -20,8 +20,8 @@ export async function postHeartbeat(
   if (reported === undefined) return;
   const { shadow, ...beat } = reported;
   const time = now();
-  // Record the application first. If that fails, the heartbeat is not counted, and the device sends the same report
-  // again.
+  // Record the application first. If this write fails, the heartbeat is not counted, and the device sends the same
+  // report again.
   if (await noteHeartbeat(db, time, device, beat.application)) desired.wake(device.team_id);
   const task = await desired.shadow(device.team_id, device.id);
   if (shadow != null) await noteShadow(db, time, { teamId: device.team_id, deviceId: device.id }, task, shadow);

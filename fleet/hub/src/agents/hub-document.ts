@@ -1,6 +1,6 @@
 /**
- * GET /.well-known/boxwright-hub.json: the public keys that check tokens, and the devices whose tokens are void. Hosts
- * read this document every 30 s. The document is public: knowing a device's id gives no access.
+ * GET /.well-known/boxwright-hub.json: the public keys for checking tokens, and the devices whose tokens are void.
+ * Hosts read this document every 30 s. The document is public, since a device's id gives no access.
  */
 import type { HubDocument } from "boxwright-service/schema/protocol";
 import { sha256 } from "../core/ids.ts";
@@ -36,7 +36,7 @@ export function createHubDocument({ db, now, baseUrl }: Services): Handler {
   return async (exchange) => {
     if (exchange.method !== "GET" && exchange.method !== "HEAD") return refuseMethod(exchange, "GET, HEAD");
     const at = now();
-    // Query again if the clock was set back, too.
+    // Query again also if the clock was set back.
     if (last === undefined || Math.abs(at - lastAt) >= CACHE_MS) {
       lastAt = at;
       last = read(at);

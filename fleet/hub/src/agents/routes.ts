@@ -20,7 +20,7 @@ import { postLog } from "./sent-log.ts";
 import { postSnap, putSnapFile } from "./snaps.ts";
 import type { Agents, Methods } from "./visit.ts";
 
-/** Every route that wants a credential of a device. */
+/** Routes for requests with the credential of a device. */
 const ROUTES: Readonly<Record<string, Methods>> = {
   "/device/heartbeat": { POST: postHeartbeat },
   "/device/rotate": { POST: postRotate },

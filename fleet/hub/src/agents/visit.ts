@@ -12,9 +12,9 @@ import type { Heartbeats } from "../nouns/status.ts";
 export interface Agents extends Services {
   readonly heartbeats: Heartbeats;
   readonly snapQuota: SnapQuota;
-  /** Bodies of configs, cached briefly. Undefined stands for a version that does not exist. */
+  /** Bodies of configs, cached briefly. Undefined stands for the body of a version that does not exist. */
   readonly configs: Recent<string | undefined>;
-  /** Limits how many waiting requests are answered at a time, since one change may wake all of them. */
+  /** Limits how many waiting requests are answered at a time, since one change may wake all waiting requests. */
   readonly answers: WorkLimit;
 }
 
@@ -26,5 +26,5 @@ export interface DeviceVisit {
 }
 
 export type DeviceHandler = (agents: Agents, visit: DeviceVisit) => Promise<void> | void;
-/** Handlers of one path. */
+/** Handlers of one path, by method. */
 export type Methods = Readonly<Partial<Record<"GET" | "POST" | "PUT", DeviceHandler>>>;

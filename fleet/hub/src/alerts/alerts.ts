@@ -61,7 +61,7 @@ export class Alerts {
     this.#timers = [every(watchMs, () => this.watch()), every(deliverMs, () => this.#deliveries.look())];
   }
 
-  /** Checks all rules once, unless another process does. */
+  /** Checks all rules once, unless another process watches the rules. */
   async watch(): Promise<void> {
     const { config, db, now, metrics, baseUrl } = this.#needs;
     const time = now();

@@ -54,7 +54,7 @@ export class Deliveries {
     await Promise.all(all.map(({ delivery }) => delivery.stop()));
   }
 
-  /** Stores why messages of a channel wait. The pages of all hub processes show the reason. */
+  /** Stores the reason why messages of a channel wait. The pages of all hub processes show the reason. */
   async #note(id: string, problem: string | null): Promise<void> {
     await this.#needs.db.write((tx) => tx.all("UPDATE alert_channels SET problem = ? WHERE id = ?", [problem, id]));
   }

@@ -22,7 +22,7 @@ const QUICK = 4;
 const RECENT_MS = 600_000;
 /** Largest number of devices, groups or keys that a message names. */
 const NAMED = 50;
-/** Largest number of groups, and of tags, that a message names. */
+/** Largest number of groups that a message names, and largest number of tags. */
 const SETS = 20;
 /** Largest number of rows that one statement changes. The comment in watch.ts explains these limits. */
 const ROWS_A_TURN = { sqlite: 500, postgres: 20_000 };
@@ -52,7 +52,10 @@ export class Teller {
   /** Times at which each rule recently sent messages. */
   readonly #recent = new Map<string, number[]>();
 
-  /** Queues a message about a rule if its first alert has waited long enough. Returns true if a message was queued. */
+  /**
+   * Queues a message about a rule's new alerts and a message about its ended alerts, each once the oldest of these
+   * alerts has waited long enough. Returns true if a message was queued.
+   */
   async tell(place: Place, rule: AlertRule, now: number): Promise<boolean> {
     let isTold = false;
     for (const news of [BEGIN, END]) isTold = (await this.#tell(place, rule, news, now)) || isTold;
@@ -134,7 +137,7 @@ async function readMessage(tx: Queries, wanted: Wanted): Promise<AlertMessage | 
   };
 }
 
-/** Queues a message for the channel of a rule, or for all channels of the team if the rule names none. */
+/** Queues a message for the channel of a rule, or for all channels of the team if the rule names no channel. */
 async function queue(tx: Queries, rule: AlertRule, message: AlertMessage, now: number): Promise<void> {
   const channels =
     rule.channel_id === null

@@ -1,6 +1,6 @@
 /**
  * Compares rules with the devices. A new fault opens an alert. When the fault has been away for a while, the alert
- * ends. Each alert is a row in the database, so a killed hub forgets none.
+ * ends. Each alert is a row in the database, so that a killed hub forgets no alert.
  *
  * A device that goes online and offline again and again would cause a message each time. So an alert ends only after
  * its fault has stayed away for a while. This time doubles with each alert of the same device and rule, up to an hour.
@@ -12,14 +12,15 @@ import { isInSet } from "../nouns/device-set.ts";
 import type { AlertRule } from "../nouns/alert-rule.ts";
 import { offlineMs } from "../nouns/status.ts";
 
-/** Milliseconds for which a fault must be away before its first alert ends. */
+/** Milliseconds for which a fault must be away before the first alert about it ends. */
 export const HOLD_MS = 60_000;
 const LONGEST_HOLD_MS = 3_600_000;
 /** Milliseconds after which an ended alert no longer doubles the hold time of the next alert. */
 const FORGET_MS = 6 * 3_600_000;
 /**
- * Largest number of rows that one statement changes. SQLite runs in this process, so other requests run between two
- * statements. PostgreSQL scans all devices for each statement: opening 10,000 alerts in 40 statements took 52 s.
+ * Largest number of rows that one statement changes. SQLite runs in this process, so other requests must wait for the
+ * end of a statement. PostgreSQL scans all devices for each statement: opening 10,000 alerts in 40 statements took 52
+ * s.
  */
 const ROWS_A_TURN = { sqlite: 250, postgres: 20_000 };
 
@@ -102,7 +103,7 @@ async function endAlerts(db: Database, { id }: AlertRule, { sql, params }: Condi
   );
 }
 
-/** Repeats a statement that changes at most ROWS_A_TURN rows, until one execution changes fewer. */
+/** Repeats a statement that changes at most ROWS_A_TURN rows, until an execution changes fewer rows. */
 async function inTurns(db: Database, work: (tx: Queries) => Promise<readonly object[]>): Promise<void> {
   while ((await db.write(work)).length >= ROWS_A_TURN[db.kind]) await nextTurn();
 }

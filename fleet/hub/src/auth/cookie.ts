@@ -10,8 +10,8 @@ import type { Session } from "../nouns/session.ts";
 import type { UserWithPassword } from "../nouns/user.ts";
 
 /**
- * `__Host-`: browsers accept the cookie only over TLS or on localhost, for this host and all of its paths. No other
- * host can set it.
+ * `__Host-`: browsers accept the cookie only over TLS or on localhost, for this host and all paths. No other host can
+ * set the cookie.
  */
 const COOKIE = "__Host-hub_session";
 const ATTRIBUTES = { httpOnly: true, secure: true, sameSite: "Lax", path: "/" } as const;
@@ -45,7 +45,7 @@ export function readBrowserCookie(header: string | undefined): string | undefine
   return header === undefined ? undefined : parse(header, BROWSER_COOKIE)[BROWSER_COOKIE];
 }
 
-/** True if somebody has signed in to the account with this browser, and the password is still the same. */
+/** True if a user has signed in to the account with this browser, and the password has not changed since. */
 export function isKnownBrowser(browser: string, { id: user, password }: UserWithPassword): boolean {
   const [id = "", mark = ""] = browser.split(".");
   return sameText(mark, seal(password, `browser ${user} ${id}`));

@@ -41,10 +41,10 @@ export class Passwords {
    * Number of accepted derivations. Tests count the derivations of a sign-in, since timing them would be unreliable.
    */
   derivations = 0;
-  /** Hash to compare with for an unknown user, so that the answer takes as long as for a known one. */
+  /** Hash that stands for the hash of an unknown user, so that the answer takes as long as for a known user. */
   readonly #decoy: string;
 
-  /** @param n cost of scrypt; tests of other code use a lower one */
+  /** @param n cost of scrypt; tests of other code use a lower cost */
   constructor(maxWaiting = MAX_WAITING, n = N) {
     this.#maxWaiting = maxWaiting;
     this.#n = n;
@@ -66,7 +66,7 @@ export class Passwords {
     return encode(this.#n, salt, await this.#inTurn(() => derive(password, salt, this.#n, R, P)));
   }
 
-  /** Checks a password. If there is no such user, `stored` is undefined, and the work is the same. */
+  /** Checks a password. For an unknown user, `stored` is undefined, and the check takes as long. */
   async verify(password: string, stored: string | undefined, isKnown = false): Promise<boolean> {
     // People who sign in by a provider have no password.
     const hash = stored?.startsWith("none$") === true ? undefined : stored;

@@ -14,7 +14,7 @@ export async function judgeDevice(db: Queries, token: string): Promise<JudgedDev
   const id = readKey(token, "bwd");
   if (id === undefined) return { result: "no_key" };
   const row = await lookUpCredential(db, id);
-  // Compare even if the id is unknown, so that the answer takes as long as for a wrong secret.
+  // Compare even if the id is unknown, so that the answer takes as long as the answer to a wrong secret.
   const same = sameHash(hashKey(token), row?.hash ?? "0".repeat(64));
   if (row === undefined || !same) return { result: "unknown" };
   return { result: "ok", device: row };

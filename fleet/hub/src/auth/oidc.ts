@@ -1,6 +1,6 @@
 /**
  * Sign-in by a provider of OpenID Connect: the authorization code flow with PKCE, `state` and `nonce`. The PKCE
- * verifier, `state` and `nonce` are random. One cookie keeps them in the browser that started the sign-in.
+ * verifier, `state` and `nonce` are random. The browser that started the sign-in keeps all three in one cookie.
  * openid-client checks issuer, audience, signature and times of the ID token.
  */
 import { parse, serialize } from "hono/utils/cookie";
@@ -55,8 +55,8 @@ export class OpenIdProvider {
   }
 
   /**
-   * Checks the provider's answer, and returns the claims about the account. Throws a UserError for an answer that this
-   * browser did not request, and for one that fails the checks of the ID token.
+   * Checks the provider's answer, and returns the claims about the account. Throws a UserError if this browser did not
+   * request the answer, or if a check of the ID token fails.
    * @param search query of the address at which the browser came back
    */
   async finish(search: string, cookies: string | undefined): Promise<Claims> {
@@ -75,7 +75,7 @@ export class OpenIdProvider {
         ...{ expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true },
       });
       const claims = tokens.claims()!;
-      // Ask for the email separately: some providers leave it out of the token.
+      // Ask for the email separately: some providers leave the email out of the token.
       const more =
         claims["email"] === undefined ? await oidc.fetchUserInfo(provider, tokens.access_token, claims.sub) : {};
       return readClaims({ ...more, ...claims });

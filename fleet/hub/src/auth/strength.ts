@@ -1,9 +1,9 @@
-/** Judges a new password: is it among the first hundred million guesses? The estimator is zxcvbn. */
+/** Judges a new password by the number of guesses that find it. The estimator is zxcvbn. */
 import type { ZxcvbnFactory } from "@zxcvbn-ts/core";
 
 /**
- * Number of characters that the estimator reads. Its time grows steeply: 40 characters took at most 27 ms, 200 took 2.1
- * s. The first 40 characters also show if a password repeats itself.
+ * Number of characters that the estimator reads. The estimator's time grows steeply: 40 characters took at most 27 ms,
+ * 200 took 2.1 s. The first 40 characters also show if a password repeats itself.
  */
 const LOOKED_AT = 40;
 /**
@@ -31,7 +31,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 let estimator: Promise<ZxcvbnFactory> | undefined;
 
-/** Loads the estimator at its first use. It takes 25 MB, which a hub without new passwords does not need. */
+/** Loads the estimator at its first use. The estimator takes 25 MB, which a hub without new passwords does not need. */
 async function loadEstimator(): Promise<ZxcvbnFactory> {
   const [{ ZxcvbnFactory }, common] = await Promise.all([
     import("@zxcvbn-ts/core"),

@@ -9,7 +9,7 @@ export type Credentials =
   | { readonly kind: "malformed"; readonly why: string }
   | { readonly kind: "bearer"; readonly token: string };
 
-/** RFC 6750: the scheme in any case, then one token of these characters. */
+/** RFC 6750: the scheme in upper or lower case, then one token of these characters. */
 const BEARER = /^bearer +([0-9A-Za-z._~+/-]+=*)$/i;
 
 /**
@@ -42,7 +42,7 @@ export async function judgeKey(db: Queries, token: string, now: number): Promise
   const id = readKey(token);
   if (id === undefined) return { result: "no_key" };
   const row = await lookUpKey(db, id);
-  // Always compare, so that the answer to an unknown id takes as long as to a wrong secret.
+  // Always compare, so that the answer to an unknown id takes as long as the answer to a wrong secret.
   const same = sameHash(hashKey(token), row?.hash ?? "0".repeat(64));
   if (row === undefined || !same) return { result: "unknown" };
   if (holds(row, now)) return { result: "ok", id, row };

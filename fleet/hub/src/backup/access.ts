@@ -45,7 +45,7 @@ const HISTORY: readonly AuditAction[] = [
 export interface TakenAway {
   /** Emails of removed users. */
   readonly users: ReadonlySet<string>;
-  /** Removed memberships, each as `memberKey` makes it. */
+  /** Removed memberships, each a key made by `memberKey`. */
   readonly members: ReadonlySet<string>;
   /** Times at which keys were revoked, by public id. */
   readonly keys: ReadonlyMap<string, number>;

@@ -10,7 +10,7 @@ import type { Database, Queries, Value } from "boxwright-service/database";
 import { schemaVersion } from "../database/migrations.ts";
 import { FORMAT, NOT_IN_BACKUP, tables, type Row, type Table } from "./format.ts";
 
-/** Number of rows that one query reads. */
+/** Number of rows per query. */
 const PAGE = 1000;
 
 /** Writes the complete backup or nothing: writes to a temporary name, syncs, then renames. */

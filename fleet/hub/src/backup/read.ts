@@ -1,4 +1,4 @@
-/** Reads a backup and checks it whole. */
+/** Reads a backup, and checks the whole file. */
 import { createReadStream } from "node:fs";
 import { createGunzip } from "node:zlib";
 import { UserError } from "../core/errors.ts";
@@ -60,7 +60,7 @@ async function readLines(texts: AsyncIterable<string>): Promise<Backup> {
   throw new Error(`got ${lines.length} rows and ${last}, expected a complete file`);
 }
 
-/** Checks the first line. Returns when the backup was made. */
+/** Checks the first line. Returns the time at which the backup was made. */
 function readHead({ format, schema, at }: Record<string, unknown>): number {
   if (format !== FORMAT) throw new Error(`got format ${JSON.stringify(format)}, expected ${FORMAT}`);
   if (typeof schema !== "number" || schema < 1 || schema > schemaVersion) {

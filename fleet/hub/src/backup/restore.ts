@@ -21,7 +21,7 @@ export interface Restored {
   readonly stayRevoked: readonly string[];
   readonly stayRemoved: readonly { readonly email: string; readonly team_id?: string }[];
   readonly stayDemoted: readonly { readonly email: string; readonly team_id: string }[];
-  /** Emails of people who keep the password of the database, since it is newer than the one of the backup. */
+  /** Emails of people who keep the password of the database, since their password in the backup is older. */
   readonly keptPasswords: readonly string[];
   /** Ids of teams that have no administrator left: all administrators in the backup were removed or demoted since. */
   readonly teamsWithoutAdmin: readonly string[];
@@ -100,7 +100,7 @@ async function empty(tx: Queries): Promise<void> {
   for (const name of names) if (name !== "audit") await tx.all(`DELETE FROM ${name}`);
 }
 
-/** Adds the audit of the backup. Returns true if the database already had all of its rows. */
+/** Adds the audit rows of the backup. Returns true if the database already had all of these rows. */
 async function restoreAudit(tx: Queries, lines: readonly Line[]): Promise<boolean> {
   let known = 0;
   let added = 0;
@@ -127,8 +127,8 @@ function insert(tx: Queries, { name, columns }: Table, row: Row): Promise<object
 type Report = Omit<Restored, "rows" | "taken" | "knowsSince" | "missingModels">;
 
 /**
- * Decides for each row of a backup whether it is restored. Rows come in the order of the tables: people before their
- * memberships.
+ * Decides for each row of a backup whether the row is restored. Rows come in the order of the tables: people before
+ * their memberships.
  */
 class AccessFilter {
   readonly #known: Known;
@@ -136,7 +136,7 @@ class AccessFilter {
   readonly #emails = new Map<unknown, string>();
   readonly #removed = new Set<unknown>();
   readonly #devices = new Set<unknown>();
-  /** Number of administrators that each team keeps, for teams that had one in the backup. */
+  /** Number of administrators that each team keeps, for teams that had an administrator in the backup. */
   readonly #admins = new Map<string, number>();
   readonly #inForce = { users: 0, keys: 0 };
   readonly #stayRevoked: string[] = [];

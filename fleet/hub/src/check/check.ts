@@ -27,7 +27,9 @@ export type CheckResult =
 /** Largest number of megabytes and of milliseconds that one check may take. */
 const MOST_MB = 256;
 const MOST_MS = 20_000;
-/** Largest number of waiting checks. One check runs at a time, since each needs a thread and its memory. */
+/**
+ * Largest number of waiting checks. One check runs at a time, since each check needs a thread and the thread's memory.
+ */
 const MOST_WAITING = 16;
 
 const failed = (message: string): CheckResult => ({ problems: [{ path: "", message }] });
@@ -36,7 +38,7 @@ export class Checker {
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
-  /** Checks one application after another. */
+  /** Checks an application after the checks that wait already. */
   check(request: CheckRequest): Promise<CheckResult> {
     if (this.#waiting >= MOST_WAITING)
       return Promise.resolve(failed(`${MOST_WAITING} other checks wait already; try again soon`));

@@ -1,4 +1,4 @@
-/** Checks a draft of an application completely: its form, its model file, and boxwright's own checks. */
+/** Checks a draft of an application completely: its JSON, its model file, and the config and options by boxwright. */
 import type { Database } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import type { Files } from "../files/files.ts";
@@ -43,6 +43,6 @@ export async function checkDraft(
     throw new UserError(
       problems.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("\n"),
     );
-  // Replace NUL, since a label may hold this character and PostgreSQL refuses it in text.
+  // Replace NUL, since a label may hold this character and PostgreSQL refuses NUL in text.
   return { content, description: description.replaceAll("\0", "\ufffd") };
 }

@@ -57,7 +57,7 @@ async function describe({ config, options, modelPath }: CheckRequest): Promise<s
   return inspect(config, model === null ? [] : outputsOf(model), stated).text;
 }
 
-/** Returns all problems that an error holds. The error of a config lists several. */
+/** Returns all problems that an error holds. A ConfigError lists several problems. */
 function problemsOf(error: unknown): CheckProblem[] {
   if (error instanceof ConfigError) return error.problems.map(({ path, message }) => ({ path, message }));
   return [{ path: "", message: error instanceof Error ? error.message : String(error) }];

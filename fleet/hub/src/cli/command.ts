@@ -1,4 +1,4 @@
-/** Types of a command, and of the arguments that it gets. */
+/** Types of a command and of its arguments. */
 import type { Config } from "../core/config.ts";
 import type { Database } from "boxwright-service/database";
 import { findTeam, type Team } from "../nouns/team.ts";

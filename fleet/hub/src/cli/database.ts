@@ -31,7 +31,7 @@ export const databaseCommands: Commands = {
   migrate: {
     usage: "boxwright-hub migrate",
     about: "brings the database schema up to date (serve does it too)",
-    // The database is migrated already, since opening it does so.
+    // Do nothing here: opening the database has migrated it.
     run: ({ db }) => Promise.resolve({ database: db.kind, migrated: true }),
   },
 };

@@ -1,5 +1,5 @@
 /**
- * The operator's command. Results are one JSON document on standard output, problems are sentences on standard error.
+ * The operator's command. A result is one JSON document on standard output, a problem is a sentence on standard error.
  * Exit codes: 0 done, 1 not done, 2 the call or the configuration is wrong.
  */
 import { meantBy } from "boxwright-service/names";
@@ -35,7 +35,7 @@ const commands: Commands = {
   ...backupCommands,
 };
 
-/** Commands that open no database, or that keep it open while they run. */
+/** Commands that open no database, or that open the database themselves and keep it open. */
 const outside = {
   serve: {
     usage: "boxwright-hub serve [--create] [--check]",
@@ -112,7 +112,7 @@ async function runCommand(command: Command, config: Config, { values, positional
     if (value === undefined) throw new Usage(withUsage(`got no --${option}`, command.usage));
     return value;
   };
-  // Read the required options from the usage line, where they have no brackets.
+  // Read the required options from the usage line: they are the options without brackets.
   const needed = [...command.usage.replace(/\[[^\]]*\]/g, "").matchAll(/--([a-z]+)/g)].map(([, option]) => option!);
   const missing = needed.filter((option) => get(option) === undefined).map((option) => `--${option}`);
   if (missing.length > 0) throw new Usage(withUsage(`got no ${missing.join(" and no ")}`, command.usage));

@@ -2,7 +2,7 @@
 
 /**
  * Largest number of values in one answer: devices times fields of the document, for example 5,000 devices with 20
- * fields. Without this limit, 20 aliases would multiply a long list by 20.
+ * fields. Without this limit, a query could request the same long list under 20 aliases.
  */
 export const MAX_VALUES = 100_000;
 

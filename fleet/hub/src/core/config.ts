@@ -65,7 +65,7 @@ const sqliteFile = v.pipe(
   v.check((place) => !place.includes("://"), "got an address, expected the path of a file; set DATABASE_URL instead"),
 );
 
-/** Variables for the hub's clients and tests. The hub itself does not read these. */
+/** Variables for the hub's clients and tests. The hub itself does not read these variables as options. */
 const OF_OTHERS = ["HUB_CONFIG", "HUB_API_KEY", "HUB_URL", "HUB_TOKEN", "HUB_CI"];
 
 interface Option extends PlainOption {
@@ -339,7 +339,7 @@ export type Config = ValuesOf<typeof options>;
 
 /** Returns the configuration, or throws `ConfigProblems`. `file` is the parsed JSON of the config file. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>, file: unknown = {}): Config {
-  // Treat an empty variable as unset: most tools unset a variable by making it empty.
+  // Treat an empty variable as unset, since people empty a variable in order to unset it.
   const given = Object.entries(options).map(
     ([name, { env: where }]) => [name, env[where] ? { where, value: env[where] } : undefined] as const,
   );

@@ -1,4 +1,4 @@
-/** Error of the pages: a user requested something impossible. Such an error is not a bug of the hub. */
+/** Error about an impossible request of a user. Such an error is not a bug of the hub. */
 import { UserError as OperatorError } from "boxwright-service/errors";
 
 export type UserStatus = 400 | 403 | 404 | 409 | 413 | 415 | 429 | 503;
@@ -8,7 +8,7 @@ export class UserError extends OperatorError {
   /** HTTP status of a page that answers with this error. */
   readonly status: UserStatus;
   /**
-   * Sentence for the person who uses the pages. The error's message is for operators: it says what was found and
+   * Sentence for the person who uses the pages. The error's `message` is for operators, and says what was found and
    * expected.
    */
   readonly shown: string;

@@ -33,7 +33,7 @@ export function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** Makes a signature that only a holder of `secret` can make. */
+/** Makes a signature (HMAC) over `purpose`, which only a holder of `secret` can make. */
 export function seal(secret: string, purpose: string): string {
   return createHmac("sha256", secret).update(purpose).digest("base64url");
 }

@@ -54,7 +54,7 @@ function checksum(text: string): string {
 
 export interface MintedKey {
   readonly id: string;
-  /** The full key. It is shown once and stored nowhere. */
+  /** The full key. The hub shows the key once, and stores it nowhere. */
   readonly key: string;
   readonly hash: string;
 }

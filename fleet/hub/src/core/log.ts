@@ -1,4 +1,4 @@
-/** Creates the hub's log. Keys are cut out of messages, since error texts may quote requests. */
+/** Creates the hub's log. Keys are cut out of messages, since the text of an error may quote a request. */
 import { createLogger as create, type DestinationStream, type Logger } from "boxwright-service/log";
 import { LogOutput } from "boxwright-service/log-output";
 import { ANY_KEY_PATTERN } from "./key.ts";
@@ -9,7 +9,7 @@ export function redact(text: string): string {
   return text.replace(EVERY_KEY, (key) => `${key.slice(0, 17)}[redacted]`);
 }
 
-/** Creates a logger that writes lines in batches, since every request logs one. */
+/** Creates a logger that writes lines in batches, since every request logs a line. */
 export function createLogger(level: string, destination?: DestinationStream): Logger {
   return create(level, { destination: destination ?? new LogOutput(1, { together: true }), redact });
 }

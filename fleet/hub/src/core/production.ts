@@ -1,5 +1,5 @@
 /**
- * Import this before anything else. graphql reads NODE_ENV at its import, and checks each value twice outside of
- * production.
+ * Import this file before all others. graphql reads NODE_ENV when it is imported, and checks each value twice outside
+ * of production.
  */
 process.env["NODE_ENV"] ??= "production";

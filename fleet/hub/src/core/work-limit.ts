@@ -1,4 +1,4 @@
-/** Runs at most `atOnce` pieces of work at a time, and gives other requests their turn after each. */
+/** Runs at most `atOnce` pieces of work at a time, and lets other requests run after each piece. */
 export class WorkLimit {
   #free: number;
   readonly #waiting: (() => void)[] = [];

@@ -1,6 +1,6 @@
 /**
  * The schema, as numbered steps. A step that was released never changes: the next change gets the next number. Both
- * databases run the same statements. The type of text columns differs, so that both order text by bytes.
+ * databases run the same statements. Only the type of text columns differs, so that both databases order text by bytes.
  */
 import type { Migration } from "boxwright-service/migrate";
 import { alerts } from "./alerts.ts";

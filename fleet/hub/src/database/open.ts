@@ -7,7 +7,7 @@ import { migrations } from "./migrations.ts";
 const MISSING = "run the command in the hub's folder, set HUB_DATABASE_FILE, or add --create to make a new, empty one";
 
 export interface OpenOptions {
-  /** True if a missing SQLite file may be created. Most commands must not create one in a wrong folder. */
+  /** True if a missing SQLite file may be created. Most commands must not create a file in a wrong folder. */
   readonly create: boolean;
   readonly onError?: (error: Error) => void;
 }

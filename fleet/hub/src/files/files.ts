@@ -19,7 +19,7 @@ export interface FilePlace {
 /** Result of one request that sends bytes. */
 export type Received =
   | { readonly kind: "complete" }
-  /** Bytes are missing; `size` is the count of those that have arrived. */
+  /** Bytes are missing. `size` is the number of bytes that have arrived. */
   | { readonly kind: "partial"; readonly size: number }
   /** The offset of the sent bytes is not the number of bytes that the hub has. */
   | { readonly kind: "out_of_step"; readonly size: number }
@@ -36,7 +36,7 @@ export interface Sent {
   readonly offset: number;
   /** Size of the whole file in bytes. */
   readonly size: number;
-  /** Returns what is wrong with a complete file, judged by its first bytes; undefined if nothing is. */
+  /** Returns what is wrong with a complete file, judged by its first bytes, or undefined if the file may be stored. */
   readonly check?: ((head: Buffer) => string | undefined) | undefined;
 }
 
@@ -54,7 +54,7 @@ export interface Listed {
 export interface Files {
   /** Checks that the store works as configured. Throws a UserError that says what to do. */
   check(): Promise<void>;
-  /** Returns the size of a file in bytes, or undefined if it is not there. */
+  /** Returns the size of a file in bytes, or undefined if the store has no such file. */
   size(place: FilePlace): Promise<number | undefined>;
   /** Returns how many bytes of an incomplete file have arrived. */
   partSize(place: FilePlace): Promise<number>;

@@ -119,7 +119,10 @@ async function receive(
   return problem;
 }
 
-/** Writes bytes to the disk. Returns the size of the part, which is more than `size` if too many bytes came. */
+/**
+ * Writes bytes to the disk. Returns the size of the part, which is larger than `size` if the sender sent too many
+ * bytes.
+ */
 async function append(part: string, body: AsyncIterable<Buffer>, offset: number, size: number): Promise<number> {
   const handle = await open(part, offset === 0 ? "w" : "a", 0o600);
   let got = offset;

@@ -15,8 +15,8 @@ export interface PictureInfo {
 }
 
 /**
- * Number of bytes at the start of a file that suffice: the size in a JPEG may come after 64 KiB of EXIF data and a
- * colour profile.
+ * Number of bytes at the start of a file in which type and size are found: in a JPEG, the size may come after 64 KiB of
+ * EXIF data and a colour profile.
  */
 export const HEAD_BYTES = 256 * 1024;
 /** Largest number of pixels in a picture. A picture of a 50-megapixel camera fits. */

@@ -10,7 +10,7 @@ export interface BucketPlace {
   readonly accessKeyId: string;
 }
 
-/** Kind of a request, named in the error if the access key may not do it. */
+/** Kind of a request. The error names it if the access key may not send this kind of request. */
 export type Work = "write" | "read" | "delete" | "list";
 
 interface Refusal {

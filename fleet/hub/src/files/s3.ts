@@ -33,10 +33,10 @@ export interface StoreRequest {
 
 /** Milliseconds without a byte after which the client gives up a request. */
 const IDLE_MS = 20_000;
-/** Milliseconds before the second and the third try. A store with status 503 asks for such a pause. */
+/** Milliseconds before the second try and before the third. A store with status 503 asks for such a pause. */
 const PAUSES = { first: 400, most: 800 } as const;
 const MOST_TRIES = 3;
-/** Largest number of connections to the store. A device that reads slowly occupies one. */
+/** Largest number of connections to the store. A device that reads slowly occupies a connection. */
 const CONNECTIONS = 1000;
 /** Largest number of bytes that are read of an error answer. */
 const MOST_TOLD = 64 * 1024;

@@ -1,4 +1,4 @@
-/** Resolvers of API keys. Only the answer that makes a key holds the key itself. */
+/** Resolvers of API keys. Only the answer to the mutation that makes a key contains the key itself. */
 import { newToken } from "../core/ids.ts";
 import { createKey, holds, listKeys, revokeKey, rotateKey, type ListedKey, type MadeKey } from "../nouns/apikey.ts";
 import { readScopes } from "../nouns/key-scope.ts";

@@ -191,7 +191,7 @@ const TARGET_FIELDS = ["deviceId", "groupId", "deviceTag"] as const;
 export function appMutations(context: TeamContext) {
   const { db, now, actor, team, desired } = context;
   const change = () => ({ now: now(), actor, teamId: team.id });
-  /** Runs a change that may give devices another version, and wakes the devices that wait for one. */
+  /** Runs a change that may give devices another version, and wakes the devices that wait for a version. */
   const changeDesired = async <T extends object>(work: () => Promise<T>) => {
     const outcome = await attempt(work);
     desired.wake(team.id);

@@ -1,4 +1,4 @@
-/** Joins look-ups for many nodes of an answer into one query. */
+/** Joins the look-ups for many nodes of an answer into one query. */
 export class Batch<T> {
   readonly #read: (ids: readonly string[]) => Promise<ReadonlyMap<string, T>>;
   readonly #found = new Map<string, Promise<T | undefined>>();

@@ -60,7 +60,7 @@ export function readFilter(filter: FilterArgument): DeviceFilter {
   };
 }
 
-/** A time with its offset. Without the offset, the time would depend on the machine. */
+/** A time with its UTC offset. Without the offset, the time would depend on the hub's time zone. */
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
 
 function readTime(text: string | null | undefined, name: string): number | undefined {

@@ -1,7 +1,8 @@
 /**
  * A cache of parsed and validated documents. Parsing and validation are most of a request's cost, and a backend sends
- * the same few queries all the time. Refused documents are kept too, so that repeating one is cheap. The cache is
- * bounded by the number of documents and by their characters. The least recently used document is removed first.
+ * the same few queries all the time. Refused documents are kept too, so that a repeated one is cheap to refuse. The
+ * cache is bounded by the number of documents and by their characters. The least recently used document is removed
+ * first.
  */
 import { GraphQLError, Kind, OperationTypeNode, parse, validate, type DocumentNode, type GraphQLSchema } from "graphql";
 import { queryError, withCode } from "./errors.ts";
@@ -63,8 +64,8 @@ export class Documents {
   }
 
   /**
-   * Removes the least recently used document: the first entry, since a Map iterates in insertion order and `get`
-   * reinserts.
+   * Removes the least recently used document. It is the first entry, since a Map iterates in insertion order and `get`
+   * inserts a used entry again.
    */
   #forgetOldest(): void {
     for (const oldest of this.#entries.keys()) {

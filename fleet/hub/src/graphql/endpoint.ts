@@ -22,7 +22,7 @@ import type { Documents } from "./documents.ts";
 import { Values } from "./values.ts";
 import { createProtocol, type Operation } from "./protocol.ts";
 
-/** Largest number of bytes in a request. The longest sensible query of 1,000 tokens takes a tenth of this. */
+/** Largest number of bytes in a request. The longest sensible query, of 1,000 tokens, takes a tenth of these bytes. */
 export const MAX_BODY = 64 * 1024;
 /** A request with a wrong key counts as this many more requests of the sender's address. */
 const FAILED_KEY_COST = 3;
@@ -40,7 +40,7 @@ export type KeyHandler = (exchange: Exchange, params: Params, holder: KeyHolder)
 
 export interface Endpoint {
   /**
-   * Returns a handler that requires an API key, for a path beside /graphql. Methods other than GET and HEAD need a key
+   * Returns a handler for a path beside /graphql that requires an API key. Methods other than GET and HEAD need a key
    * that may change the area.
    */
   readonly forKey: (area: Area, handler: KeyHandler) => Handler;

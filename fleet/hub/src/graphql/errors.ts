@@ -1,4 +1,4 @@
-/** Codes of errors in the query itself. Codes of refused requests are in http/refusals.ts, in the same casing. */
+/** Codes of errors in the query itself. Codes of refused requests are in http/refusals.ts, in the same style. */
 import { GraphQLError } from "graphql";
 
 export const queryCodes = {
@@ -16,7 +16,7 @@ export function queryError(code: QueryCode, message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code } });
 }
 
-/** Adds a code to an error of graphql-js, unless the error has one. */
+/** Adds a code to an error of graphql-js, unless the error has a code. */
 export function withCode(error: GraphQLError, code: QueryCode): GraphQLError {
   error.extensions["code"] ??= code;
   return error;

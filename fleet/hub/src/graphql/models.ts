@@ -30,7 +30,7 @@ export const modelQueries = (context: TeamContext) => ({
     const after = sha256 === undefined ? undefined : { createdAt: Number(createdAt), sha256 };
     const rows = await listModels(db, team.id, { unfinished: true, limit: page.limit, after });
     values.count(rows.length);
-    // Read the uses of all files on the page with one query, and only if the query asks for a use.
+    // Read the uses of all files on the page with one query, and only if the client asks for the uses of a file.
     let uses: ReturnType<typeof readModelUse> | undefined;
     return connectionOf(
       rows,

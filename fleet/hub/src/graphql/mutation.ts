@@ -18,6 +18,6 @@ export async function attempt<T extends object>(change: () => Promise<T>): Promi
 /** Returns an argument, with undefined in place of null. */
 export const given = <T>(value: T | null | undefined): T | undefined => value ?? undefined;
 
-/** True for a text with a NUL character. No row holds one, and PostgreSQL refuses such a query. */
+/** True if a text has a NUL character. No row holds such a text, and PostgreSQL refuses a query with NUL. */
 export const isNoText = (...texts: readonly (string | null | undefined)[]): boolean =>
   texts.some((text) => text?.includes("\0") === true);

@@ -14,11 +14,11 @@ const NEW_TYPE = "application/graphql-response+json";
 const OLD_TYPE = "application/json";
 const schemaText = readFileSync(new URL("../../schema.graphql", import.meta.url), "utf8");
 
-/** One request to execute. */
+/** One request to execute, with the data that its resolvers use. */
 export interface Operation extends TeamContext {
   readonly requestId: string;
   readonly onInternalError: (error: unknown) => void;
-  /** Number of extra requests that this document counts as, against the limit of the API key. */
+  /** Number of additional requests that this request counts as, for its API key and its address. */
   cost: number;
 }
 

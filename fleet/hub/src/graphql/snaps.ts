@@ -47,7 +47,7 @@ function readTime(text: string | null | undefined, name: string): number | undef
   );
 }
 
-/** Reads a filter. Converts a field with one value to the list of the corresponding list field. */
+/** Reads a filter. A field with one value becomes a list with one entry. */
 function readFilter(input: FilterInput | null | undefined): SnapFilter {
   if (input === null || input === undefined) return {};
   const texts = (list: readonly string[] | null | undefined, name: string): readonly string[] | undefined => {
@@ -57,7 +57,7 @@ function readFilter(input: FilterInput | null | undefined): SnapFilter {
         "invalid_input",
         `filter.${name}: got ${list.length} texts, expected at most ${MAX_LIST} without NUL`,
       );
-    // Replace an empty list by a value that no snap has: the empty list would match all snaps.
+    // Replace an empty list by a value that no snap has: `findSnaps` takes an empty list as no filter.
     return list.length === 0 ? ["\u0001"] : list;
   };
   const extras = input.extras ?? undefined;

@@ -1,4 +1,4 @@
-/** The root of every operation: the team of the API key. `query` reads it, `mutation` changes it. */
+/** The root of every operation: the team of the API key. A query reads the team, a mutation changes it. */
 import { mayChange, mayRead, type Area } from "../nouns/key-scope.ts";
 import { alertMutations, alertQueries } from "./alerts.ts";
 import { apiKeyMutations, apiKeyQueries } from "./api-keys.ts";
@@ -20,7 +20,9 @@ interface UpdateDevice {
 
 type Fields = (context: TeamContext) => object;
 
-/** Fields of `team`, by the area that the key must have. Fields outside all areas would be unreachable. */
+/**
+ * Fields of `team`, by the area that the key must be allowed to use. A field outside of this list would be unreachable.
+ */
 const QUERIES: readonly (readonly [Area, ...Fields[]])[] = [
   ["devices", deviceQueries, deviceLogQueries, groupQueries, adoptKeyQueries],
   ["applications", appQueries, modelQueries],

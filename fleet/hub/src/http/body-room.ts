@@ -1,4 +1,4 @@
-/** Limits how many bodies devices and senders of model files may send at the same time. */
+/** Limits how many requests with bodies from devices and of model files may run at the same time. */
 import { keepPace } from "boxwright-service/pace";
 import { NoRoomError } from "boxwright-service/room";
 import { type Exchange, hasBody } from "boxwright-service/http/exchange";
@@ -12,7 +12,7 @@ import type { Services } from "./services.ts";
 const UPLOAD_PACE = { rate: 4096, window: 15_000 } as const;
 
 /**
- * Returns true if the request may send its body now, or has none. Otherwise answers with a refusal. The slot is free
+ * Returns true if the request has no body, or may send its body now. Otherwise answers with a refusal. The slot is free
  * again after the answer.
  */
 export function admitBody({ bodies, metrics }: Services, exchange: Exchange, sender: string): boolean {

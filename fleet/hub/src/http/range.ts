@@ -1,5 +1,5 @@
 /**
- * Sends files, whole or in part. Supports a `Range` header with one range, as a client sends it to continue an
+ * Sends files, whole or in part. Supports a `Range` header with one range, which a client sends to continue an
  * interrupted download.
  */
 import { Readable } from "node:stream";

@@ -1,4 +1,4 @@
-/** Services that every route may use. app.ts makes them once. */
+/** Services that every route may use. app.ts makes the services once. */
 import type { Config } from "../core/config.ts";
 import { UnavailableError } from "boxwright-service/errors";
 import type { Logger } from "boxwright-service/log";

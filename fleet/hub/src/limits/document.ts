@@ -98,7 +98,8 @@ export function measure(document: DocumentNode): Measure | "cycle" {
   for (const node of definitions) ofDefinition(node);
   if (cycle) return "cycle";
   const sum = nothing();
-  // Compare nodes, not names: of two fragments with one name, only one is spread, but the rules read both.
+  // Compare nodes, not names: of two fragments with the same name, only one counts as spread, but the rules read both
+  // fragments.
   for (const node of definitions) if (!spread.has(node)) add(sum, ofDefinition(node));
   return sum;
 }

@@ -1,7 +1,7 @@
 /**
- * Adopt keys. A device enrols with an adopt key, which has no other use. A key is valid until a time and for a number
- * of devices, and puts these devices into groups. The full key is shown once. Revoking a key does not affect enrolled
- * devices.
+ * Adopt keys. A device enrols with an adopt key, which has no other use. A key is valid until a certain time and for a
+ * certain number of devices, and puts these devices into groups. The full key is shown once. Revoking a key does not
+ * affect enrolled devices.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
@@ -45,7 +45,7 @@ export interface NewAdoptKey {
 export const ADOPT_KEY_COLUMNS =
   "id, name, device_id, created_by, created_at, expires_at, max_devices, used, last_used_at, revoked_at";
 
-/** Returns why the key can enrol no more devices, or undefined if it still can. */
+/** Returns why no device can enrol with the key any more, or undefined if devices still can. */
 export function spentBecause(key: AdoptKey, now: number): "revoked" | "expired" | "used up" | undefined {
   if (key.revoked_at !== null) return "revoked";
   if (now >= key.expires_at) return "expired";

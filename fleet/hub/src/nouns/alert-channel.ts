@@ -41,7 +41,7 @@ export function listChannels(db: Queries, teamId: string): Promise<ListedChannel
   );
 }
 
-/** Returns a channel with the secret that signs its messages. */
+/** Returns a channel, and the secret that signs the channel's messages. */
 export async function findChannel(
   db: Queries,
   id: string,
@@ -87,7 +87,7 @@ function readAddress({ webhookAddresses, smtpUrl }: Limits, { webhook, email }: 
         "This hub sends no e-mail. Whoever runs it has to name a mail server.",
       );
     const address = cleanEmail(email);
-    // Refuse characters with a meaning in mail headers. They could add a second receiver, a name or a comment.
+    // Refuse characters with a meaning in mail headers, which could add a second receiver, a name or a comment.
     if (/[,;:<>()[\]\\"]/.test(address))
       throw new UserError(
         `email: got ${JSON.stringify(address.slice(0, 80))}, expected one plain address`,
@@ -148,7 +148,7 @@ export async function createChannel(
   return { channel, secret };
 }
 
-/** Renames a channel. The address cannot change, since the secret and the queued messages belong to it. */
+/** Renames a channel. The address cannot change, since the secret and the queued messages belong to this address. */
 export async function renameChannel(
   db: Database,
   { now, actor, teamId }: Change,

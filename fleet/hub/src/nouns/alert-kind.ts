@@ -116,7 +116,7 @@ export const KINDS: Readonly<Record<AlertKind, KindRow>> = {
 };
 
 export const isKind = (text: string): text is AlertKind => Object.hasOwn(KINDS, text);
-/** True if rules of the kind watch devices, so that a rule may name a group of them. */
+/** True if rules of the kind watch devices, so that a rule may name a group or a tag of devices. */
 export const isOfDevices = (kind: AlertKind): boolean => KINDS[kind].subject === DEVICE;
 
 /**
@@ -136,7 +136,7 @@ export function sourceOf(kind: AlertKind): string {
   return `(${KEYS.join(" UNION ALL ")}) d JOIN (${KEYS.join(" UNION ALL ")}) s ON s.team_id = d.team_id AND s.id = d.id`;
 }
 
-/** The prefix `tag:` keeps ids of tags apart from those of groups. */
+/** The prefix `tag:` keeps the ids of tags apart from the ids of groups. */
 const ROLLOUT_TARGETS = [
   "SELECT team_id, 'group' AS kind, id AS target_id, id, name FROM device_groups",
   "SELECT DISTINCT team_id, kind, target_id, 'tag:' || target_id, 'tag ' || target_id FROM assignments WHERE kind = 'tag'",
@@ -144,7 +144,7 @@ const ROLLOUT_TARGETS = [
 
 const KEYS = [
   "SELECT team_id, id, name, expires_at, CASE WHEN used >= max_devices THEN created_at ELSE revoked_at END AS revoked_at FROM adopt_keys",
-  // Ignore the end of a rotated key, since another key replaces it.
+  // Treat a rotated key as revoked: its end is no fault, since another key replaces it.
   "SELECT team_id, id, name, expires_at, CASE WHEN replaced_by IS NULL THEN revoked_at ELSE created_at END AS revoked_at FROM api_keys",
 ];
 

@@ -19,7 +19,7 @@ export interface AlertRule {
   readonly threshold: number;
   /** Group whose devices the rule watches; null for all devices of the team. */
   readonly group_id: string | null;
-  /** Tag whose devices the rule watches; null for devices with any tags. */
+  /** Tag whose devices the rule watches; null for devices with or without tags. */
   readonly tag: string | null;
   /** Channel that gets the messages; null for all channels of the team. */
   readonly channel_id: string | null;
@@ -100,7 +100,7 @@ export async function createRule(
 type Places = Pick<AlertRule, "group_id" | "tag" | "channel_id">;
 
 /**
- * Throws unless the rule may name its group, tag and channel.
+ * Throws if the changed group, tag or channel does not exist, or does not fit the rule's kind.
  * @param changed fields that the change sets. Other fields are not checked, since a deleted group may stay in a rule
  */
 async function checkPlaces(tx: Queries, { team_id, kind }: AlertRule, changed: Partial<Places>): Promise<void> {
@@ -114,7 +114,7 @@ async function checkPlaces(tx: Queries, { team_id, kind }: AlertRule, changed: P
 
 /**
  * A change of a rule. An undefined field is not changed, and null restores the default. The kind cannot change, since
- * alerts state it too.
+ * each alert of the rule states the kind too.
  */
 export interface AlertRuleChange {
   readonly name?: string | null | undefined;

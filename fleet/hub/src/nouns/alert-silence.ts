@@ -41,8 +41,8 @@ export function listSilences(db: Queries, teamId: string, now: number): Promise<
 }
 
 /**
- * Holds back messages about a rule, a device, a group or a tag for some minutes. 0 minutes end a silence. Alerts are
- * still stored. When the silence ends, a message names the alerts that are still open.
+ * Holds back messages about a rule, a device, a group or a tag for some minutes; with 0 minutes, ends a silence. Alerts
+ * are still stored. When the silence ends, a message names the alerts that are still open.
  */
 export async function silence(
   db: Database,

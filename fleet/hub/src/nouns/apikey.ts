@@ -88,7 +88,7 @@ interface InsertedKey extends MintedKey {
   readonly expires_at: number | null;
 }
 
-/** Returns false if the form has already made its key. */
+/** Inserts a key. Returns false if the form has already made its key. */
 async function insertKey(tx: Queries, maker: KeyMaker, nonce: string, key: InsertedKey): Promise<boolean> {
   const rows = await tx.all(
     "INSERT INTO api_keys (id, team_id, hash, form, created_by, created_at, name, scopes, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id",
@@ -144,13 +144,13 @@ export interface KeyRow {
   readonly hash: string;
   readonly revoked_at: number | null;
   readonly expires_at: number | null;
-  /** Scopes as the database stores them. `parseScopes` reads this text. */
+  /** Scopes in the form in which the database stores them, for `parseScopes`. */
   readonly scopes: string;
   readonly team_id: string;
   readonly team_name: string;
 }
 
-/** True if the key is valid at this time. */
+/** True if the key is valid at the time `now`. */
 export const holds = ({ revoked_at, expires_at }: Pick<KeyRow, "revoked_at" | "expires_at">, now: number): boolean =>
   revoked_at === null && (expires_at === null || now < expires_at);
 

@@ -22,7 +22,7 @@ export interface AppContent {
   readonly release?: SignedRelease;
 }
 
-/** A version as a person wrote it. The draft names its model only by hash. */
+/** A version as a person wrote it. The draft names its model file only by the hash. */
 export interface AppDraft extends Omit<AppContent, "model" | "release"> {
   readonly modelSha256: string | null;
 }
@@ -68,7 +68,7 @@ export function readDraft(given: {
   return { config: config!, options: options!, snaps: snaps!, modelSha256: modelSha256! };
 }
 
-/** Parses a text as JSON. Returns other values unchanged; undefined, null and an empty text become null. */
+/** Parses a text as JSON. Undefined, null and an empty text become null. Returns other values unchanged. */
 function parse(name: string, given: unknown): unknown {
   if (given === undefined || given === null) return null;
   if (typeof given !== "string") return given;

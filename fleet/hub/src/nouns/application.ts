@@ -25,7 +25,7 @@ export interface App {
   readonly purpose: Purpose;
 }
 
-/** What the versions of an application configure: the network of devices, or their agent. */
+/** Purpose of an application: its versions configure the network of devices, or their agent. */
 export type Purpose = "network" | "agent";
 export const PURPOSES: readonly Purpose[] = ["network", "agent"];
 
@@ -288,7 +288,7 @@ export async function agentVersionOf(
 export interface SaveVersion {
   readonly content: AppContent;
   readonly description: string;
-  /** Number of the newest version known to the writer. Undefined if the writer did not read it. */
+  /** Number of the newest version that the writer knew. Undefined if the writer did not read this number. */
   readonly expected?: number | undefined;
 }
 

@@ -29,7 +29,7 @@ export interface Assignment {
   readonly share: number | null;
   readonly rollout_id: string | null;
   /**
-   * "stopped": too many devices could not use `next_version`. Then only devices that already use `next_version` keep
+   * "stopped": too many devices could not use `next_version`. Then devices keep `next_version` only if they already use
    * it.
    */
   readonly rollout_state: "running" | "stopped" | null;
@@ -72,7 +72,7 @@ export async function findAssignment(
   return row;
 }
 
-/** Returns the assignments of a team, or those of an application. */
+/** Returns the assignments of a team. With `appId`, returns only assignments of this application. */
 export function listAssignments(db: Queries, teamId: string, appId?: string): Promise<Assignment[]> {
   const sql = `SELECT ${COLUMNS} FROM assignments WHERE team_id = ?`;
   const order = "ORDER BY kind DESC, target_id";
@@ -91,14 +91,14 @@ export interface Assign extends GivenGates {
   readonly failureLimit?: number | undefined;
   /** Comparison before the first step. Undefined keeps the roll-out's present shadow, if there is one. */
   readonly shadow?: GivenShadow | undefined;
-  /** Last revision known to the writer, 0 for no assignment. Undefined if the writer did not read it. */
+  /** Last revision that the writer knew, 0 for no assignment. Undefined if the writer did not read the revision. */
   readonly expected?: number | undefined;
 }
 
 /**
- * Gives a version to a device or a set. With steps, or with a share below 100, this starts a roll-out, or continues the
- * roll-out of the same version. A share of 100 ends the roll-out, and all devices get the version. To go back, give the
- * earlier version.
+ * Gives a version to a device or a set. With steps, or with a share below 100, this call starts a roll-out, or
+ * continues the roll-out of the same version. A share of 100 ends the roll-out, and all devices get the version. To go
+ * back, give the earlier version.
  */
 export async function assign(db: Database, change: Change, given: Assign): Promise<Assignment> {
   const { now, actor, teamId } = change;
@@ -243,8 +243,8 @@ export async function unassign(
 }
 
 /**
- * Ends a roll-out: all devices get the version from before the roll-out. Deletes the assignment if there was no such
- * version.
+ * Ends a roll-out: all devices get the version from before the roll-out. Without such a version, deletes the
+ * assignment.
  */
 export async function endRollout(
   db: Database,
@@ -341,11 +341,14 @@ async function store(tx: Queries, teamId: string, row: Assignment): Promise<void
   );
 }
 
-/** True if a device belongs to the first `share` per cent of a roll-out. All processes choose the same devices. */
+/** True if a device is in the first `share` percent of a roll-out's devices. All processes choose the same devices. */
 export const isInShare = (deviceId: string, rolloutId: string, share: number): boolean =>
   placeInRollout(deviceId, rolloutId) < share;
 
-/** Returns the percentage, below 100, at which a roll-out reaches a device. */
+/**
+ * Returns the place of a device in a roll-out, 0 to below 100: a roll-out reaches the device with a share above this
+ * number.
+ */
 export function placeInRollout(deviceId: string, rolloutId: string): number {
   const first = createHash("sha256").update(`${rolloutId} ${deviceId}`).digest().readUInt32BE(0);
   return (first / 2 ** 32) * 100;

@@ -1,4 +1,7 @@
-/** The audit log: one row for each change of access rights. Rows about lost access are never deleted. */
+/**
+ * The audit log: one row for each change that a person, a key or the hub makes. Rows about lost access are never
+ * deleted.
+ */
 import type { Database, Queries, Value } from "boxwright-service/database";
 import { newId } from "../core/ids.ts";
 
@@ -108,7 +111,7 @@ export interface AuditFilter {
   readonly before?: string | undefined;
 }
 
-/** Returns a LIKE pattern that finds `text` anywhere. */
+/** Returns a LIKE pattern that matches every text with `text` in it. */
 const part = (text: string): string => `%${text.toLowerCase().replace(/[!%_]/g, "!$&")}%`;
 
 /** Returns the matching rows of a team, the newest first. */
@@ -155,7 +158,7 @@ export const KEPT: readonly AuditAction[] = [
 ];
 const NOT_KEPT = `action NOT IN (${KEPT.map((action) => `'${action}'`).join(", ")})`;
 
-/** Deletes rows from before a time, except those that a restore reads. Returns the number of deleted rows. */
+/** Deletes rows of a team from before a time, except rows that a restore reads. Returns the number of deleted rows. */
 export async function deleteAudit(
   tx: Queries,
   now: number,

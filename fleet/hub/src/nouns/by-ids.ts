@@ -1,14 +1,17 @@
 /** Queries for many ids, in parts. */
 import type { Queries } from "boxwright-service/database";
 
-/** Number of ids in one query. The SQL text stays the same, so that the database prepares it once. */
+/**
+ * Number of ids in one query. The number is fixed so that the SQL text stays the same, and the database prepares it
+ * once.
+ */
 const IDS_A_QUERY = 100;
 
 /** Placeholders of the ids in one query: `id IN (${IDS})`. */
 export const IDS = Array<string>(IDS_A_QUERY).fill("?").join(", ");
 
 /**
- * Returns the rows of these ids.
+ * Returns the rows of the given ids.
  * @param sql query with the parameters team id and IDS
  */
 export async function findByIds<T extends object>(

@@ -1,6 +1,6 @@
 /**
  * Counts the changes that devices of a team wait for: another version to run, or a request for a snap. Each counter is
- * in the database, so that all hub processes see a change, on SQLite and PostgreSQL.
+ * in the database, so that all hub processes see a change.
  */
 import type { Queries } from "boxwright-service/database";
 import type { SetKind } from "./device-set.ts";
@@ -43,7 +43,7 @@ export async function readChangeMark(db: Queries): Promise<string> {
   return `${row?.teams} ${row?.changes}`;
 }
 
-/** Returns the number of changes of each team that had any. */
+/** Returns the number of changes of each team, for teams with changes. */
 export async function readChanges(db: Queries): Promise<Map<string, number>> {
   const rows = await db.all<{ team_id: string; count: number }>("SELECT team_id, count FROM team_changes");
   return new Map(rows.map(({ team_id, count }) => [team_id, count]));
