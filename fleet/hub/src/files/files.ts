@@ -1,8 +1,8 @@
 /**
- * Files that teams and devices send: models and pictures. The name of a file is its team and the SHA-256 of its bytes.
- * No text from a sender becomes part of a path. There are two kinds of store: a folder (`folder.ts`) and a bucket
- * (`bucket.ts`). Bytes first arrive in a temporary file (a part) on the disk of the hub. The store gets the file when
- * all its bytes are there and their hash is right.
+ * Files that teams and devices send: models and pictures. A file's name consists of its team and the SHA-256 of its
+ * bytes. No text from a sender becomes part of a path. There are two kinds of store: a folder (`folder.ts`) and a
+ * bucket (`bucket.ts`). Bytes first arrive in a temporary file (a part) on the disk of the hub. The store gets the file
+ * when all its bytes are there and their hash is right.
  */
 import type { Readable } from "node:stream";
 

@@ -3,7 +3,7 @@
  * store.
  *
  *     <folder>/<team id>/<kind>/<sha256>.part
- *     <folder>/<team id>/<kind>/<sha256>.<random>.part    a copy of a file, while somebody reads it
+ *     <folder>/<team id>/<kind>/<sha256>.<random>.part    a copy of a file in the store, while this process reads it
  */
 import { createHash } from "node:crypto";
 import { createReadStream, type Stats } from "node:fs";

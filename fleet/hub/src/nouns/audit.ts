@@ -176,8 +176,8 @@ export async function deleteAudit(
 }
 
 /**
- * Deletes rows from before a time, with or without a team, the oldest first, at most `limit`. Returns the number of
- * deleted rows.
+ * Deletes at most `limit` rows from before a time, the oldest first, including rows that belong to no team. Returns the
+ * number of deleted rows.
  */
 export async function deleteOldAudit(db: Database, before: number, limit: number): Promise<number> {
   const rows = await db.write((tx) =>

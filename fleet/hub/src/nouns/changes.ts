@@ -33,8 +33,8 @@ export async function countSetChange(
 }
 
 /**
- * Returns a text that changes whenever any team has a change. The query reads only one row, since each process runs the
- * query every second.
+ * Returns a text that changes whenever any team has a change. The query returns a single row, since each process runs
+ * the query every second.
  */
 export async function readChangeMark(db: Queries): Promise<string> {
   const [row] = await db.all<{ teams: number; changes: number | null }>(

@@ -121,8 +121,8 @@ export async function endCredentials(tx: Queries, now: number, teamId: string, d
 }
 
 /**
- * Returns the start of the next second, in seconds. Hosts refuse tokens issued before this time. `iat` counts whole
- * seconds, so tokens of the present second are refused too.
+ * Returns the start of the next second, in seconds. Hosts refuse tokens issued before this time. `iat` (the issue time)
+ * counts whole seconds, so hosts refuse tokens of the present second too.
  */
 const secondAfter = (now: number): number => Math.floor(now / 1000) + 1;
 

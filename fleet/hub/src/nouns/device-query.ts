@@ -59,7 +59,7 @@ const FROM = "FROM devices d LEFT JOIN device_states s ON s.team_id = d.team_id 
 
 const fold = (text: string): string => text.normalize("NFKC").toLowerCase();
 
-/** Returns the SQL conditions of a filter, without its search text. */
+/** Returns the SQL conditions of a filter, except its search text. */
 function conditions(teamId: string, filter: DeviceFilter, now: number): { sql: string; params: Value[] } {
   const parts = ["d.team_id = ?"];
   const params: Value[] = [teamId];
@@ -150,7 +150,7 @@ export async function countByStatus(db: Queries, teamId: string, now: number): P
 
 const FIND_STATES = `SELECT device_id AS id, ${STATE_COLUMNS.join(", ")} FROM device_states WHERE team_id = ? AND device_id IN (${IDS})`;
 
-/** Returns the states of these devices, by id. A device that never enrolled has none. */
+/** Returns the states of the given devices, by device id. A device that never enrolled has no state. */
 export async function readStates(
   db: Queries,
   teamId: string,

@@ -1,6 +1,7 @@
 /**
  * Lets devices come back to a restored hub. A backup holds the public key of each device, but no credentials. During
- * the hours that a person allows, a device proves its identity with its key and gets a new credential. Its data stays.
+ * the hours that a person allows, a device proves its identity with its key and gets a new credential. The hub keeps
+ * the data of the device.
  */
 import { randomBytes } from "node:crypto";
 import type { Database, Queries } from "boxwright-service/database";
@@ -34,7 +35,7 @@ export async function openReturns(
   return until;
 }
 
-/** Returns the time until which the devices of a team may come back; null if they may not. */
+/** Returns the time until which the devices of a team may come back; null if no device may come back. */
 export async function returnsUntil(db: Queries, now: number, teamId: string): Promise<number | null> {
   const [team] = await db.all<{ returns_until: number | null }>("SELECT returns_until FROM teams WHERE id = ?", [
     teamId,

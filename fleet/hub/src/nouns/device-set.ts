@@ -5,7 +5,7 @@ import type { Queries } from "boxwright-service/database";
 export const SET_KINDS = ["group", "tag"] as const;
 export type SetKind = (typeof SET_KINDS)[number];
 
-/** Table with the devices of sets, and its column that names the set. */
+/** For each kind of set: the table with its devices, and the column that names the set. */
 export const SET_TABLES: Readonly<Record<SetKind, { readonly table: string; readonly column: string }>> = {
   group: { table: "device_group_members", column: "group_id" },
   tag: { table: "device_tags", column: "tag" },
@@ -26,7 +26,7 @@ interface Row {
 }
 
 /**
- * Returns the devices of these sets, by set.
+ * Returns the devices of the given sets, by set.
  * @param deviceId looks for this device alone
  */
 export async function devicesOfSets(

@@ -61,7 +61,7 @@ export async function tagsOf(db: Queries, teamId: string, id: string): Promise<s
 
 const FIND_TAGS = `SELECT device_id, tag FROM device_tags WHERE team_id = ? AND device_id IN (${IDS}) ORDER BY tag`;
 
-/** Returns the tags of these devices, by id. Devices without tags are left out. */
+/** Returns the tags of the given devices, by device id. Devices without tags are left out. */
 export async function tagsOfMany(
   db: Queries,
   teamId: string,

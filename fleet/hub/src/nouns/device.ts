@@ -116,8 +116,8 @@ export async function removeDevice(
 }
 
 /**
- * Removes all of these devices or none. Their credentials are refused from now on. Other rows of these devices stay for
- * a day, so that the removal can be undone.
+ * Removes all given devices or none. Their credentials are refused from now on. Other rows of these devices stay for a
+ * day, so that the removal can be undone.
  */
 export async function removeDevices(
   db: Database,
@@ -146,7 +146,7 @@ export async function removeDevices(
   });
 }
 
-/** Returns the devices that were removed together at this time, except those restored since. */
+/** Returns the devices that were removed together at the time `at`, except devices that were restored since. */
 export function removedAt(db: Queries, teamId: string, at: number): Promise<Device[]> {
   return db.all<Device>(
     "SELECT device_id AS id, name FROM removed_devices WHERE team_id = ? AND removed_at = ? AND NOT EXISTS (SELECT 1 FROM devices d WHERE d.team_id = removed_devices.team_id AND d.id = removed_devices.device_id) ORDER BY device_id",
@@ -162,7 +162,7 @@ export function notInTeam(id: string): UserError {
   );
 }
 
-/** Counts the devices of a team. With `upTo`, counts only devices whose ids are not after this one. */
+/** Counts the devices of a team. With `upTo`, counts only the device with this id and devices with smaller ids. */
 export async function countDevices(db: Queries, teamId: string, upTo?: string): Promise<number> {
   const sql = "SELECT count(*) AS count FROM devices WHERE team_id = ?";
   const [row] =

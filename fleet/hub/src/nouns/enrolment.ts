@@ -28,8 +28,8 @@ const FIND_KEY = `SELECT k.hash AS hash, k.team_id AS team_id, t.name AS team_na
   .join(", ")} FROM adopt_keys k JOIN teams t ON t.id = k.team_id WHERE k.id = ?`;
 
 /**
- * Enrols a device, completely or not at all. If the device repeats a request because it did not get the answer, the
- * answer is the same device, unless its first credential was used meanwhile.
+ * Enrols a device, completely or not at all. A device may repeat a request because it did not get the answer. It then
+ * gets the same id again, unless its first credential was used meanwhile.
  */
 export async function enrol(db: Database, now: number, request: EnrolRequest, maxDevices: number): Promise<Enrolment> {
   const id = readKey(request.adopt_key, "bwa");
@@ -74,13 +74,14 @@ type FoundDevice = {
   readonly deviceId: string;
   readonly name: string;
   /**
-   * Time at which the device was paused; null if it is not paused. A paused device stays paused when it enrols again.
+   * Time at which the device was paused; null if the device is not paused. A paused device stays paused when it enrols
+   * again.
    */
   readonly pausedAt: number | null;
 };
 type Conflict = Extract<Enrolment, { kind: "conflict" }>;
 
-/** Finds or makes the device. If the device has enrolled before, ends its credentials and deletes its state. */
+/** Finds or makes the device. If the device has enrolled before, ends its credentials and deletes its old state. */
 async function findOrMakeDevice(
   tx: Queries,
   now: number,

@@ -28,8 +28,8 @@ export interface GivenGates {
 }
 
 /**
- * Default failure limit of a roll-out with gates. In small steps, a single failure is already a large percentage, so
- * fewer failures never stop the roll-out.
+ * Default failure limit of a roll-out with gates. Fewer failures never stop the roll-out, since a single failure is
+ * already a large percentage of a small step.
  */
 export const USUAL_FAILURE_LIMIT = 5;
 /** Defaults of gates. The wait is an hour, since a network may fail up to an hour after it was applied. */
@@ -86,7 +86,7 @@ export function checkNumber(name: string, given: number, min: number, max: numbe
   );
 }
 
-/** Parses gates as the database stores them. */
+/** Parses the JSON of gates in the database. */
 export const parseGates = (text: string | null): Gates | undefined =>
   text === null ? undefined : (JSON.parse(text) as Gates);
 
@@ -94,7 +94,8 @@ export const parseGates = (text: string | null): Gates | undefined =>
 export const nextStep = ({ steps }: Gates, share: number): number | undefined => steps.find((step) => step > share);
 
 /**
- * Counts of devices in all open steps. Devices that failed before a person last changed the roll-out are not failures.
+ * Counts of devices in all open steps. Devices that failed before a person last changed the roll-out do not count as
+ * failed.
  */
 export interface StepCount {
   readonly devices: number;

@@ -49,7 +49,7 @@ export async function groupsOf(db: Queries, teamId: string, deviceId: string): P
 
 const FIND_GROUPS = `SELECT m.device_id AS device_id, g.id AS id, g.name AS name, g.created_at AS created_at FROM device_group_members m JOIN device_groups g ON g.id = m.group_id WHERE m.team_id = ? AND m.device_id IN (${IDS}) ORDER BY lower(g.name), g.id`;
 
-/** Returns the groups of these devices, by device id. */
+/** Returns the groups of the given devices, by device id. */
 export async function groupsOfMany(
   db: Queries,
   teamId: string,
@@ -138,7 +138,7 @@ export async function deleteGroup(db: Database, { now, actor, teamId }: Change, 
   });
 }
 
-/** Adds all of these devices to a group, or none. Returns the group, and the number of devices that were added. */
+/** Adds all given devices to a group, or none of them. Returns the group, and the number of devices that were added. */
 export async function addToGroup(
   db: Database,
   { now, actor, teamId }: Change,

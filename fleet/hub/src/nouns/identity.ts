@@ -37,7 +37,7 @@ export async function signInAs(db: Database, now: number, claims: Claims, joins:
     const email = cleanEmail(claims.email);
     const user = (await findUser(tx, email)) ?? (await makeUser(tx, now, email, joins));
     const taken = await tx.all("SELECT 1 AS one FROM identities WHERE user_id = ? AND issuer = ?", [user.id, issuer]);
-    // Refuse the sign-in, since the email now belongs to another account at the provider.
+    // Refuse the sign-in: the user with this email signed in with another account of the provider before.
     if (taken.length > 0)
       throw new UserError(
         `got another account of ${issuer} for ${email}, expected the one that signed in before`,

@@ -7,7 +7,7 @@ import type { Role } from "./role.ts";
 import { requireAdmin } from "./team.ts";
 
 export interface Invitation {
-  /** SHA-256 of the token. It identifies the invitation, but cannot be used to join. */
+  /** SHA-256 of the token. The hash identifies the invitation, but nobody can join with it. */
   readonly hash: string;
   readonly email: string;
   readonly role: Role;

@@ -56,9 +56,9 @@ export async function readLink(db: Queries, now: number, token: string): Promise
 }
 
 /**
- * Cancels the invitations that a person made, in a team or, without `teamId`, in every team. Call this when the person
- * loses the right to invite, since the person could use an invitation to come back. The invitations stay cancelled even
- * if the right is granted again.
+ * Cancels the invitations that a person made, in a team or, without `teamId`, in every team. Call this function when
+ * the person loses the right to invite, since the person could use an invitation to come back. The invitations stay
+ * cancelled even if the person gets the right again.
  */
 export async function endInvitations(
   tx: Queries,

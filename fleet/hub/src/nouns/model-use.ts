@@ -66,7 +66,7 @@ export async function readModelUse(db: Queries, teamId: string): Promise<ModelUs
   return { of: (sha256) => uses.get(sha256) ?? NOBODY, named: [...uses.keys()] };
 }
 
-/** Returns name and size of a file, from the newest version that uses it. Returns null if no version does. */
+/** Returns name and size of a file, from the newest version that names the file. Returns null if no version does. */
 export async function describeModel(db: Queries, teamId: string, sha256: string): Promise<AppContent["model"]> {
   const [row] = await db.all<{ content: string }>(
     "SELECT content FROM app_versions WHERE team_id = ? AND model_sha256 = ? ORDER BY created_at DESC LIMIT 1",

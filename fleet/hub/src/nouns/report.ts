@@ -149,7 +149,7 @@ export async function noteHeartbeat(
   return false;
 }
 
-/** True if the hub sent the version, and the last report of the device was about another version or state. */
+/** True if the hub sent the version, and the device's last report was about another version, or had another state. */
 async function isNewReport(
   db: Queries,
   teamId: string,

@@ -60,7 +60,7 @@ export function readShadow(given: GivenShadow | undefined): Shadow | undefined {
   };
 }
 
-/** Parses a shadow as the database stores it. */
+/** Parses the JSON of a shadow in the database. */
 export const parseShadow = (text: string | null): Shadow | undefined =>
   text === null ? undefined : (JSON.parse(text) as Shadow);
 

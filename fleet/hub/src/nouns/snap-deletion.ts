@@ -67,7 +67,7 @@ export interface RetentionLimits {
   readonly teamSnapBytes: number;
 }
 
-/** Deletes snaps that are too old, that were never completed, or that exceed the bytes of their team. */
+/** Deletes snaps that are too old or were never completed, and snaps of teams above their limit of bytes. */
 export async function sweepSnaps(db: Database, files: Files, now: number, limits: RetentionLimits): Promise<number> {
   let deleted = 0;
   const teams = await db.all<{ team_id: string; bytes: number }>(

@@ -41,7 +41,7 @@ export interface SnapFilter {
   readonly classifications?: readonly string[] | undefined;
 }
 
-/** Place in the list after which a page starts. */
+/** Place in the list of snaps: a page starts after the snap with this time and id. */
 export interface SnapCursor {
   readonly createdAt: number;
   readonly id: string;

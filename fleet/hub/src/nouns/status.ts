@@ -111,7 +111,7 @@ export function statusChangedAt(state: Contact, now: number): number | null {
   return Math.min(now, state.last_contact_at + offlineMs(state.beat_seconds), state.revoked_at ?? Infinity);
 }
 
-/** SQL expression equal to `statusOf`: 1 if the device of a row of `device_states s` is online, else 0. */
+/** SQL expression with the result of `statusOf` for a row `s` of `device_states`: 1 for an online device, else 0. */
 export const IS_ONLINE =
   "(CASE WHEN s.last_contact_at + 3000 * s.beat_seconds > ? AND s.last_contact_at < ? AND s.revoked_at IS NULL THEN 1 ELSE 0 END)";
 /** Parameters of `IS_ONLINE`. */
@@ -165,8 +165,8 @@ export function advance(before: DeviceState, beat: Heartbeat, now: number, beat_
 }
 
 /**
- * Returns the number of frames that were dropped or lost since the last heartbeat. The agent's counters start at zero
- * with its process.
+ * Returns the number of frames that were dropped or lost since the last heartbeat. The counters in heartbeats start at
+ * zero when the agent starts.
  */
 function newDrops({ report }: DeviceState, beat: Heartbeat, isNewProcess: boolean): number {
   const total = beat.dropped + beat.lost;
@@ -175,7 +175,7 @@ function newDrops({ report }: DeviceState, beat: Heartbeat, isNewProcess: boolea
   return Math.max(0, total - last.dropped - last.lost);
 }
 
-/** True if the device took a frame since the last heartbeat. */
+/** True if the device processed a frame since the last heartbeat. */
 function hasNewFrames({ report }: DeviceState, { frames }: Heartbeat, isNewProcess: boolean): boolean {
   return frames > (isNewProcess || report === null ? 0 : (JSON.parse(report) as Heartbeat).frames);
 }

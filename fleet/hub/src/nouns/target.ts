@@ -19,7 +19,7 @@ export interface Target {
 /** Returns the target of all devices with a tag. */
 export const tagTarget = (text: string): Target => ({ kind: "tag", id: readTags([text])[0]! });
 
-/** A tag with an assignment stays a target after its last device has lost it. */
+/** Queries that find a target. A tag with an assignment stays a target even if no device has the tag any more. */
 const FIND_TARGET: Readonly<Record<TargetKind, string>> = {
   device: "SELECT id FROM devices WHERE team_id = ? AND id = ?",
   group: "SELECT id FROM device_groups WHERE team_id = ? AND id = ?",
@@ -39,7 +39,7 @@ export async function needTarget(db: Queries, teamId: string, { kind, id }: Targ
   );
 }
 
-/** Finds one device by its id or its name. */
+/** Returns the target of the one device with this id or name. */
 export async function findTarget(db: Queries, teamId: string, text: string): Promise<Target> {
   const wanted = text.normalize("NFC").trim();
   const rows = wanted.includes("\0")
@@ -69,7 +69,7 @@ const FIND_NAMES = {
   group: `SELECT id, name FROM device_groups WHERE team_id = ? AND id IN (${IDS})`,
 } as const;
 
-/** Returns the names of these devices and groups, by `kind:id`. The name of a tag is its id. */
+/** Returns the names of the given targets, by `kind:id`. The name of a tag is its id. */
 export async function targetNames(
   db: Queries,
   teamId: string,

@@ -74,7 +74,7 @@ export interface RemovedTeam {
   readonly devices: number;
   /** Emails of the members. */
   readonly members: readonly string[];
-  /** Public ids of keys that were valid. */
+  /** Public ids of the keys that were valid until the removal. */
   readonly keys: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Rules for names, emails and passwords. Each function returns the cleaned text, or throws an error that says what was
- * got and what was expected.
+ * Rules for names, emails and passwords. Each function returns the cleaned text, or throws an error that says what it
+ * got and what it expected.
  */
 import { UserError } from "../core/errors.ts";
 
@@ -9,7 +9,9 @@ const MAX_NAME = 100;
 const UNPRINTABLE =
   /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]|\p{Surrogate}/u;
 
-/** A visible character. Joiners and fillers are parts of words and emoji, but are invisible alone. */
+/**
+ * A visible character. Joiners and fillers are part of words and emoji, but a name of nothing else would be invisible.
+ */
 const VISIBLE = /[^\p{Default_Ignorable_Code_Point}\p{Separator}\p{Other}]/u;
 const IGNORABLE = /\p{Default_Ignorable_Code_Point}/u;
 

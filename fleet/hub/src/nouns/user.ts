@@ -150,7 +150,7 @@ export async function useLink(
       ]);
       await audit(tx, now, user.email, "user.created", null, user.email);
     } else if (password !== undefined) {
-      // The account was made after the page was shown. This form must not set its password.
+      // The account was made after the page was shown, and this form must not set the password of an existing account.
       return undefined;
     }
     await useUp();

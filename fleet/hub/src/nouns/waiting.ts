@@ -23,8 +23,8 @@ const GATHER_MS = 50;
  */
 const WOKEN_A_TURN = 20;
 /**
- * Largest number of teams in memory. One more team replaces a team without waiting devices, which is read again when
- * needed.
+ * Largest number of teams in memory. For one more team, the hub forgets a team without waiting devices, and reads that
+ * team again when needed.
  */
 const MAX_TEAMS = 1000;
 
@@ -144,7 +144,9 @@ export class Desired {
     return (await this.version(teamId, deviceId))?.etag ?? null;
   }
 
-  /** Returns the versions that these devices should run, by id, including earlier changes by other processes. */
+  /**
+   * Returns the versions that the given devices should run, by device id, including earlier changes by other processes.
+   */
   async latest(teamId: string, deviceIds: readonly string[]): Promise<Map<string, DesiredVersion>> {
     await this.poll();
     const found = new Map<string, DesiredVersion>();
@@ -156,8 +158,8 @@ export class Desired {
   }
 
   /**
-   * Waits until a device should run a version other than `etag`, or until the time is up. `etag` is null for no
-   * version.
+   * Waits until a device should run a version other than `etag`, or until the time is up. `etag` is null if the device
+   * has no version.
    */
   async waitForOther(
     teamId: string,
@@ -269,7 +271,7 @@ export class Desired {
   }
 }
 
-/** Wakes the requests whose devices should run another version than they have, a few at a time. */
+/** Wakes the requests whose devices should run another version than they have. Wakes a few requests at a time. */
 async function wakeChanged({ waiting }: TeamState, versions: ReadonlyMap<string, DesiredVersion>): Promise<void> {
   const changed: Waiter[] = [];
   for (const [deviceId, set] of waiting) {

@@ -279,7 +279,7 @@ function openText(total: number, shown: readonly Alert[], rules: readonly AlertR
 /** Largest number of alerts on the page of a device. */
 const OF_DEVICE = 10;
 
-/** Section of a device's page with the device's alerts and the form that silences them. */
+/** Section of a device's page: the device's alerts, and the form that silences alerts of the device. */
 export async function alertSection(
   { db, now }: Site,
   { team, session }: Member,

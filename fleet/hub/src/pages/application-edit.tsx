@@ -1,6 +1,6 @@
 /**
  * The form of a new version: config, options, model and rules for snaps. "Check" shows boxwright's result, and the
- * difference from the version that the form started with. A script sends the same check while the user types.
+ * differences from the version that the form started with. A script runs the same check while the user types.
  */
 import { csrfOf } from "../auth/cookie.ts";
 import { checkDraft } from "../check/draft.ts";

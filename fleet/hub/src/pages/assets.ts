@@ -11,7 +11,7 @@ const ASSETS = [
   ["/app.css", "text/css; charset=utf-8", "public/app.css"],
   ["/app.js", SCRIPT, "public/app.js"],
   ["/application.js", SCRIPT, "public/application.js"],
-  // This script is built from page/, and contains boxwright's drawing code.
+  // The build makes this script from page/, with boxwright's drawing code.
   ["/snap.js", SCRIPT, "dist/page/snap.js"],
   ["/mark.svg", "image/svg+xml", "public/mark.svg"],
 ] as const;

@@ -45,7 +45,7 @@ function Select(props: { name: string; label: string; value: string; choices: re
   );
 }
 
-/** Search and filters in one GET form, so that the address holds their values. */
+/** Search and filters in one GET form, so that the address of the page holds their values. */
 export function Filters({ base, view, groups, tags, applications }: ListProps) {
   const isOpen = isFiltered({ ...view, search: "" }) || view.sort !== "";
   return (
