@@ -1,6 +1,6 @@
 /**
- * Load report of alerts: `npm run load:alerts`, on SQLite and PostgreSQL. A backend asks for the device list of a team of
- * 25 devices, 80 times a second, while 10,000 devices of another team
+ * Load report of alerts: `npm run load:alerts`, on SQLite and PostgreSQL. A backend asks for the device list of a team
+ * of 25 devices, 80 times a second, while 10,000 devices of another team
  *
  * - go offline, their last heartbeats spread evenly over the time between two heartbeats, as at a real site;
  * - go offline, their last heartbeats in the same millisecond;

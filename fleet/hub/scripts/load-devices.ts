@@ -1,6 +1,6 @@
 /**
- * Load report of devices: `npm run load:devices`, on SQLite and PostgreSQL. A backend asks for the device list of a team
- * of 25 devices, 80 times a second, while 10,000 devices of another team
+ * Load report of devices: `npm run load:devices`, on SQLite and PostgreSQL. A backend asks for the device list of a
+ * team of 25 devices, 80 times a second, while 10,000 devices of another team
  *
  * - send one heartbeat each in 30 s. Quiet and loaded phases alternate, since the machine may have other work;
  * - wait for a config, each on its own connection, with heartbeats and without;

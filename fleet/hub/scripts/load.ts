@@ -2,8 +2,8 @@
  * Load report: `npm run load`. The hub runs in a process of its own and the load generator (autocannon) in this one.
  * The processes share the machine, so both affect the requests per second. The hub's metrics give its CPU time.
  *
- * With PostgreSQL installed, the report covers both databases. `-- --short` takes a tenth of the time: it shows failures,
- * but its times are not reliable. `--sqlite` or `--postgres` reports on one database. `--speed` or `--floods` runs only
+ * With PostgreSQL installed, the report covers both databases. `-- --short` takes a tenth of the time: it shows
+ * failures, but its times are not reliable. `--sqlite` or `--postgres` reports on one database. `--speed` or `--floods` runs only
  * this half of the report.
  */
 import { mkdtempSync, rmSync } from "node:fs";

@@ -27,7 +27,8 @@ export function sessionCookie({ token }: Session, seconds: number): string {
 }
 
 /**
- * Cookie of a browser in which a user has signed in. Wrong guesses from other browsers do not lock this user out here.
+ * Cookie of a browser in which a user has signed in. Wrong guesses from other browsers do not lock the user out in this
+ * one.
  */
 const BROWSER_COOKIE = "__Host-hub_browser";
 /** Largest number of seconds for which browsers keep a cookie. */

@@ -1,8 +1,8 @@
 /**
  * Tables of alerts.
  *
- * - An `alerts` row is one fault of one subject: a device, a group or tag whose roll-out stopped, or a key. `told_at` and
- *   `end_told_at` are the times at which the messages about the alert's start and end were queued.
+ * - An `alerts` row is one fault of one subject: a device, a group or tag whose roll-out stopped, or a key. `told_at`
+ *   and `end_told_at` are the times at which the messages about the alert's start and end were queued.
  * - `calm_since` is the time since which the fault has been away. The alert ends once it was away for `hold_ms`.
  * - An `alert_messages` row is a message that waits for its receiver, or that was dropped and is kept.
  * - `leases` names the process that watches the rules, and for each channel the process that sends.

@@ -73,7 +73,7 @@ export async function addDevices(
 
 const named = ({ id, name }: Device): string => `${id} ${name}`;
 
-/** Deletes the remaining rows of removed devices whose ids `devices`, which are other devices, now have. */
+/** Deletes the remaining rows of removed devices if their ids are now the ids of other devices, given as `devices`. */
 async function forgetRemoved(tx: Queries, teamId: string, devices: readonly Device[]): Promise<void> {
   const removed = await tx.all<{ id: string }>("SELECT device_id AS id FROM removed_devices WHERE team_id = ?", [
     teamId,

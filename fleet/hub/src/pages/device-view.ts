@@ -6,7 +6,7 @@ import type { DeviceFilter, DeviceOrder, OrderField } from "../nouns/device-quer
 
 export const MAX_SEARCH = 100;
 
-/** View as the query of the address has it. An unused filter is an empty text. */
+/** View of the list, as the query of the address encodes it. An unused filter is an empty text. */
 export interface View {
   readonly search: string;
   readonly status: string;

@@ -18,7 +18,7 @@ import { Time } from "./time.tsx";
 const SNAPS_A_PAGE = 24;
 const MAX_TEXT = 100;
 
-/** View as the query of the address has it. */
+/** View of the list, as the query of the address encodes it. */
 interface View {
   readonly device: string;
   readonly name: string;
