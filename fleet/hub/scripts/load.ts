@@ -3,8 +3,8 @@
  * The processes share the machine, so both affect the requests per second. The hub's metrics give its CPU time.
  *
  * With PostgreSQL installed, the report covers both databases. `-- --short` takes a tenth of the time: it shows
- * failures, but its times are not reliable. `--sqlite` or `--postgres` reports on one database. `--speed` or `--floods` runs only
- * this half of the report.
+ * failures, but its times are not reliable. `--sqlite` or `--postgres` reports on one database. `--speed` or `--floods`
+ * runs only this half of the report.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";

@@ -15,9 +15,9 @@ export async function countChange(tx: Queries, teamId: string, changes = 1): Pro
 }
 
 /**
- * Counts a change of the devices in these sets if one of the sets has an assignment. Otherwise, writes the counter
- * unchanged: on PostgreSQL, a simultaneous assignment then conflicts, so that this transaction runs again and sees the
- * assignment.
+ * Counts a change of the devices in the given sets if one of these sets has an assignment. Otherwise, writes the
+ * counter unchanged: on PostgreSQL, a simultaneous assignment then conflicts, so that this transaction runs again and
+ * sees the assignment.
  */
 export async function countSetChange(
   tx: Queries,
