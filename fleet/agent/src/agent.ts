@@ -47,20 +47,20 @@ const DROPS: Readonly<Record<DropReason, string>> = {
   "too large": "dropped a packet above spool.maxBytes. Raise spool.maxBytes, or send detections in place of tensors",
 };
 
-/** Counts of a run. They include packets that an earlier run left in the spool. */
+/** Counts of a run, including packets that an earlier run left in the spool. */
 export interface RunResult {
   /** Number of packets that every sink has delivered. */
   readonly sent: number;
   /**
-   * Number of delivered packets that a receiver already had from an earlier run. With several sinks, the largest of
-   * their numbers.
+   * Number of delivered packets that a receiver already had from an earlier run. With several sinks, the number of the
+   * sink with the most.
    */
   readonly duplicates: number;
   /** Number of packets that stay in the spool for the next start. */
   readonly waiting: number;
   /** Number of frames that failed and of photos that cannot be read. */
   readonly failed: number;
-  /** Number of packets that a receiver refused permanently and of frames that the spool dropped. */
+  /** Number of lost packets: a receiver refused them permanently, or the spool dropped them. */
   readonly lost: number;
 }
 
@@ -85,7 +85,7 @@ export class Agent {
   readonly #network: Network;
   readonly #log: Logger;
   readonly #unlock: () => void;
-  /** Ends sources, cameras and deliveries. */
+  /** Aborts sources, cameras and deliveries. */
   readonly #end = new AbortController();
   readonly #traces: Traces | null;
   #tasks: Promise<unknown> = Promise.resolve();
@@ -199,7 +199,8 @@ export class Agent {
     const { camera: name } = camera.source;
     try {
       await camera.run(this.#end.signal);
-      // Log the problem: a video may end early, for example if ffmpeg cannot read the rest of the file.
+      // Count a remaining problem as a failure: a video may end early, for example if ffmpeg cannot read the rest of
+      // it.
       if (camera.source.problem !== null && !this.#end.signal.aborted) camera.stats.failed++;
       this.#log.info({ camera: name, ...camera.stats }, "source ended");
     } catch (error) {
@@ -213,7 +214,7 @@ export class Agent {
     const { cameras, deliveries, spool } = this.#parts;
     const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
     const lost = sum([...Object.values(spool.stats.dropped), ...deliveries.map(({ stats }) => stats.refused)]);
-    // Frames that never reached the spool are lost too.
+    // Include the frames that the spool dropped at once: `lost` contains them too, and is subtracted below.
     const offered = this.#left + sum(cameras.map(({ stats }) => stats.spooled + stats.lost));
     return {
       sent: Math.max(0, offered - spool.waiting - lost),
@@ -257,7 +258,7 @@ export class Agent {
   }
 }
 
-/** Parts that are opened before the agent is made. */
+/** Parts that are opened before the agent is constructed. */
 interface Opened {
   readonly network: Network;
   readonly config: NetworkChooser;

@@ -17,7 +17,7 @@ export interface CameraStats {
   frames: number;
   /** Frames whose packet is in the spool. */
   spooled: number;
-  /** Frames that preparation, network or decoder refused. */
+  /** Frames that failed in preparation, network or decoder. */
   failed: number;
   /** Frames that the spool dropped. */
   lost: number;
@@ -28,10 +28,10 @@ export interface FrameTaker {
   offer(camera: string, frame: SourceFrame, processed: Processed): void;
 }
 
-/** Says whether the device is paused. All cameras use it. */
+/** The pause of a device, which all of its cameras share. */
 export interface Pausing {
   readonly isPaused: boolean;
-  /** Waits until the device is not paused or the signal aborts. */
+  /** Waits until the device is not paused, or the signal aborts. */
   over(signal: AbortSignal): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export interface Device {
   /** Traces of frames; null if frames are not traced. */
   readonly traces: Traces | null;
   readonly log: Logger;
-  /** Sequence of the first frame of this start (core/starts.ts). */
+  /** Sequence number of the first frame after this start of the agent (core/starts.ts). */
   readonly firstSequence: number;
   /** Called with each frame that went through the network. */
   readonly onProcessed: (camera: string, processed: Processed) => void;
@@ -59,7 +59,7 @@ export interface Device {
 export class Camera {
   readonly source: Source;
   readonly stats: CameraStats = { frames: 0, spooled: 0, failed: 0, lost: 0 };
-  /** Error message of the last frame; null if it succeeded. */
+  /** Error message of the last frame; null if that frame succeeded. */
   problem: string | null = null;
   readonly #device: Device;
   readonly #rare: RareLog;

@@ -17,11 +17,11 @@ export class FrameTrace {
   static begin(traces: Traces | null, device: string, source: Source, frame: SourceFrame): FrameTrace | null {
     const context = traces?.contextOf(device, frame.id) ?? null;
     if (traces === null || context === null) return null;
-    // A recorded frame may be years old.
+    // Begin the span of a recorded frame now, since its capture may be years ago.
     return new FrameTrace(traces.begin(context, "frame"), source.isRecorded ? undefined : frame.time.getTime());
   }
 
-  /** Adds the steps of the network, which has just ended. */
+  /** Adds a span for each step of the network. Call this right after the last step. */
   processed({ times: { prepare, run, pack } }: Processed): void {
     const end = this.#span.now();
     this.#span.add("prepare", end - pack - run - prepare, end - pack - run);

@@ -25,7 +25,7 @@ const LAST_WAIT = 300;
 const QUALITY = 70;
 
 export class Previews {
-  /** Counts of pictures that a receiver took, and of pictures that no receiver took. */
+  /** Numbers of pictures that all receivers accepted, and of pictures that some receiver did not accept. */
   readonly stats = { sent: 0, failed: 0 };
   readonly #settings: PreviewSettings;
   readonly #device: string;
@@ -37,7 +37,10 @@ export class Previews {
   readonly #sending = new Map<string, Promise<void>>();
   /** Last frames of each camera whose pictures were not sent: one frame of a live source, several of a recorded one. */
   readonly #skipped = new Map<string, readonly Shown[]>();
-  /** Timers of cameras with skipped pictures, since a watched folder does not end, and may yield nothing for hours. */
+  /**
+   * Timers that send the skipped pictures of idle cameras: a watched folder never ends, and may yield nothing for
+   * hours.
+   */
   readonly #idle = new Map<string, NodeJS.Timeout>();
   /** Skipped pictures being sent, by camera. */
   readonly #finishing = new Map<string, Promise<void>>();

@@ -122,7 +122,10 @@ function hubOf(values: Flags["values"]): { readonly url: string | true } | null 
   );
 }
 
-/** Returns the default of --to: a file without a hub, or the local host if the hub is on this machine. */
+/**
+ * Returns the default of --to: without a hub, a file. With a hub on this machine, the address of a host on this
+ * machine.
+ */
 function defaultTarget(hub: string | true | undefined): string {
   if (hub === undefined) return "detections.ndjson";
   const local = "http://localhost:8790";
@@ -161,7 +164,7 @@ const withFlag = ({ path, message }: Problem): Problem => ({ path: FLAGS[path] ?
 const stateBase = (): string =>
   join(process.env["XDG_STATE_HOME"] ?? join(homedir(), ".local", "state"), "boxwright-agent");
 
-/** Returns the name of this device, which contains the id in this user's folder. */
+/** Returns the name of this device, which contains the id from the state folder of this user. */
 function ownName(): string {
   const folder = stateBase();
   try {
@@ -172,7 +175,7 @@ function ownName(): string {
   }
 }
 
-/** Returns the state folder for this machine as a device of a hub. */
+/** Returns the state folder that this machine uses as a device of the given hub. */
 export const hubState = (hub: string): string =>
   join(stateBase(), `hub-${sha256(hub.replace(/\/+$/, "")).slice(0, 16)}`);
 

@@ -70,7 +70,7 @@ async function run(settings: Settings): Promise<number> {
   };
   process.on("SIGTERM", end);
   process.on("SIGINT", end);
-  // End too if the launcher disconnects: it then starts another agent, which needs the state folder.
+  // End if the launcher has died: a restarted launcher starts another agent, which needs the state folder.
   process.on("disconnect", () => end("disconnect"));
   const result = await agent.run();
   // Never resolve: the handler of the signal ends the process once everything is closed.

@@ -1,5 +1,6 @@
 /**
- * Reads and writes files of the state folder. Neither another program nor a power failure leaves a half-written file.
+ * Reads and writes files of the state folder. A file is always replaced as a whole, so that not even a power failure
+ * leaves a half-written one.
  */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -19,7 +20,10 @@ export function replaceFile(path: string, text: string): void {
   syncFolder(dirname(path));
 }
 
-/** Flushes the names in a folder to the disk: after a power failure, a new or renamed file could be missing. */
+/**
+ * Flushes the file names of a folder to the disk. Otherwise, a power failure could undo the creation or renaming of a
+ * file.
+ */
 export function syncFolder(path: string): void {
   const folder = openSync(path, "r");
   try {

@@ -46,7 +46,7 @@ export function ownId(folder: string): string {
     if (codeOf(error) !== "ENOENT") throw error;
   }
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // Create the file with a link, which appears at once and fails if another agent was first. Both agents then use the
+  // Create the file as a hard link: linking is atomic, and fails if another agent was faster. Both agents then use the
   // same id.
   const own = `${path}.${process.pid}`;
   writeFileSync(own, `${randomBytes(6).toString("hex")}\n`);

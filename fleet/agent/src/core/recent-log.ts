@@ -1,13 +1,13 @@
 /**
  * The last lines of the log, for the hub. At the end of the process they are written to the state folder, so that the
- * next start has the lines of a failed version.
+ * next start can send the lines of a failed process.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { cutLog, MOST_LOG_BYTES, MOST_LOG_LINES, redactLog } from "boxwright-service/device-log";
 import { readIfThere, replaceFile } from "./files.ts";
 
-/** Mark of a file whose lines are of a process that ended with an error. */
+/** First line of the stored file if its process ended with an error. */
 const FAILED = "ended in an error\n";
 
 export class RecentLog {

@@ -8,7 +8,7 @@ import type { HubLink } from "../hub/link.ts";
 import type { Delivery } from "../sinks/delivery.ts";
 import type { Spool } from "../spool/spool.ts";
 
-/** Parts of the agent with counts. */
+/** Parts of the agent whose counts are exported. */
 export interface Parts {
   readonly cameras: readonly Camera[];
   readonly deliveries: readonly Delivery[];
@@ -66,7 +66,7 @@ export class Metrics {
     return { p50: at(0.5), p99: at(0.99) };
   }
 
-  /** Adds counters whose values the parts hold. */
+  /** Adds the counters and gauges that read their values from the parts. */
   add({ cameras, deliveries, spool, config, previews, hub }: Parts): void {
     if (hub)
       this.#level("hub_up", "1 while the hub answers, 0 while it is away or has revoked the device", [], () => [

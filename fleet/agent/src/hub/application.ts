@@ -138,7 +138,7 @@ export class Application implements NetworkChooser {
   #note(etag: string, identifier: string): void {
     this.#tried = { etag, identifier };
     this.#isReported = false;
-    // Stop watching the operator's files until the hub assigns nothing again.
+    // Stop watching the operator's files until the hub withdraws the application.
     this.#parts.files?.close();
   }
 

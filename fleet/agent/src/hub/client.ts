@@ -18,7 +18,7 @@ export class HubAwayError extends Error {
 export class HubRefusal extends Error {
   override readonly name: string = "HubRefusal";
   readonly status: number;
-  /** Milliseconds that the hub asks to wait (Retry-After); null if it does not. */
+  /** Milliseconds that the hub asks the agent to wait (Retry-After); null if the answer has no such header. */
   readonly askedPause: number | null;
 
   constructor(status: number, message: string, pause: number | null = null) {
@@ -33,16 +33,22 @@ export class HubRefusal extends Error {
   }
 }
 
-/** Error: the hub does not know the credential. It was revoked, or the device was deleted. */
+/** Error: the hub does not know the credential. The credential was revoked, or the device was deleted. */
 export class RevokedError extends HubRefusal {
   override readonly name = "RevokedError";
 }
 
-/** True if the hub refused this request permanently. A revoked device may come back, and then repeat it. */
+/**
+ * True if the hub refused this request permanently. False for a revoked device, which may come back and repeat the
+ * request.
+ */
 export const isFinal = (error: unknown): error is HubRefusal =>
   error instanceof HubRefusal && !error.isForNow && !(error instanceof RevokedError);
 
-/** Returns an error after which the request is repeated later. Other failures, such as a full disk, count too. */
+/**
+ * Returns an error of the hub unchanged. Wraps any other failure, such as a full disk, so that the request is repeated
+ * too.
+ */
 export const asAway = (error: unknown): Error =>
   error instanceof HubAwayError || error instanceof HubRefusal ? error : new HubAwayError(messageOf(error));
 
@@ -104,7 +110,7 @@ async function refusalOf(response: Response): Promise<HubRefusal> {
   return new HubRefusal(response.status, message, askedPause(response.headers.get("retry-after")));
 }
 
-/** Returns the message of a GraphQL error body, or the text itself. */
+/** Returns the message in the JSON of a refusal, or the start of the text. */
 function messageIn(text: string): string {
   try {
     const body: unknown = JSON.parse(text);

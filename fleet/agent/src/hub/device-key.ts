@@ -1,4 +1,7 @@
-/** The device's key pair. The hub knows the public key, so that the device can come back after a restore of the hub. */
+/**
+ * The device's key pair. The hub stores the public key. A hub that was restored from a backup recognises the device by
+ * a signature.
+ */
 import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { join } from "node:path";
 import { signReturn } from "boxwright-service/device-return";

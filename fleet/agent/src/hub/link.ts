@@ -37,7 +37,7 @@ const TOKEN_EVERY = 3_600_000;
 /** Smallest number of milliseconds between two requests for a token. */
 const TOKEN_PAUSE = 5000;
 /**
- * Milliseconds by which device and hub clocks may differ without a message. The hub's page shows larger differences
+ * Milliseconds by which device and hub clocks may differ without a log line. The hub's page shows larger differences
  * too.
  */
 const CLOCK_SLACK = 60_000;
@@ -48,17 +48,20 @@ const REVOKED_EVERY = 300_000;
  * as new.
  */
 const [SOON, FRESH] = [500, 30_000];
-/** The text names both causes, since a hub cannot distinguish a revoked device from an unknown one. */
+/**
+ * Problem of a refused credential. The text names all causes, since a hub cannot distinguish a revoked device from an
+ * unknown one.
+ */
 const REVOKED =
   "the hub refuses the credential of this device: it was revoked, or the hub was restored from a backup or made anew";
 
 /**
- * Number of heartbeat counters reserved for each start. The next start continues above them, so that counters only
- * grow.
+ * Number of heartbeat counters reserved for each start. The next start continues above this range, so that counters
+ * only grow.
  */
 export const BEATS_PER_START = 2 ** 20;
 
-/** The part of a heartbeat that the agent counts itself. */
+/** The fields of a heartbeat that the agent's own counts provide. */
 export type Status = Pick<Heartbeat, "frames" | "dropped" | "lost" | "decode_ms" | "spool" | "last_error" | "host_url">;
 
 export interface LinkParts {
@@ -152,7 +155,7 @@ export class HubLink implements Bearer {
       try {
         pause = await task();
         backoff.reset();
-        // Ignore a turn without a hub's answer since the last failure: tasks also wait for events on the device.
+        // Report success only if the hub has answered since the last failure: a task may also return without a request.
         if (this.#parts.client.answers > this.#answersAtFailure) this.#answered();
       } catch (error) {
         if (signal.aborted) return;
@@ -160,7 +163,7 @@ export class HubLink implements Bearer {
         this.#failed(error);
         const asked = error instanceof HubRefusal ? (error.askedPause ?? 0) : 0;
         const isRevoked = error instanceof RevokedError;
-        // A turn of any task may bring the device back, which wakes all others.
+        // Any task may bring the device back. That wakes all other tasks.
         if (isRevoked && !(await this.#comeBack())) await this.#returned.heard(signal, REVOKED_EVERY);
         pause = isRevoked ? SOON : Math.max(asked, backoff.next());
       }
@@ -175,7 +178,7 @@ export class HubLink implements Bearer {
   #comeBack(): Promise<boolean> {
     const { client, state, log } = this.#parts;
     const work = async (): Promise<boolean> => {
-      // Do not ask again. Requests that were already sent are refused too, but the new credential works for all tasks.
+      // Do not ask again soon after a success: this refusal is about a request that was sent with the old credential.
       if (performance.now() - this.#returnedAt < FRESH) return true;
       try {
         const credential = await comeBack(state, client.identity);
@@ -217,8 +220,8 @@ export class HubLink implements Bearer {
       return;
     }
     const problem = messageOf(error);
-    // Log a refusal as an error, since agent or hub is at fault. Log an unreachable hub once per kind of request, since
-    // that is normal for a while.
+    // Log a refusal as an error, since agent or hub is at fault. Log an unreachable hub once, as a warning, since that
+    // is normal for a while.
     const isAway = error instanceof HubAwayError;
     if (isAway ? !this.#isAway : problem !== this.problem) log[isAway ? "warn" : "error"](problem);
     this.#isAway = isAway;
@@ -278,8 +281,8 @@ export class HubLink implements Bearer {
     const { json } = await client.ask({ method: "POST", path: "/device/token", signal });
     const { token } = readTokenAnswer(json);
     client.keepToken(token);
-    // Renew the token soon if a host refused it, since the device may have been enrolled again. Ignore the expiry of
-    // the token, since the device's clock may be wrong.
+    // Renew the token soon if a host refused the token, since the device may have been enrolled again. Ignore the
+    // expiry of the token, since the device's clock may be wrong.
     await wait(TOKEN_PAUSE, signal);
     await this.#denied.heard(signal, TOKEN_EVERY);
     return 0;
@@ -316,7 +319,7 @@ export class HubLink implements Bearer {
       await client.ask({ method: "POST", path: "/device/report", body: report, signal });
     } catch (error) {
       if (!isFinal(error)) throw error;
-      // Ignore the refusal, since the application was deleted meanwhile. An unwanted report must not block the next
+      // Ignore the refusal: the hub has deleted the application meanwhile. An unwanted report must not block the next
       // one.
       log.warn({ version: report.version }, `report refused: ${messageOf(error)}`);
     }

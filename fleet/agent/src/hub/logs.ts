@@ -19,7 +19,7 @@ export class Logs {
     this.#log = log;
   }
 
-  /** Sends the lines soon. The reason "failed" replaces "requested", since the page shows the failure. */
+  /** Sends the lines soon. The reason "failed" replaces "requested", since the hub's page shows the failure. */
   send(reason: DeviceLog["reason"]): void {
     if (this.#reason !== "failed") this.#reason = reason;
     this.#asked.ring();
@@ -37,7 +37,7 @@ export class Logs {
    * @throws HubAwayError or HubRefusal if the same request may succeed later
    */
   async sendNext(hub: HubClient, signal: AbortSignal): Promise<void> {
-    // Return only after an answer of the hub: the caller takes a return as proof that the hub is reachable.
+    // Return only after an answer of the hub, since the caller resets its backoff after each return.
     while (this.#reason === null) {
       await this.#asked.heard(signal);
       if (signal.aborted) return;
@@ -49,7 +49,7 @@ export class Logs {
     try {
       await hub.ask({ method: "POST", path: "/device/log", body, signal });
     } catch (error) {
-      // Ignore a hub that does not know this path, since it is older than this feature.
+      // Ignore a final refusal: a hub that is older than this feature does not know the path.
       if (!isFinal(error)) throw error;
       this.#log.warn(`log refused: ${messageOf(error)}`);
     }

@@ -15,7 +15,7 @@ export interface ModelFile {
   readonly name: string;
 }
 
-/** Error: a model file does not have the hash that the hub stated. */
+/** Error: a model file is missing, damaged, or not the one that the hub stated. */
 export class ModelError extends Error {
   override readonly name = "ModelError";
 }
@@ -44,7 +44,8 @@ export class Models {
 
   /**
    * Downloads a model that is not stored yet. Continues an interrupted download.
-   * @throws HubAwayError if a later try may succeed, ModelError if the bytes have another hash, HubRefusal
+   * @throws HubAwayError if a later try may succeed, ModelError if the bytes have another hash, HubRefusal if the hub
+   * does not give the model
    */
   async fetch(hub: HubClient, model: ModelFile, signal: AbortSignal): Promise<void> {
     const path = this.#path(model.sha256);

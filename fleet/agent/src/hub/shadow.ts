@@ -1,6 +1,6 @@
 /**
- * Runs a shadow for the hub: decodes some frames with another version than the one in use, and reports the agreement of
- * both with each heartbeat. The agent sends everything else as without a shadow.
+ * Runs a shadow for the hub: decodes some frames with another version than the one in use, and reports with each
+ * heartbeat how far both versions agree. A shadow changes nothing else that the agent sends.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ export interface ShadowParts {
   readonly log: Logger;
 }
 
-/** A shadow under way. */
+/** A running shadow. */
 interface Task {
   readonly desired: DesiredShadow;
   readonly summary: Summary;
@@ -47,13 +47,13 @@ export class Shadow {
   readonly #models: Models;
   readonly #changed = new Bell();
   #wanted: string | null = null;
-  /** Mark of the last task that was followed. */
+  /** Mark of the last task that was begun: the field `shadow` of a heartbeat's answer. */
   #followed: string | null = null;
   #task: Task | null = null;
   #runner: Runner | null = null;
-  /** Config of the version in use, with which the shadow's process compares. */
+  /** Hash of the config with which the shadow's process decodes for the version in use. */
   #record: string | null = null;
-  /** JSON of the last report. */
+  /** JSON of the report that was stored last. */
   #kept = "";
   #isClosed = false;
 
@@ -76,18 +76,18 @@ export class Shadow {
     return report;
   }
 
-  /** Records the mark of the shadow in the last heartbeat's answer. Null if the answer had none. */
+  /** Records the mark of the shadow that the hub wants, from the answer to a heartbeat; null if the hub wants none. */
   want(mark: string | null): void {
     this.#wanted = mark;
     if (mark !== this.#followed) this.#changed.ring();
   }
 
   /**
-   * Waits for a task of the hub, and follows it.
+   * Waits until the hub wants a shadow, and begins it.
    * @throws HubAwayError or HubRefusal if the same request may succeed later
    */
   async followNext(hub: HubClient, signal: AbortSignal): Promise<void> {
-    // Return only after an answer of the hub: the caller takes a return as proof that the hub is reachable.
+    // Return only after an answer of the hub, since the caller resets its backoff after each return.
     const { application } = this.#parts;
     while (this.#wanted === null || this.#wanted === this.#followed || application.current === null) {
       if (this.#wanted === null) this.#leave();
@@ -103,7 +103,7 @@ export class Shadow {
     this.#followed = wanted;
   }
 
-  /** Compares a frame if it is its turn. Called while the outputs exist. */
+  /** Offers a frame to the shadow's process, which compares every Nth one. Called while the frame's outputs exist. */
   readonly see = (seen: SeenFrame): void => {
     const { application, settings } = this.#parts;
     const [task, current] = [this.#task, application.current];
@@ -130,7 +130,7 @@ export class Shadow {
     this.#runner.offer(seen);
   };
 
-  /** Ends the process of the shadow for good. */
+  /** Ends the process of the shadow. No other process is started. */
   close(): void {
     this.#isClosed = true;
     this.#stop();

@@ -22,7 +22,7 @@ import { type HubClient, isFinal } from "./client.ts";
 const HOUR = 3_600_000;
 /** Largest width of a picture in pixels, and the JPEG quality. Such a picture takes about 300 kB. */
 const [MOST_WIDTH, QUALITY] = [1920, 85];
-/** The hub's limits of a snap: number of tags, and lengths of a tag and of an extra. */
+/** The hub's limits of a snap: number of tags, and lengths of a tag and of an entry of `extras`. */
 const [MOST_TAGS, MOST_TAG, MOST_EXTRA] = [20, 56, 100];
 /** Name of a requested snap. */
 const REQUESTED = "requested";
@@ -101,7 +101,7 @@ export class Snaps {
    */
   async sendNext(hub: HubClient, signal: AbortSignal): Promise<void> {
     let id = this.#waiting()[0];
-    // Return only after an answer of the hub: the caller takes a return as proof that the hub is reachable.
+    // Return only after an answer of the hub, since the caller resets its backoff after each return.
     while (id === undefined) {
       await this.#added.heard(signal);
       if (signal.aborted) return;

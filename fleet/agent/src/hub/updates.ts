@@ -37,7 +37,7 @@ const NO_LAUNCHER =
   "this agent runs without its launcher, so it cannot start another version. In a container, run an image of that " +
   "version; as a service, start boxwright-agent-launcher";
 
-/** Error: this device refuses a release. The code goes into its report. */
+/** Error: this device refuses a release. The code goes into the report to the hub. */
 class Refused extends Error {
   readonly code: string;
 
@@ -81,7 +81,7 @@ export class Updates {
     try {
       await hub.ask({ method: "POST", path: "/device/report", body: result, signal });
     } catch (error) {
-      // Ignore a release that was deleted meanwhile.
+      // Ignore the refusal: the hub has deleted the release meanwhile.
       if (!isFinal(error)) throw error;
     }
     if (result.state === "failed") this.#parts.onFailed(result.version);
@@ -104,7 +104,7 @@ export class Updates {
     }
   }
 
-  /** Tries a release. Returns true if the release runs already, false if it is now on trial. */
+  /** Tries a release. Returns true if this device runs the release and keeps it, false while a release is on trial. */
   async #try(signed: SignedRelease, hub: HubClient, signal: AbortSignal): Promise<boolean> {
     const { launcher, log, keys } = this.#parts;
     const id = releaseId(signed);

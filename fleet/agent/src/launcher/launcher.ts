@@ -46,7 +46,7 @@ export interface LauncherOptions {
   readonly write: (text: string) => void;
 }
 
-/** Why a process ended: by itself, to let a new version start, or because its trial is over. */
+/** Why a process ended: by itself, to let a new version start, or because its trial failed. */
 type End =
   | { readonly kind: "ended"; readonly code: number | null; readonly signal: string | null; readonly said: string }
   | { readonly kind: "switch"; readonly wish: SwitchWish; readonly tookFrames: boolean }
@@ -95,7 +95,7 @@ export class Launcher {
     this.#child?.kill(signal);
   }
 
-  /** Counts a start of the version on trial in advance, since the start may crash the machine. */
+  /** Returns the version on trial, or null. Counts its start in advance, since the start may crash the machine. */
   #countTry(): Version | null {
     const { trial } = this.#state;
     if (!trial) return null;

@@ -1,6 +1,6 @@
 /** Judges a version on trial by the reports of its process. */
 
-/** Report of a process to its launcher, about once a second. */
+/** Report of a process to its launcher, about twice a second. */
 export interface Told {
   /** Heartbeats that the hub has acknowledged since the process started. */
   readonly beats: number;

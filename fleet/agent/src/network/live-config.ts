@@ -24,7 +24,7 @@ export interface ConfigState {
   failed: number;
 }
 
-/** A config as text, with an id that changes with it. */
+/** A config as text, with an id of model and config. */
 export interface ConfigContent {
   /** Text of the config, which is stored when the config has proven good. */
   readonly text: string;
@@ -167,7 +167,7 @@ export class LiveConfig implements NetworkChooser {
 
   /**
    * Counts the starts with this content, in a file.
-   * @throws after too many starts without a finished frame, if another config can be used instead
+   * @throws Error after too many starts without a finished frame, if another config can be used instead
    */
   #countStart(text: string): void {
     const content = sha256(text);

@@ -79,7 +79,7 @@ export class Network {
   #model: OpenModel | null = null;
   #plan: NetworkPlan | null = null;
   #last: LastOutputs | null = null;
-  /** Called with each frame. It must neither wait nor throw. */
+  /** Called with each frame. The function must neither wait nor throw. */
   onSeen: ((seen: SeenFrame) => void) | null = null;
 
   /** @param onNote called with each note of the decoder in use */
@@ -112,7 +112,7 @@ export class Network {
   /**
    * Switches to another model or config. No frame is lost: a running frame finishes with the old one, and later frames
    * wait.
-   * @throws the error of an unusable model or config, or combination. The old ones then stay in use
+   * @throws the error of an unusable model, config, or combination of both. The old model and config then stay in use
    */
   async choose(choice: NetworkChoice): Promise<void> {
     const { modelId, config, options } = choice;
@@ -185,8 +185,8 @@ export class Network {
   }
 
   /**
-   * Decodes the last outputs of the model, or those of an empty picture, since a valid config may not fit this network.
-   * Also done for raw configs, since hosts decode with them.
+   * Tests a plan, since a valid config may not fit this network: decodes the model's last outputs, or its outputs for
+   * an empty picture. Also tests configs with which only hosts decode.
    */
   async #try({ decoder, detector, lane, record, scales }: NetworkPlan, last: LastOutputs | null): Promise<void> {
     if (!record) return;
@@ -258,7 +258,10 @@ export class Network {
   }
 }
 
-/** Adds the scales in the model file to the outputs: packets need these scales, and runtimes do not provide them. */
+/**
+ * Adds the quantisation scales of the model file to the outputs: packets need these scales, and runtimes do not provide
+ * them.
+ */
 function withScales(outputs: Readonly<Record<string, TensorInput>>, scales: NetworkPlan["scales"]): Outputs {
   const named: Record<string, TensorInput> = {};
   for (const [name, { data, dims, type }] of Object.entries(outputs))

@@ -15,7 +15,7 @@ import {
 } from "boxwright-service/schema/json";
 import { withoutSecrets } from "../core/errors.ts";
 
-/** Accepts an object with these fields. Refuses others: a misspelt name would have no effect. */
+/** Accepts an object with these fields. Refuses other fields, since a misspelt name would have no effect. */
 export const group = <const E extends v.ObjectEntries>(entries: E) =>
   v.pipe(
     looseObject(entries),
@@ -34,7 +34,7 @@ export const group = <const E extends v.ObjectEntries>(entries: E) =>
 /** Accepts a group of settings. Reads a missing group as an empty one, so that each field gets its default. */
 export const section = <const S extends v.GenericSchema>(schema: S) => v.nullish(schema, {});
 
-/** Accepts one of several groups, which its kind tells apart. */
+/** Accepts one of several groups of settings. The field `kind` selects the group. */
 export function oneKind<const K extends Readonly<Record<string, v.GenericSchema>>>(kinds: K) {
   const anyKind = looseObject({ kind: choice(Object.keys(kinds)) });
   const schemaOf = (given: unknown): v.GenericSchema => (v.is(anyKind, given) ? kinds[given.kind as string]! : anyKind);
@@ -66,7 +66,7 @@ const FORM = /^[^\0-\x1f\x7f-\x9f\ud800-\udfff]{1,1024}$/u;
 
 /** Accepts text without control characters, since packets carry the text in a header. */
 export const text = textLike(TEXT, FORM);
-/** Accepts text that errors do not repeat. */
+/** Accepts a secret text, which errors do not repeat. */
 export const secretText = secret(TEXT, FORM);
 
 const MOST_NAME = 512;
@@ -95,7 +95,7 @@ export const pathIn = (folder: string) =>
   );
 export type Path = ReturnType<typeof pathIn>;
 
-/** Accepts the path of a file with a secret, so that the settings need not contain it. An empty file has none. */
+/** Accepts the path of a file that contains a secret. Returns the secret, or null if the file is empty. */
 export const fileWith = (path: Path, secret: v.GenericSchema<string>) =>
   v.pipe(
     path,
@@ -110,7 +110,7 @@ export const fileWith = (path: Path, secret: v.GenericSchema<string>) =>
     v.nullable(secret),
   );
 
-/** Refuses a secret that stands in the settings and in a file. */
+/** Refuses settings that give a secret both directly and in a file. */
 export const eitherOf = <T extends object>(key: keyof T & string, fileKey: keyof T & string) =>
   v.rawCheck<T>(({ dataset, addIssue }) => {
     const input = dataset.value as Record<string, unknown>;

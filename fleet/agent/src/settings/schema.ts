@@ -1,4 +1,7 @@
-/** The schema of a settings file. The types of the settings follow from it. All their paths are absolute. */
+/**
+ * The schema of a settings file. The types of the settings are derived from the schema. All paths in checked settings
+ * are absolute.
+ */
 import * as v from "valibot";
 import { messageOf } from "boxwright-service/errors";
 import { readPublicKey } from "boxwright-service/release";
@@ -126,7 +129,7 @@ const traces = group({
 /** Accepts the content of a settings file. */
 export const settings = (path: Path) =>
   group({
-    /** Name of the device, used as `source` of each packet. A hub assigns it instead. */
+    /** Name of the device, used as `source` of each packet. With a hub, the hub assigns the source. */
     device: nullable(name),
     hub: nullable(hub(path)),
     update: section(update),

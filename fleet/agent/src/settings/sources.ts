@@ -33,7 +33,10 @@ function placesIn(path: Path) {
   return { file, folder };
 }
 
-/** Names the camera: `subject` of each packet. The default is the name of the file, folder or device. */
+/**
+ * Sets the name of the camera, which is the `subject` of each packet. The default is the name of the file, folder or
+ * device.
+ */
 const withCamera = <T extends { readonly path: string; readonly camera: string | null }>() =>
   v.transform((given: T) => ({ ...given, camera: given.camera ?? (basename(given.path) || "camera") }));
 
@@ -42,7 +45,7 @@ export function sourceKinds(path: Path) {
   const { file, folder } = placesIn(path);
   const camera = nullable(name);
   return {
-    /** Photos of a folder. True for `watch`: waits for new photos. False: ends after the last one. */
+    /** Photos of a folder. If `watch` is true, waits for new photos. Otherwise, ends after the last photo. */
     folder: v.pipe(
       group({ kind: v.literal("folder"), path: folder, camera, watch: v.nullish(flag, false) }),
       withCamera(),

@@ -13,8 +13,8 @@ import { compareFound, disagreementOf, type Found } from "./compare.ts";
 import type { FromShadow, ShadowOffer, ShadowStart, ShadowVersion, ToShadow } from "./message.ts";
 
 /**
- * Decodes a frame with the version in the shadow. Returns the boxes, the milliseconds before decoding, and those of
- * decoding.
+ * Decodes a frame with the version in the shadow. Returns the boxes, the milliseconds before decoding, and the
+ * milliseconds of decoding.
  */
 type Run = (offer: ShadowOffer) => Promise<{ found: readonly Found[]; before: number; decode: number }>;
 
@@ -75,7 +75,7 @@ class Shadow {
   }
 }
 
-/** Returns the source of the decoding: the config, or else the model file. */
+/** Returns what states how to decode a version: its config, or else its model file. */
 async function knownOf({ config, model }: ShadowVersion): Promise<object> {
   return config ?? (await readModel(await readFile(model.path)));
 }

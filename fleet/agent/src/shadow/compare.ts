@@ -2,7 +2,8 @@
 import { SHADOW_IOU } from "boxwright-service/schema/shadow";
 
 /**
- * A box in relative coordinates of the picture. Labels are compared first, since class ids may differ between versions.
+ * A box, in coordinates relative to the picture. Classes are compared by label, since class ids may differ between
+ * versions, and by class id only without a label.
  */
 export interface Found {
   readonly class_id: number;
@@ -15,7 +16,7 @@ export interface Found {
 }
 
 export interface Compared {
-  /** Number of pairs of the same class. `changed`: number of pairs that overlap as much but differ in class. */
+  /** Number of overlapping pairs with the same class. `changed`: number of overlapping pairs with different classes. */
   readonly matched: number;
   readonly changed: number;
   /** Boxes that only one of the versions found. */
@@ -38,7 +39,7 @@ const classOf = ({ label, class_id }: Found): string => (label === "" ? `#${clas
 
 /**
  * Matches boxes greedily, the largest overlap first, each box at most once: first boxes of the same class, then the
- * rest. Equal overlaps are in the order of confidence.
+ * rest. Among equal overlaps, boxes that come first in the lists match first.
  */
 export function compareFound(old: readonly Found[], next: readonly Found[]): Compared {
   const [freeOld, freeNew] = [new Set(old), new Set(next)];

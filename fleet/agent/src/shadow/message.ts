@@ -25,22 +25,24 @@ export interface ShadowOffer {
   readonly kind: "frame";
   readonly outputs: Outputs;
   readonly frame: Frame;
-  /** Only for a version that needs its own run of the network. */
+  /** Picture of the frame; null unless the version in the shadow runs its own network. */
   readonly image: ImageInput | null;
-  /** Milliseconds of the version in use, up to its outputs. */
+  /** Milliseconds that the version in use took before decoding: to prepare the picture and run the network. */
   readonly before: number;
 }
 
 export type ToShadow = ShadowStart | ShadowOffer;
 
 export type FromShadow =
-  /** The version is open. It decodes the same tensors, or runs its own network on the picture. */
+  /**
+   * The version in the shadow is open. It needs the outputs of the version in use, or the picture for its own network.
+   */
   | { readonly kind: "ready"; readonly needs: "outputs" | "image" }
   | {
       readonly kind: "compared";
       readonly frame: ShadowFrame;
       readonly difference: ShadowDifference;
-      /** Milliseconds that the shadow itself took. */
+      /** Milliseconds that the shadow's process took for this frame. */
       readonly took: number;
     }
   /** The version in the shadow cannot be opened, or cannot decode a frame that the version in use can decode. */

@@ -8,7 +8,7 @@ import type { SeenFrame } from "../network/network.ts";
 import type { FromShadow, ShadowDifference, ShadowStart } from "./message.ts";
 import { COLD_FRAMES, type ShadowFrame } from "./summary.ts";
 
-/** Milliseconds to open a version, and to compare one frame. A process that takes longer hangs. */
+/** Milliseconds to open a version, and to compare one frame. A process that takes longer counts as hung. */
 const [START_MS, FRAME_MS] = [120_000, 30_000];
 
 export interface RunnerParts {
@@ -16,7 +16,7 @@ export interface RunnerParts {
   /** Number N: every Nth frame is compared. */
   readonly every: number;
   readonly onCompared: (frame: ShadowFrame, difference: ShadowDifference, seen: SeenFrame) => void;
-  /** Called once, when the process has ended. */
+  /** Called once, after a failure has ended the process. */
   readonly onFailed: (problem: Problem) => void;
   /** Largest number of milliseconds to compare one frame. */
   readonly frameMs?: number;
@@ -94,7 +94,7 @@ export class Runner {
     if (message.kind === "ready") return void (this.#needs = message.needs);
     const seen = this.#pending!;
     this.#pending = null;
-    // Do not charge the first frames, which compile the code.
+    // Do not charge the first frames, which are slow until the code is compiled.
     if (++this.#compared > COLD_FRAMES) this.#credit -= message.took;
     this.#parts.onCompared(message.frame, message.difference, seen);
   }

@@ -103,7 +103,7 @@ export class Summary {
     const counts = this.#counts;
     const { matched, changed, onlyOld, onlyNew } = frame;
     const found = matched + changed + onlyOld + onlyNew;
-    // Leave out a frame beyond the limits of the hub.
+    // Leave out a frame with more boxes than the hub accepts.
     if (found > MOST_SHADOW_BOXES) return;
     counts.frames++;
     if (found === 0) counts.empty++;
@@ -122,7 +122,7 @@ export class Summary {
     }
   }
 
-  /** Notes that the version in the shadow failed. */
+  /** Records that the version in the shadow failed. */
   fail(error: Problem): void {
     this.#counts.state = "failed";
     this.#counts.error = error;
@@ -135,7 +135,7 @@ function readKept(kept: string | null, names: Names): ShadowReport | null {
     const isSame = (["rollout", "version", "against"] as const).every((name) => report[name] === names[name]);
     return isSame ? report : null;
   } catch {
-    // Ignore the text: another version wrote it, or it is damaged.
+    // Ignore the text: it is damaged, or another version of the agent wrote it.
     return null;
   }
 }
