@@ -1,7 +1,6 @@
 /**
  * `node ../service/build.js`, in the folder of a part: runs the `compile` script of service/ and of the part, each only
- * if its sources have changed or its output is not there. A part that runs keeps its files, and a start waits for
- * nothing.
+ * if its sources or its output have changed. So a running part keeps its files, and a start need not wait.
  */
 import { createHash } from "node:crypto";
 import { execFileSync } from "node:child_process";
@@ -19,7 +18,7 @@ const SOURCES = [
 ];
 const OUTPUTS = ["dist", "client/dist"];
 
-/** Returns the files at a path, sorted. Outputs of a build are no sources. */
+/** Returns the files at and below a path, sorted by name. */
 function filesOf(path) {
   if (!existsSync(path)) return [];
   if (!statSync(path).isDirectory()) return [path];

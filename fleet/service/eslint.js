@@ -9,7 +9,7 @@ export const base = defineConfig(
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
-      // Allow `!` after a bound was checked, which noUncheckedIndexedAccess requires.
+      // Allow `!`, which noUncheckedIndexedAccess requires even if the code has checked the index.
       "@typescript-eslint/no-non-null-assertion": "off",
       "@typescript-eslint/restrict-template-expressions": [
         "error",
@@ -20,7 +20,7 @@ export const base = defineConfig(
         "error",
         { name: "fast-check", message: "Import { fc } from boxwright-service/testing/random: it gives the seed." },
       ],
-      // Prettier breaks code. Long texts and SQL stay in one piece.
+      // Ignore long texts and SQL, which stay on one line. Prettier breaks other long lines.
       "max-len": [
         "error",
         { code: 120, ignoreStrings: true, ignoreTemplateLiterals: true, ignoreRegExpLiterals: true },

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 
 const sources = fileURLToPath(new URL("src", import.meta.url));
 
-/** Tests run from sources: of `boxwright-service` too. */
+/** Resolves `boxwright-service` to its sources, so that tests do not run the last build. */
 export const alias = [
   { find: /^boxwright-service\/((testing\/|http\/|schema\/)?[a-z-]+)$/, replacement: `${sources}/$1.ts` },
 ];
@@ -26,8 +26,8 @@ export const test = {
 };
 
 /**
- * Returns the two projects of a part. Test files share two processes: a process of its own costs each more than a CPU
- * second, since it reads all sources anew. Only files that replace a module for themselves have one.
+ * Returns the vitest projects of a part. Test files share two processes: a process for each file would take more than a
+ * CPU second to read all sources. Only the files in `alone`, which replace modules, have their own processes.
  */
 export const projects = (resolve, alone) => {
   const shared = { resolve, test: { ...test, name: "shared", isolate: false, exclude: alone } };

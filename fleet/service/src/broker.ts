@@ -13,8 +13,8 @@ export const STUCK_BROKER =
 export const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === "TimeoutError";
 
 /**
- * True if the broker accepts a new connection. A hanging broker does too, although it answers nothing on old
- * connections.
+ * True if the broker accepts a new connection. A hanging broker accepts new connections too, although it answers
+ * nothing on old ones.
  */
 export const isThere = (connect: () => Promise<{ close(): Promise<void> }>): Promise<boolean> =>
   connect().then(

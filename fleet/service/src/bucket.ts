@@ -73,7 +73,7 @@ export class Buckets {
 
   #put(caller: string, bucket: Bucket): void {
     // Insert the caller again. A Map keeps the order of insertion, so its first entry is the caller who has been
-    // inactive for longest. Dropping that one bounds the memory, and keeps the counts of active callers.
+    // inactive for longest. Dropping this entry bounds the memory, and keeps the counts of active callers.
     this.#buckets.delete(caller);
     this.#buckets.set(caller, bucket);
     if (this.#buckets.size > this.#maxCallers) {

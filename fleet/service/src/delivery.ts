@@ -33,7 +33,7 @@ export interface AttemptOptions {
 export interface Queued<P> {
   /** Position of the message in the queue. */
   readonly place: P;
-  /** The message. Null if it is no longer needed. `lost`: reason why it cannot be sent. */
+  /** The message. Null if the message is no longer needed. `lost`: reason why the message cannot be sent. */
   readonly message: Message | { readonly lost: string } | null;
 }
 
@@ -41,7 +41,7 @@ export interface Queued<P> {
 export interface DeliveryQueue<P> {
   /** Name of the queue and of its lease. Among several processes, only the holder of the lease sends. */
   readonly name: string;
-  /** Returns the next messages after a position, or from the start if it is undefined. */
+  /** Returns the next messages after a position, or from the start if the position is undefined. */
   next(after: P | undefined, most: number): Promise<readonly Queued<P>[]>;
   remove(places: readonly P[]): Promise<void>;
   /** Marks a message as dropped, and keeps it. */

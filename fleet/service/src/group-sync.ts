@@ -1,6 +1,6 @@
 /**
  * Shares one sync of the disk among several transactions. A transaction that commits during a sync waits for the next
- * one, since the running sync may have started before the transaction's bytes were written. All waiting transactions
+ * sync, since the running sync may have started before the transaction's bytes were written. All waiting transactions
  * share the next sync.
  */
 export class GroupSync {

@@ -26,7 +26,8 @@ export async function migrate(db: Database, { service, steps, now = Date.now }: 
     await tx.script(
       `CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT PRIMARY KEY, name ${text} NOT NULL, applied_at BIGINT NOT NULL)`,
     );
-    // This table holds a service's facts about the database: a mark that grows, and the last trusted time.
+    // This table holds a service's facts about the database: a growing mark (sqlite-watch.ts), and the last trusted
+    // time (trusted-clock.ts).
     await tx.script(`CREATE TABLE IF NOT EXISTS service_state (name ${text} PRIMARY KEY, value BIGINT NOT NULL)`);
     const current = await databaseVersion(tx);
     const newest = steps.at(-1)?.version ?? 0;

@@ -142,7 +142,8 @@ export async function connectMqtt(address: MqttAddress, options: MqttOptions): P
   const { connect } = (await import("mqtt")).default;
   const client = connect(optionsOf(address, options));
   let isOpen = true;
-  // mosquitto silently disconnects the older of two clients with the same id.
+  // Begin with a text for brokers that state no reason: mosquitto silently disconnects the older of two clients with
+  // one id.
   let reason = "the broker closed the connection. If it runs, look for another client under the same client id";
   const ended = new Promise<string>((resolve) => {
     client.once("close", () => {
@@ -249,7 +250,7 @@ export const mqttCodeOf = (error: unknown): number | undefined => {
   return typeof code === "number" ? code : undefined;
 };
 
-/** Returns the operator's advice if the broker refuses this client, or null for other errors. */
+/** Returns an error with advice for the operator if the broker refuses this client, or null for other errors. */
 function refusalOf(error: Error, { user }: MqttAddress): UserError | null {
   const what = MISTAKES[mqttCodeOf(error) ?? 0];
   if (what === undefined) return null;

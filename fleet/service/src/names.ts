@@ -1,6 +1,6 @@
 /**
- * Suggests the name that a misspelt name probably means. boxwright has a stricter finder of its own, with names of other
- * projects. The package does not export it.
+ * Suggests the name that a misspelt name probably means. The package boxwright has a stricter finder, which also knows
+ * names of other projects. The package does not export this finder.
  */
 
 /** Returns the edit distance: how many letters must be added, removed, changed or swapped with their neighbour. */

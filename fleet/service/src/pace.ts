@@ -16,7 +16,7 @@ export interface PaceWatch {
 /** Calls `onSlow` once with the reason if a body is too slow. A single timer checks once per window. */
 export function watchPace({ rate, window, most = Infinity }: Pace, onSlow: (reason: string) => void): PaceWatch {
   if (rate === 0 && most === Infinity) return { count: () => undefined, end: () => undefined };
-  // Check after `most` if that is shorter than a window.
+  // Check after `most` if `most` is shorter than a window.
   const tick = Math.min(window, most);
   const least = (rate * tick) / 1000;
   let inWindow = 0;

@@ -23,7 +23,8 @@ const PATIENCE_MS = 10_000;
 const PAUSES = { first: 3, most: 50, share: 1 } as const;
 const DISK_FULL_CODE = "53100";
 /**
- * Error codes that mean a wrong address: unknown database, unknown role, wrong password. The operator must change it.
+ * Error codes that mean a wrong address: unknown database, unknown role, wrong password. The operator must change the
+ * address.
  */
 const WRONG = /^(3D000|28000|28P01)$/;
 

@@ -29,7 +29,10 @@ const INSIDE: readonly (readonly [string, number])[] = [
 ];
 const blocked = new BlockList();
 for (const [address, bits] of INSIDE) blocked.addSubnet(address, bits, "ipv4");
-/** Public IPv6 addresses. `tunnels` lists the ranges in it for documentation and for tunnelled IPv4. */
+/**
+ * The range of public IPv6 addresses. `tunnels` lists its exceptions: addresses for documentation and for tunnelled
+ * IPv4.
+ */
 const global6 = new BlockList();
 global6.addSubnet("2000::", 3, "ipv6");
 const tunnels = new BlockList();
@@ -52,7 +55,7 @@ export function isPublic(address: string): boolean {
 const refusal = (address: string): Error =>
   new Error(`got ${address}, which is no public address, and the service may not send there`);
 
-/** Throws if the host of a URL is a non-public IP address, for which Node does not call `lookUpPublic`. */
+/** Throws if the host of a URL is a non-public IP address, since Node calls `lookUpPublic` only for names. */
 export function refuseInside(hostname: string): void {
   const address = hostname.replace(/^\[|\]$/g, "");
   if (isIP(address) !== 0 && !isPublic(address)) throw refusal(address);

@@ -1,6 +1,6 @@
 /**
  * A release of the agent: an archive and its version, signed with Ed25519 outside of the hub. The signature covers the
- * exact text of the release, so that no two formats of it can differ.
+ * exact JSON text, so signer and verifier cannot serialise the release differently.
  */
 import { createHash, createPrivateKey, createPublicKey, sign, verify, type KeyObject } from "node:crypto";
 

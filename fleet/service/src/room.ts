@@ -20,7 +20,7 @@ export interface RoomOptions {
  * Why a visit gets no room.
  * - "share": the sender already has the largest number of visits
  * - "slow": the visit is slow, and slow visits already use half of the room
- * - "full": quick visits use all the rest
+ * - "full": all visits together already use the whole room
  */
 export type NoRoomKind = "share" | "slow" | "full";
 
@@ -119,7 +119,10 @@ export class Room {
     else this.#visitsOf.delete(open.sender);
   }
 
-  /** Removes visits that have become slow from the quick ones. Each visit is removed once. */
+  /**
+   * Counts the visits that have lasted longer than `slowAfter` as slow. `#quick` is in order of age, so the loop ends
+   * early.
+   */
   #findSlow(): void {
     const limit = this.#options.now() - this.#options.slowAfter;
     for (const open of this.#quick) {

@@ -3,9 +3,9 @@
  * SQLite never checks these files again once they are open.
  *
  * - A deleted or replaced file still works, but everything written to it disappears with the process.
- * - If another program overwrites the database in place, SQLite may mix old and new pages. Only a checkpoint writes the
- * database file, so a changed modification time shows another writer. If that is another process of the same service,
- * the check finds nothing wrong.
+ * - If another program overwrites the database in place, SQLite may mix old and new pages. This class records the
+ * modification time after each own write. A later change of the time shows another writer, and starts a check of the
+ * content. Writes by another process of the same service pass this check.
  */
 import { closeSync, fdatasync, fsyncSync, openSync, statSync, type BigIntStats } from "node:fs";
 import { createRequire } from "node:module";
@@ -14,13 +14,16 @@ import { Worker } from "node:worker_threads";
 import { promisify } from "node:util";
 
 /**
- * Length of the pause after a check, as a multiple of the check's duration, since processes that share the file write
- * it often.
+ * Duration of the pause after a check, as a multiple of the check's duration. Without a pause, processes that share the
+ * file would cause checks all the time.
  */
 const REST = 20;
 const PARTS = ["", "-wal", "-shm"] as const;
 
-/** Code that checks a database in its own thread. It reads the mark first, which differs in a foreign database. */
+/**
+ * Code of a thread that checks a database. It compares the mark first, which is smaller or absent in any other
+ * database.
+ */
 const CHECK = `
   const { parentPort, workerData: { libsql, file, mark } } = require("node:worker_threads");
   const Database = require(libsql);
@@ -62,7 +65,10 @@ export class SqliteWatch {
   #damage: string | undefined;
   /** Called once, when a check or a query finds damage. */
   readonly #onDamage: (damage: string) => void;
-  /** Smallest mark that the database must contain by now. 0 if there is no mark yet; then nothing is checked. */
+  /**
+   * Smallest mark that the database must contain by now. A mark is a number in the database that grows with time. 0 if
+   * there is no mark yet; then nothing is checked.
+   */
   mark = 0;
 
   constructor(file: string, onDamage: (damage: string) => void) {

@@ -1,13 +1,13 @@
 /**
- * SQLite: one file and a write-ahead log. What is acknowledged survives a power cut: a transaction commits without a
- * sync (synchronous NORMAL), and is acknowledged after a sync of the log that began later. Several transactions share a
- * sync, and requests go on while it runs.
+ * SQLite: one file and a write-ahead log. An acknowledged transaction survives a power cut: it commits without a sync
+ * (synchronous NORMAL), and is acknowledged after a sync of the log that began after the commit. Several transactions
+ * share a sync, and other requests continue meanwhile.
  *
  * libsql answers synchronously, so waiting for a lock would stop every request of the process. Hence three rules:
  *  - The busy timeout is 0. Only BEGIN IMMEDIATE can meet a lock, and is repeated with pauses that do not block.
- *  - Every write stands in such a transaction. libsql 0.5 leaves a single statement unfinished if it meets a lock
- *    outside of one. SQLite then holds back the next commit, which would look acknowledged and be lost.
- *  - Writes have a connection of their own and queue for it. A read never sees half a transaction.
+ *  - Every write is in a BEGIN IMMEDIATE transaction. If a statement outside of one meets a lock, libsql 0.5 leaves the
+ *    statement unfinished. SQLite then holds back the next commit, which would be acknowledged but lost.
+ *  - All writes share one connection and queue for it. Reads use another one, and so never see half a transaction.
  */
 import { chmodSync, closeSync, existsSync, openSync, statfsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -33,12 +33,13 @@ const WATCH_MS = 1000;
 /** Largest number of milliseconds that an answer waits for the check of a database that another process has written. */
 const CHECK_PATIENCE_MS = 5000;
 /**
- * Milliseconds after which the mark grows if there were writes. An older copy of the database then has a smaller mark.
+ * Milliseconds after which a write raises the mark, a number in the table service_state. So an older copy of the
+ * database has a smaller mark.
  */
 const MARK_MS = 5000;
 const RAISE_MARK = `INSERT INTO service_state (name, value) VALUES ('mark', 1)
   ON CONFLICT (name) DO UPDATE SET value = service_state.value + 1 RETURNING value`;
-/** Free bytes below which readiness tries a write, since the log may grow by this much at once. */
+/** Free bytes below which `problem` tries to write, since the log may grow by this much at once. */
 const LOW_SPACE = 4 * 2 ** 20;
 /** Free bytes below which an error of SQLite counts as a full disk. The shared memory of a log starts with 32 KiB. */
 const MIN_SPACE = 64 * 1024;
@@ -49,10 +50,11 @@ class Connection implements Queries {
 
   constructor(file: string, readOnly: boolean) {
     this.#db = new Libsql(file, { timeout: 0 });
-    // Set a busy timeout for this statement. The file stores the journal mode, and turning it on needs exclusive
-    // access, for which two simultaneous first starts may compete. PRAGMA respects the timeout.
+    // Set a busy timeout for the next statements. The first start writes the journal mode into the file, which needs
+    // exclusive access. Two first starts at the same time may compete for the access.
     this.#db.exec("PRAGMA busy_timeout = 5000");
-    // Allow giving back the pages of deleted rows. The setting has an effect in new files only.
+    // Allow a later PRAGMA incremental_vacuum, which shrinks the file after rows were deleted. This has an effect in
+    // new files only.
     this.#db.exec("PRAGMA auto_vacuum = INCREMENTAL");
     this.#db.exec("PRAGMA journal_mode = WAL");
     this.#db.exec("PRAGMA busy_timeout = 0");
@@ -170,7 +172,8 @@ export class Sqlite implements Database {
       checkFolder(dirname(this.#file), service);
       if (statSync(this.#file, { throwIfNoEntry: false })?.isDirectory())
         throw new UserError(`database file ${this.#file}: is a folder; expected a SQLite file, or a place for one`);
-      // Create the file for its owner only, before its first byte: it may contain password hashes, or who was where.
+      // Create the file for its owner only, before its first byte: it may contain password hashes and movements of
+      // people.
       if (!existsSync(this.#file)) closeSync(openSync(this.#file, "a", 0o600));
       chmodSync(this.#file, 0o600);
       this.#writer = new Connection(this.#file, false);
@@ -186,7 +189,8 @@ export class Sqlite implements Database {
   }
 
   all<T extends object>(sql: string, params?: readonly Value[]): Promise<T[]> {
-    // Refuse to use a deleted file, which would still answer: the operator may revoke keys in its replacement.
+    // Refuse to use a deleted file, which would still answer: the operator may have revoked keys in the file that
+    // replaced it.
     const problem = this.#problem();
     if (problem !== undefined) return Promise.reject(problem);
     return this.#reader.all<T>(sql, params).catch((error: unknown) => {
@@ -247,7 +251,8 @@ export class Sqlite implements Database {
   #look(): void {
     const missing = this.#watch.missing();
     this.#gone = missing.length === 0 ? null : missing.map((part) => this.#file + part).join(", ");
-    // Move the log into the database while it is open: it contains acknowledged rows, but its name is gone.
+    // Move the content of the log into the database while the log is open: its acknowledged rows vanish with the last
+    // descriptor.
     if (missing.length > 0 && !missing.includes("") && !this.#isRescued) this.#rescue();
     if (missing.length > 0) return;
     this.#isRescued = false;
@@ -290,7 +295,7 @@ export class Sqlite implements Database {
     );
   }
 
-  /** Returns the error for callers. Records the state of disk and database that it shows. */
+  /** Returns the error for callers. Records the state of disk and database that the error shows. */
   #explain(error: unknown): unknown {
     if (isDamage(error)) this.#watch.noteDamage(messageOf(error));
     const explained = isDamage(error) ? this.#problem()! : explainDisk(this.#file, error);
@@ -330,7 +335,7 @@ export class Sqlite implements Database {
     this.#reader.close();
     // Checkpoint now, so that a copy of a stopped service's file is complete without the log. SQLite checkpoints when
     // its last connection closes, but libsql leaves statements open until they are garbage-collected. If another
-    // process uses the database, it keeps the log.
+    // process uses the database, the log stays.
     try {
       this.#writer.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     } catch (error) {
@@ -355,8 +360,8 @@ export class Sqlite implements Database {
     }
     try {
       const result = await work(connection);
-      // Check for foreign writes before the commit: the commit may move the log into the database, which looks like
-      // one.
+      // Check for foreign writes before the commit: the commit may move the log into the database, which would look
+      // like a foreign write.
       this.#watch.lookForOthers();
       connection.exec("COMMIT");
       this.#watch.noteOwnWrite();

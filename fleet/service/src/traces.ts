@@ -1,14 +1,14 @@
 /**
- * Traces of frames for OpenTelemetry: what happened to a frame, and when, from the camera to its row. Spans go to a
- * collector as OTLP/HTTP in JSON.
+ * Traces of frames for OpenTelemetry: what happened to a frame, and when, from the camera to the row in the host's
+ * database. Spans go to a collector as OTLP/HTTP in JSON.
  *
- * The ids of a frame's trace follow from its source and id. So a frame keeps its trace in the spool, after a restart,
- * and when it is sent again, and packets need no field for it.
+ * The trace id of a frame is a hash of its source and id. So a frame keeps its trace in the spool, after a restart, and
+ * when its packet is sent again. Packets need no field for the trace.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { connectionProblem } from "./errors.ts";
 
-/** A span, as others name it. Exists only for frames that are traced. */
+/** Ids by which other spans refer to a span. Exists only for frames that are traced. */
 export interface TraceContext {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
@@ -22,9 +22,11 @@ export type Attributes = Readonly<Record<string, string | number | boolean | nul
 const KINDS = { internal: 1, server: 2, client: 3 } as const;
 export type SpanKind = keyof typeof KINDS;
 
-/** Largest number of spans that wait for the collector. More are dropped: tracing never holds up a frame. */
+/**
+ * Largest number of spans that wait for the collector. Further spans are dropped, so that tracing never delays a frame.
+ */
 export const MOST_WAITING = 4096;
-/** Number of spans that are sent before the pause is over. */
+/** Number of waiting spans that are sent at once. Fewer spans wait for PAUSE_MS first. */
 export const BATCH = 512;
 const PAUSE_MS = 5000;
 const PATIENCE_MS = 3000;
@@ -32,7 +34,7 @@ const PATIENCE_MS = 3000;
 const CHOICE_DIGITS = 13;
 
 export interface TracesOptions {
-  /** Address of the collector. Without a path, the usual one is added: /v1/traces. */
+  /** Address of the collector. Without a path, the default path /v1/traces is added. */
   readonly url: string;
   /** Name of the service, such as "boxwright-agent". */
   readonly service: string;
@@ -55,7 +57,10 @@ export function readTraceparent(header: string | undefined): TraceContext | null
   return Number.parseInt(flags!, 16) % 2 === 1 ? { traceId, spanId } : null;
 }
 
-/** Times a span in milliseconds since 1970. Uses the clock once, so that a corrected clock bends no span. */
+/**
+ * Returns a clock for one span, in milliseconds since 1970. Reads the system's clock only once, so that a correction of
+ * that clock does not change the span's duration.
+ */
 function startClock(): () => number {
   const offset = Date.now() - performance.now();
   return () => offset + performance.now();
@@ -69,7 +74,7 @@ export class Traces {
   /** The request under way. */
   #sending: Promise<void> | undefined;
   #problem: string | null = null;
-  /** Number of dropped spans: the collector was away, or refused them. */
+  /** Number of dropped spans: too many waited, or the collector was away or refused them. */
   dropped = 0;
 
   constructor(options: TracesOptions) {
@@ -79,7 +84,7 @@ export class Traces {
     this.#options = options;
   }
 
-  /** Returns the first span of a frame; null if the frame is not among the traced share. */
+  /** Returns the ids of a frame's first span; null if the frame is not among the traced share. */
   contextOf(source: string, id: string): TraceContext | null {
     const hash = createHash("sha256").update(`${source}\n${id}`).digest("hex");
     const traceId = hash.slice(0, 32);
@@ -92,7 +97,7 @@ export class Traces {
     return new OpenSpan(this, { name, context, parentSpanId: undefined, kind: "internal" });
   }
 
-  /** Starts a span below another one. */
+  /** Starts a child span. */
   follow(parent: TraceContext, name: string, kind: SpanKind = "internal"): OpenSpan {
     const context = { traceId: parent.traceId, spanId: newSpanId() };
     return new OpenSpan(this, { name, context, parentSpanId: parent.spanId, kind });
@@ -109,13 +114,13 @@ export class Traces {
     else this.#timer ??= setTimeout(() => void this.#send(), this.#options.pauseMs ?? PAUSE_MS).unref();
   }
 
-  /** Sends what waits. Resolves once the collector has it, or does not take it. */
+  /** Sends the waiting spans. Resolves once the collector has accepted or refused them. */
   async close(): Promise<void> {
     await this.#sending;
     await this.#send();
   }
 
-  /** Sends what waits, one request at a time. Spans that come during a request wait, up to MOST_WAITING. */
+  /** Sends the waiting spans, one request at a time. Spans that come during a request wait, up to MOST_WAITING. */
   #send(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -185,7 +190,7 @@ export class OpenSpan {
     this.context = start.context;
   }
 
-  /** Adds a span below this one. */
+  /** Adds a finished child span. */
   add(name: string, from: number, to: number, problem?: string): void {
     const context = { traceId: this.context.traceId, spanId: newSpanId() };
     const start = { name, context, parentSpanId: this.context.spanId, kind: "internal" } as const;
@@ -213,7 +218,7 @@ export class OpenSpan {
 
 const newSpanId = (): string => randomBytes(8).toString("hex");
 
-/** Returns the nanoseconds of a time as text: a double does not hold them. */
+/** Returns the nanoseconds of a time as text: a double cannot hold them exactly. */
 const nanoseconds = (ms: number): string => `${Math.round(ms * 1000)}000`;
 
 function toOtlp({ name, context, parentSpanId, kind, from, to, attributes, problem }: FinishedSpan): object {

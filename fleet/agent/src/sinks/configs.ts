@@ -19,7 +19,7 @@ export class ConfigStore {
   /** Stores a config. Call this before the first packet with this config is spooled. */
   store({ hash, json }: ConfigRecord): void {
     if (this.#stored.has(hash)) return;
-    // Flush the config: its packets are refused if a power failure loses it.
+    // Flush the config: its packets are refused if a power failure loses the config.
     replaceFile(this.#path(hash), json);
     this.#stored.add(hash);
     this.#forgetOld();

@@ -33,7 +33,7 @@ export class Delivery {
   readonly #refused: RefusedFolder;
   readonly #log: Logger;
   readonly #backoff: Backoff;
-  /** Resolves when sending may continue. Null without a pause after a failed attempt. */
+  /** The pause after a failed attempt, which resolves when sending may continue; null if there is none. */
   #pause: Promise<void> | null = null;
   /** Queue that lets one packet at a time test a receiver that does not answer. */
   readonly #probes = new Turns();

@@ -16,7 +16,10 @@ import {
 
 /** Milliseconds until a request without an answer is aborted. */
 const PATIENCE = 30_000;
-/** Milliseconds until a preview without an answer is aborted. The time is short, since a later preview replaces it. */
+/**
+ * Milliseconds until a preview without an answer is aborted. The time is short, since a later preview replaces this
+ * one.
+ */
 const PREVIEW_PATIENCE = 5000;
 /** Number of characters that are kept of an answer. */
 const MOST_TEXT = 500;
@@ -127,7 +130,7 @@ export class HttpSink implements Sink {
 function outcomeOf({ status, retryAfter, isDuplicate, text }: Answer): Outcome {
   if (status >= 200 && status < 300) return { kind: "stored", isDuplicate };
   const reason = `${status} ${text}`.trim();
-  // The packet's source differs from the token's, so it was made before this device was enrolled.
+  // The source of the packet is not that of the token: the packet was made before this device was enrolled.
   const isForeign = status === 403 && /"reason":"source"/.test(text);
   if (status === 400 || status === 413 || isForeign) return { kind: "refused", reason };
   const asked = askedPause(retryAfter);

@@ -32,7 +32,7 @@ interface Open {
   readonly connection: MqttConnection;
   /** Configs that were published over this connection, by hash. */
   readonly published: Map<string, Promise<void>>;
-  /** Functions that wait for a host's answer, by correlation data. They get null if no answer can come. */
+  /** Callbacks for the answers of hosts, by correlation data. They are called with null if no answer can come. */
   readonly asked: Map<string, (answer: MqttAnswer | null) => void>;
 }
 
@@ -166,8 +166,8 @@ export class MqttSink implements Sink {
   }
 
   /**
-   * Publishes a config on the topic to which hosts subscribe, once per connection. The broker keeps it for later hosts,
-   * but may be replaced between two connections.
+   * Publishes a config on the topic to which hosts subscribe, once per connection. The broker keeps the config for
+   * later hosts (retain), but may be replaced between two connections.
    */
   #publishConfig({ connection, published }: Open, hash: string, json: string): Promise<void> {
     let publishing = published.get(hash);
@@ -182,7 +182,7 @@ export class MqttSink implements Sink {
     return publishing;
   }
 
-  /** Waits for an acknowledgement. If it comes too late, closes the connection, since the broker hangs. */
+  /** Waits for an acknowledgement. After a timeout, cuts the connection, since the broker hangs. */
   #within<R>(signal: AbortSignal, { connection }: Open, work: () => Promise<R>): Promise<R> {
     return runWithin(this.#patience, signal, (both) => {
       const cut = new Promise<never>((_, reject) => {

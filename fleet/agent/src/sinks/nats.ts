@@ -38,7 +38,10 @@ export class NatsSink implements Sink {
   readonly inFlight: number;
   readonly #settings: NatsSettings;
   readonly #findConfig: FindConfig;
-  /** The connection. Its client reconnects by itself, so it is opened again only if it failed to open or was closed. */
+  /**
+   * The connection. Its client reconnects by itself, so another is opened only if this one failed to open or was
+   * closed.
+   */
   readonly #broker = new Reopened((lose) => this.#connect(lose));
 
   constructor(settings: NatsSettings, findConfig: FindConfig) {
@@ -108,7 +111,7 @@ export class NatsSink implements Sink {
     return { ...addressOf(this.#settings), name: "boxwright-agent", timeout: 3000 };
   }
 
-  /** Returns what an operator must do if the broker is reachable but does not answer. */
+  /** Returns an error with advice if the broker is reachable but does not answer. Returns other errors unchanged. */
   async #explain(error: unknown): Promise<unknown> {
     const isStuck = isTimeout(error) && (await isThere(() => connect({ ...this.#options, reconnect: false })));
     return isStuck ? new UserError(STUCK_BROKER) : error;
@@ -167,8 +170,8 @@ async function partitionsOf(connection: NatsConnection, given: number | null): P
 const isDenied = (error: unknown): boolean => /permission/i.test(connectionProblem(error));
 
 /**
- * Returns the servers and credentials of the settings as options. The client ignores user, password and tls:// in an
- * address.
+ * Returns the servers and credentials of the settings as options of the client, which ignores user, password and tls://
+ * in an address.
  */
 export function addressOf({ servers, token }: Pick<NatsSettings, "servers" | "token">): ConnectionOptions {
   const urls = servers.map((server) => new URL(server.includes("://") ? server : `nats://${server}`));

@@ -1,4 +1,4 @@
-/** Stores permanently refused packets, so that an operator can examine them. The size of all packets is limited. */
+/** Stores permanently refused packets, so that an operator can examine them. Their total size is limited. */
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sha256 } from "../core/ids.ts";

@@ -38,10 +38,10 @@ export interface Sink {
   readonly inFlight: number;
   /**
    * Sends one packet. Never rejects: an error becomes an outcome.
-   * @param more headers in addition to those of the packet. A file has none
+   * @param more headers in addition to those of the packet; ignored by a sink that writes a file
    */
   send(packet: Uint8Array, signal: AbortSignal, more?: Headers): Promise<Outcome>;
-  /** Sends a preview picture, once. Missing in sinks whose receiver accepts no pictures. */
+  /** Sends a preview picture, without retries. Missing in sinks whose receiver accepts no pictures. */
   preview?(preview: Preview): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Traces each attempt to send a packet, and tells the receiver of the trace. */
+/** Traces each attempt to send a packet, and sends the ids of the trace to the receiver. */
 import { fromPacket } from "boxwright";
 import { type Traces, traceparentOf } from "boxwright-service/traces";
 import type { Outcome, Sink } from "./sink.ts";

@@ -26,7 +26,7 @@ export function argumentsFor(settings: VideoSettings | RtspSettings | V4l2Settin
 }
 
 function inputFor(settings: VideoSettings | RtspSettings | V4l2Settings): string[] {
-  // Allow only the protocol "file": ffmpeg would open the addresses in a playlist.
+  // Allow only the protocol "file": otherwise, ffmpeg would open the addresses in a playlist.
   if (settings.kind === "video") return ["-protocol_whitelist", "file", "-i", `file:${settings.path}`];
   if (settings.kind === "rtsp")
     return ["-f", "concat", "-safe", "0", "-protocol_whitelist", "pipe,rtsp,rtp,tcp,udp,tls", "-i", "pipe:0"];

@@ -29,7 +29,7 @@ export class Journal {
     writeSync(this.#file, `${name}\n`);
   }
 
-  /** Rewrites the file without the names outside of the set, once they are more than half of all names. */
+  /** Keeps only the names in the set. Rewrites the file once more than half of all names can be removed. */
   removeOthers(names: ReadonlySet<string>): void {
     const kept = [...this.#names].filter((name) => names.has(name));
     if (kept.length >= this.#names.size / 2) return;

@@ -41,7 +41,7 @@ export class VideoSource implements Source {
   #running: Promise<void> | null = null;
   #isOver = false;
   #fps = USUAL_FPS;
-  /** Number of frames that were queued. */
+  /** Index of the next frame to queue. */
   #queued: number;
   #ffmpeg: Ffmpeg | null = null;
 

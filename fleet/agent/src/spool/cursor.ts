@@ -1,7 +1,7 @@
 /**
  * A number on disk that survives crashes: the position of a sink in the spool, or the progress in a video. The file has
  * two slots that are written alternately, so that a crash damages at most one. Overwriting a slot needs no free space,
- * so that acknowledgements work on a full disk.
+ * so acknowledgements work on a full disk.
  */
 import { closeSync } from "node:fs";
 import { crc32 } from "node:zlib";

@@ -1,4 +1,4 @@
-/** Reads the packets of a spool in order for one sink, and records which of them the sink has acknowledged. */
+/** Reads the packets of a spool in order for one sink, and records which packets the sink has acknowledged. */
 import type { Bell } from "../core/wait.ts";
 import type { Cursor } from "./cursor.ts";
 import type { Segment, Spooled } from "./segment.ts";
@@ -81,7 +81,7 @@ export class Reader {
         this.#next = record.index + 1;
         return { index: record.index, bytes: record.bytes };
       }
-      // Acknowledge a damaged packet, so that the cursor can pass it.
+      // Acknowledge the packets of a damaged record, so that the cursor can pass them.
       this.#stats.damaged++;
       for (const last = record.index; this.#next <= last;) this.acknowledge(this.#next++);
     }

@@ -1,7 +1,7 @@
 /** A record of a segment file: a header of 24 bytes, then the bytes of one packet. All values are little-endian. */
 import { crc32 } from "node:zlib";
 
-/** "BXS1" */
+/** "BXS1" in ASCII. */
 const MAGIC = 0x31535842;
 
 /**

@@ -15,7 +15,7 @@ import { Reader } from "./reader.ts";
 import { HEADER_BYTES } from "./record.ts";
 import { Segment } from "./segment.ts";
 
-/** Number of segments in a full spool. `drop-oldest` drops at least one segment. */
+/** Number of segments in a full spool. The policy `drop-oldest` drops one segment at a time. */
 const SEGMENTS = 16;
 const MOST_SEGMENT_BYTES = 2 ** 24;
 /** Milliseconds between two attempts to write to a full disk. */
@@ -124,7 +124,7 @@ export class Spool {
   }
 
   /**
-   * Writes a packet. With the policy "block", waits while the spool is full or the disk is.
+   * Writes a packet. With the policy "block", waits while the spool or the disk is full.
    * @returns true if the packet is on disk; false if it was dropped and counted, or the signal ended the wait
    */
   async append(packet: Uint8Array, signal?: AbortSignal): Promise<boolean> {
@@ -141,7 +141,8 @@ export class Spool {
         } else if (this.#tryWrite(packet)) {
           return true;
         } else if (this.#settings.policy === "drop-oldest") {
-          // Do not drop packets if the folder is gone: that would free no space, and waiting packets can still be sent.
+          // Do not drop packets if the folder is gone: dropping would free no space, and waiting packets can still be
+          // sent.
           if (this.diskProblem !== this.#goneProblem && this.#dropOldest("disk")) continue;
           this.#countDrop("disk", 1);
           return false;
@@ -179,14 +180,15 @@ export class Spool {
     firsts.forEach((first, i) => {
       const { segment, rest } = Segment.open(this.#folder, first, i === firsts.length - 1, this.#disk);
       if (rest > 0) this.stats.damaged++;
-      // Count packets with damaged headers by the missing indices: the next segment's name contains its first index.
+      // Include packets with damaged headers. Their number follows from the next segment's name, which is its first
+      // index.
       segment.next = firsts[i + 1] ?? segment.next;
       this.#segments.push(segment);
     });
     if (this.#segments.length === 0) this.#createSegment(0);
   }
 
-  /** Makes space for `size` bytes below the limit. Returns false if the policy forbids dropping packets. */
+  /** Makes space for `size` bytes below the limit. Returns false if the policy or the disk does not allow that. */
   #makeRoom(size: number): boolean {
     if (this.bytes + size > this.#settings.maxBytes) this.#collect(true);
     while (this.bytes + size > this.#settings.maxBytes)

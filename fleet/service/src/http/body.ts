@@ -30,7 +30,7 @@ export interface BodyLimits {
   readonly most: number;
   /** Smallest allowed pace. Default: any, if the whole body comes within `bodyMs` of the exchange. */
   readonly pace?: Pace;
-  /** Visit that counts the body's bytes in the room for all bodies. */
+  /** Visit that counts the body's bytes in the room that all bodies share (room.ts). */
   readonly visit?: Visit | undefined;
 }
 

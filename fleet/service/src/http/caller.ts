@@ -6,8 +6,8 @@ const MAX_ADDRESS = 64;
 
 /**
  * Returns the caller for an address. IPv4: the address. IPv6: its /64 network, which usually belongs to one customer.
- * An IPv4 address inside IPv6 counts as the IPv4 address. A port, which some proxies append, is removed, since every
- * connection would be a separate caller.
+ * An IPv4 address inside IPv6 counts as the IPv4 address. Removes the port that some proxies append: with the port,
+ * every connection would be a separate caller.
  */
 export function callerOf(sent: string): string {
   const given = sent.slice(0, MAX_ADDRESS);

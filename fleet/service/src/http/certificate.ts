@@ -44,8 +44,8 @@ export function createTlsServer(settings: https.ServerOptions, certificate: Cert
 
 /**
  * Reads both files.
- * @throws UserError if a file cannot be read, or if key and certificate do not match: which OpenSSL does not notice for
- * a key of another type
+ * @throws UserError if a file cannot be read, or if key and certificate do not match (OpenSSL itself would accept a key
+ * of another type)
  */
 function readParts(certificate: Certificate): SecureContextOptions {
   const { certName, keyName } = certificate;

@@ -30,7 +30,7 @@ export interface Sender {
   deviceName?: string;
 }
 
-/** Default milliseconds for a whole body. Bodies have at most some 100 kB, unless their route allows more. */
+/** Default milliseconds for a whole body. Bodies have at most about 100 kB, unless their route allows more. */
 const BODY_MS = 20_000;
 
 export const JSON_TYPE = "application/json; charset=utf-8";
@@ -55,7 +55,7 @@ export class Exchange {
   /** Pattern of the route, for the log. The path itself may contain a secret, such as a one-time link. */
   route = "other";
   readonly sender: Sender = {};
-  /** The body's use of the room for all bodies, once the route has entered the room. */
+  /** The body's visit in the room that all bodies share (room.ts), once the route has begun the visit. */
   visit: Visit | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, options: ExchangeOptions = {}) {

@@ -32,14 +32,11 @@ export interface ListenOptions {
    * share.
    */
   readonly perAddress: number | undefined;
-  /**
-   * Largest number of connections per address (IPv6: per /64). Undefined behind a proxy, since all callers have its
-   * address.
-   */
+  /** Largest number of connections in total. */
   readonly connections: number;
   readonly onRefused: (limit: ConnectionLimit) => void;
   readonly certificate?: Certificate | undefined;
-  /** Milliseconds after which the connections of running requests are closed when the service stops. */
+  /** Milliseconds from the stop of the service until the connections of running requests are closed. */
   readonly drainMs: number;
   readonly headersMs?: number | undefined;
   readonly standstillMs?: number | undefined;
@@ -132,7 +129,10 @@ const REFUSED_BYTES: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
 };
 
-/** Answers if the bytes of a connection are not an HTTP request, too many or too slow. Closes the connection. */
+/**
+ * Answers a client whose bytes are not an HTTP request, or whose headers are too large or too slow. Closes the
+ * connection.
+ */
 function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
   const status = REFUSED_BYTES[error.code ?? ""] ?? "400 Bad Request";
   if (socket.writable && error.code !== "ECONNRESET")
@@ -151,7 +151,8 @@ function limitConnections(server: NetServer, options: ListenOptions): void {
   };
   server.maxConnections = options.connections;
   server.on("drop", (data) => refuse("total", callerOf(data?.remoteAddress ?? "unknown")));
-  // Count before TLS and HTTP handle the connection, so that a refused connection costs them nothing.
+  // Count before TLS and HTTP handle the connection, so that a refused connection costs neither a handshake nor a
+  // parser.
   const accept = server.listeners("connection") as ((socket: Socket) => void)[];
   server.removeAllListeners("connection");
   server.on("connection", (socket) => {

@@ -128,7 +128,8 @@ export function misspeltVariables(
   near = false,
 ): string[] {
   const given = Object.keys(env).filter((name) => name.startsWith(prefix) && env[name] !== "" && !known.includes(name));
-  // Compare names without their common prefix. Otherwise, TESTS would look like NATS.
+  // Compare names without the prefix: a longer name may differ in more letters, and PREFIX_TESTS would look like
+  // PREFIX_NATS.
   const restOf = (name: string): string => name.slice(prefix.length);
   const rests = known.filter((name) => name.startsWith(prefix)).map(restOf);
   const meant = given.filter((name) => !KUBERNETES.test(name) && (!near || nearest(restOf(name), rests) !== undefined));

@@ -1,19 +1,19 @@
 /**
  * Messages of a shadow: the device decodes some of its frames with its own version and with another one, and reports
- * the agreement. The hub limits the effect of a report by bounds.
+ * the agreement. Bounds of the fields limit the effect of a wrong report.
  */
 import * as v from "valibot";
 import { desiredConfig, etag, problem } from "./protocol.ts";
 import { count, flag, nullable, object, oneOf, optional, readJson, text, within, type TypeOf } from "./json.ts";
 
-/** Largest number of frames of one report, and largest number of boxes of one frame that count. */
+/** Largest number of frames in one report, and of boxes in one frame. */
 export const MOST_SHADOW_FRAMES = 1_000_000;
 export const MOST_SHADOW_BOXES = 1000;
-/** Largest number of milliseconds of a report. */
+/** Largest mean duration in a report, in milliseconds. */
 export const MOST_SHADOW_MS = 3_600_000;
 /** Smallest overlap (IoU) at which two boxes count as the same object. */
 export const SHADOW_IOU = 0.5;
-/** Name of the snaps of disagreements, and the extra that names their roll-out. */
+/** Name of a snap that shows a disagreement, and key of the entry of its `extras` with the id of the roll-out. */
 export const SHADOW_SNAP = "disagreement";
 export const SHADOW_EXTRA = "rollout";
 
@@ -35,10 +35,10 @@ const counts = object({
   /** Number of frames that both versions decoded. `empty`: number of these without boxes in either version. */
   frames,
   empty: frames,
-  /** Boxes of the same class that overlap, and pairs that overlap and have different classes. */
+  /** Number of overlapping pairs of boxes with the same class. `changed`: number of pairs with different classes. */
   matched: boxes,
   changed: boxes,
-  /** Boxes that only one of the versions found. */
+  /** Numbers of boxes that only one of the versions found. */
   only_old: boxes,
   only_new: boxes,
   /** Mean confidence of all boxes. */

@@ -104,7 +104,7 @@ export class Child {
     for (const child of recent) if (!running.has(child)) recent.delete(child);
   }
 
-  /** Returns the end of each process' output, the newest process last. */
+  /** Returns the last output of each process, the newest process last. */
   static lastWords(): string {
     const parts = [...recent].slice(-MOST_CHILDREN).map((child) => {
       const state = running.has(child) ? "runs" : "has ended";

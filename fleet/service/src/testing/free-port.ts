@@ -1,16 +1,16 @@
 import { type Server, createServer } from "node:net";
 
 /**
- * Range of ports below those that systems use for outgoing connections (from 32768 on Linux). So no connection takes a
- * server's port while the server is down.
+ * First port and number of ports. They are below those that systems use for outgoing connections (from 32768 on Linux).
+ * So no connection takes a server's port while the server is down.
  */
 const [FIRST, COUNT] = [20_000, 12_000];
-/** The next port to try. Processes of tests start far apart. */
+/** The next port to try. Each test process starts at another port. */
 let next = (process.pid * 97) % COUNT;
 
 /**
- * Returns a port of 127.0.0.1 without a listener. Until this process ends, this function gives it to no other process,
- * so the server may start later, or be killed and started again.
+ * Returns a port of 127.0.0.1 without a listener. Until this process ends, this function returns the port to no other
+ * process, so the server may start later, or be killed and started again.
  */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < COUNT; tries++) {

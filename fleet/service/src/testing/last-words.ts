@@ -1,4 +1,6 @@
-/** Adds the last output of a test's processes to the error of the test. Set up before the tests of each file. */
+/**
+ * Adds the last output of a test's processes to the error of the test. vitest loads this file before each test file.
+ */
 import { afterEach, beforeEach } from "vitest";
 import { Child } from "./child.ts";
 

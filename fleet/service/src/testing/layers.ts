@@ -12,7 +12,7 @@ export function filesOf(folder: string): string[] {
   return files.filter((file) => /\.tsx?$/.test(file)).sort();
 }
 
-/** Returns for each file of a folder the files of that folder that it imports, as TypeScript resolves them. */
+/** Returns, for each file of a folder, the files of the same folder that it imports. */
 function importsOf(folder: string): Map<string, string[]> {
   const read = (file: string): string[] =>
     ts
@@ -45,7 +45,7 @@ export function findCircle(imports: ReadonlyMap<string, readonly string[]>): str
 /**
  * Defines the tests of src/.
  * @param layers folders, and files of src/ itself, in order
- * @param shared file names that several folders may use, for the same thing seen from each folder
+ * @param shared file names that may occur in several folders, since they mean the same thing there
  */
 export function testLayers(src: string, layers: readonly string[], shared: readonly string[] = []): void {
   const imports = importsOf(src);

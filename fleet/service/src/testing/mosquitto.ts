@@ -97,7 +97,7 @@ export class Mosquitto {
     return new Promise((resolve, reject) => {
       const fail = (error: Error): void => (client.end(true), reject(error));
       client.once("connect", () => resolve(client));
-      // Listen for errors from now on: if a test kills the broker later, the broken connection emits one.
+      // Listen for errors from now on: if a test kills the broker later, the broken connection emits an error.
       client.on("error", fail);
       client.once("close", () => fail(new Error("got no connection to mosquitto, expected one")));
     });

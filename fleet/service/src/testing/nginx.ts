@@ -10,7 +10,7 @@ const PROGRAM = "/usr/sbin/nginx";
 
 export interface Nginx {
   readonly port: number;
-  /** Path of the authority that signed the server's certificate. */
+  /** Path of the certificate of the authority that signed the server's certificate. */
   readonly ca: string;
   stop(): Promise<void>;
 }

@@ -38,7 +38,7 @@ export async function newDatabase(server: string): Promise<string> {
 export class PostgresServer {
   readonly #bin: string;
   readonly #folder = mkdtempSync(join(tmpdir(), "boxwright-postgres-"));
-  /** User who runs the server, which refuses to run as root. */
+  /** User for the server process, since PostgreSQL refuses to run as root. */
   readonly #user: { uid?: number; gid?: number };
   readonly #port: number;
   /** Address of the first database, whose user may create others. */

@@ -1,7 +1,7 @@
 /**
- * Gives random tests one seed. Every run tries the same cases, so that a change decides what passes and luck does not.
- * BOXWRIGHT_SEED=random draws new cases, as the weekly run does; BOXWRIGHT_SEED=N repeats those of N. Tests import
- * fast-check from here.
+ * Gives all random tests the same seed. Every run tries the same cases, so a test fails because of a change, not by
+ * chance. BOXWRIGHT_SEED=random draws new cases, as the weekly run does; BOXWRIGHT_SEED=N repeats the cases of seed N.
+ * Tests import fast-check from here.
  */
 // eslint-disable-next-line no-restricted-imports -- the one place
 import fc from "fast-check";
@@ -14,7 +14,7 @@ fc.configureGlobal({ seed: SEED });
 
 let state = SEED;
 
-/** Returns a number from 0 to below 1: the next of the sequence that the seed begins. */
+/** Returns the next number of the seed's pseudo-random sequence, from 0 to below 1. */
 export function random(): number {
   state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
   return state / 2 ** 32;
