@@ -199,8 +199,7 @@ export class Agent {
     const { camera: name } = camera.source;
     try {
       await camera.run(this.#end.signal);
-      // Count a remaining problem as a failure: a video may end early, for example if ffmpeg cannot read the rest of
-      // it.
+      // Count a remaining problem as a failure: a video may end early, if ffmpeg cannot read the rest of the file.
       if (camera.source.problem !== null && !this.#end.signal.aborted) camera.stats.failed++;
       this.#log.info({ camera: name, ...camera.stats }, "source ended");
     } catch (error) {

@@ -37,10 +37,7 @@ export class Previews {
   readonly #sending = new Map<string, Promise<void>>();
   /** Last frames of each camera whose pictures were not sent: one frame of a live source, several of a recorded one. */
   readonly #skipped = new Map<string, readonly Shown[]>();
-  /**
-   * Timers that send the skipped pictures of idle cameras: a watched folder never ends, and may yield nothing for
-   * hours.
-   */
+  /** Timers that send the skipped pictures of idle cameras: a watched folder may yield nothing for hours. */
   readonly #idle = new Map<string, NodeJS.Timeout>();
   /** Skipped pictures being sent, by camera. */
   readonly #finishing = new Map<string, Promise<void>>();

@@ -51,7 +51,7 @@ export class Buckets {
     return this.#buckets.size;
   }
 
-  /** Takes from the caller's bucket. Returns 0 if allowed, else the seconds to wait. */
+  /** Takes tokens from the caller's bucket. Returns 0 if allowed, else the seconds to wait. */
   take(caller: string, now: number, cost = 1): number {
     const decision = decide(this.#limit, this.#buckets.get(caller), now, cost);
     this.#put(caller, decision.bucket);

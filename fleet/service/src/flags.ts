@@ -6,7 +6,7 @@ export type FlagKind = "text" | "switch";
 
 export interface Flags {
   readonly values: Readonly<Record<string, string | true>>;
-  /** Words without a flag. */
+  /** Arguments that are neither flags nor values of flags. */
   readonly words: readonly string[];
   readonly problems: string[];
 }

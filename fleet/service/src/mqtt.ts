@@ -142,8 +142,7 @@ export async function connectMqtt(address: MqttAddress, options: MqttOptions): P
   const { connect } = (await import("mqtt")).default;
   const client = connect(optionsOf(address, options));
   let isOpen = true;
-  // Begin with a text for brokers that state no reason: mosquitto silently disconnects the older of two clients with
-  // one id.
+  // Text for brokers that state no reason: mosquitto silently disconnects the older of two clients with the same id.
   let reason = "the broker closed the connection. If it runs, look for another client under the same client id";
   const ended = new Promise<string>((resolve) => {
     client.once("close", () => {

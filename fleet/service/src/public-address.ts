@@ -29,10 +29,7 @@ const INSIDE: readonly (readonly [string, number])[] = [
 ];
 const blocked = new BlockList();
 for (const [address, bits] of INSIDE) blocked.addSubnet(address, bits, "ipv4");
-/**
- * The range of public IPv6 addresses. `tunnels` lists its exceptions: addresses for documentation and for tunnelled
- * IPv4.
- */
+/** The range of public IPv6 addresses. `tunnels` lists its exceptions: documentation and tunnelled IPv4. */
 const global6 = new BlockList();
 global6.addSubnet("2000::", 3, "ipv6");
 const tunnels = new BlockList();

@@ -119,10 +119,7 @@ export class Room {
     else this.#visitsOf.delete(open.sender);
   }
 
-  /**
-   * Counts the visits that have lasted longer than `slowAfter` as slow. `#quick` is in order of age, so the loop ends
-   * early.
-   */
+  /** Counts the visits that have lasted longer than `slowAfter` as slow. The oldest visit is first in `#quick`. */
   #findSlow(): void {
     const limit = this.#options.now() - this.#options.slowAfter;
     for (const open of this.#quick) {

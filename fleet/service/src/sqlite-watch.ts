@@ -20,10 +20,7 @@ import { promisify } from "node:util";
 const REST = 20;
 const PARTS = ["", "-wal", "-shm"] as const;
 
-/**
- * Code of a thread that checks a database. It compares the mark first, which is smaller or absent in any other
- * database.
- */
+/** Code of a thread that checks a database. An older copy or another database has a smaller mark, or none. */
 const CHECK = `
   const { parentPort, workerData: { libsql, file, mark } } = require("node:worker_threads");
   const Database = require(libsql);

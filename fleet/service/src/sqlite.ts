@@ -53,8 +53,8 @@ class Connection implements Queries {
     // Set a busy timeout for the next statements. The first start writes the journal mode into the file, which needs
     // exclusive access. Two first starts at the same time may compete for the access.
     this.#db.exec("PRAGMA busy_timeout = 5000");
-    // Allow a later PRAGMA incremental_vacuum, which shrinks the file after rows were deleted. This has an effect in
-    // new files only.
+    // Allow a later PRAGMA incremental_vacuum, which shrinks the file after rows were deleted. It affects new files
+    // only.
     this.#db.exec("PRAGMA auto_vacuum = INCREMENTAL");
     this.#db.exec("PRAGMA journal_mode = WAL");
     this.#db.exec("PRAGMA busy_timeout = 0");
@@ -172,8 +172,7 @@ export class Sqlite implements Database {
       checkFolder(dirname(this.#file), service);
       if (statSync(this.#file, { throwIfNoEntry: false })?.isDirectory())
         throw new UserError(`database file ${this.#file}: is a folder; expected a SQLite file, or a place for one`);
-      // Create the file for its owner only, before its first byte: it may contain password hashes and movements of
-      // people.
+      // Let only the owner read the file, from its first byte: it may contain password hashes and movements of people.
       if (!existsSync(this.#file)) closeSync(openSync(this.#file, "a", 0o600));
       chmodSync(this.#file, 0o600);
       this.#writer = new Connection(this.#file, false);
@@ -189,8 +188,7 @@ export class Sqlite implements Database {
   }
 
   all<T extends object>(sql: string, params?: readonly Value[]): Promise<T[]> {
-    // Refuse to use a deleted file, which would still answer: the operator may have revoked keys in the file that
-    // replaced it.
+    // Refuse to use a deleted file, which would still answer: the operator may have revoked keys in the new file.
     const problem = this.#problem();
     if (problem !== undefined) return Promise.reject(problem);
     return this.#reader.all<T>(sql, params).catch((error: unknown) => {
@@ -251,8 +249,7 @@ export class Sqlite implements Database {
   #look(): void {
     const missing = this.#watch.missing();
     this.#gone = missing.length === 0 ? null : missing.map((part) => this.#file + part).join(", ");
-    // Move the content of the log into the database while the log is open: its acknowledged rows vanish with the last
-    // descriptor.
+    // Move the content of the log into the database while the log is open: a deleted log vanishes when it is closed.
     if (missing.length > 0 && !missing.includes("") && !this.#isRescued) this.#rescue();
     if (missing.length > 0) return;
     this.#isRescued = false;

@@ -22,9 +22,7 @@ export type Attributes = Readonly<Record<string, string | number | boolean | nul
 const KINDS = { internal: 1, server: 2, client: 3 } as const;
 export type SpanKind = keyof typeof KINDS;
 
-/**
- * Largest number of spans that wait for the collector. Further spans are dropped, so that tracing never delays a frame.
- */
+/** Largest number of spans that wait for the collector. Further spans are dropped, so that no frame is delayed. */
 export const MOST_WAITING = 4096;
 /** Number of waiting spans that are sent at once. Fewer spans wait for PAUSE_MS first. */
 export const BATCH = 512;
@@ -57,10 +55,7 @@ export function readTraceparent(header: string | undefined): TraceContext | null
   return Number.parseInt(flags!, 16) % 2 === 1 ? { traceId, spanId } : null;
 }
 
-/**
- * Returns a clock for one span, in milliseconds since 1970. Reads the system's clock only once, so that a correction of
- * that clock does not change the span's duration.
- */
+/** Returns a clock in milliseconds since 1970. A later correction of the system's clock does not affect this clock. */
 function startClock(): () => number {
   const offset = Date.now() - performance.now();
   return () => offset + performance.now();

@@ -33,7 +33,7 @@ export class TrustedClock {
   readonly #options: Required<TrustedClockOptions>;
   #base: number;
   #since: number;
-  /** Monotonic time since which the clock is behind the trusted time; null if it is not behind. */
+  /** Monotonic time since which the clock is more than an hour behind the stored time; null if it is not. */
   #behindSince: number | null = null;
   #isAhead = false;
 
@@ -95,7 +95,10 @@ export class TrustedClock {
     );
   }
 
-  /** True if the clock has been behind the trusted time for an hour, so that the trusted time must be wrong. */
+  /**
+   * True if the clock has been more than an hour behind the stored time for more than an hour, so that the stored time
+   * must be wrong.
+   */
   #isSetBack(): boolean {
     const { now, elapsed } = this.#options;
     const clock = now();

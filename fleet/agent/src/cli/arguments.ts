@@ -122,10 +122,7 @@ function hubOf(values: Flags["values"]): { readonly url: string | true } | null 
   );
 }
 
-/**
- * Returns the default of --to: without a hub, a file. With a hub on this machine, the address of a host on this
- * machine.
- */
+/** Returns the default of --to: without a hub, a file; with a hub on this machine, a host on this machine. */
 function defaultTarget(hub: string | true | undefined): string {
   if (hub === undefined) return "detections.ndjson";
   const local = "http://localhost:8790";

@@ -47,8 +47,7 @@ export async function runEnrol(args: readonly string[]): Promise<string> {
   if (before) return `already enrolled as ${before.name}, device:${before.deviceId}. --again enrols this device anew\n`;
   if (adoptKey === null)
     throw new SettingsError([{ path: "--key", message: "got none, expected an adopt key of the hub's page" }]);
-  // Lock the folder, so that the command fails while an agent runs: the agent would restore the old identity from its
-  // memory.
+  // Lock the folder, which fails while an agent runs: the agent would write its old identity again.
   const unlock = lockFolder(state);
   const { name: called, deviceId, team } = await enrol(state, settings, adoptKey).finally(unlock);
   return `enrolled as ${called} in ${team}, device:${deviceId}. The credential is in ${state}\n`;

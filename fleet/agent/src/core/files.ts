@@ -1,6 +1,5 @@
 /**
- * Reads and writes files of the state folder. A file is always replaced as a whole, so that not even a power failure
- * leaves a half-written one.
+ * Reads and writes files of the state folder. Writes are atomic: not even a power failure leaves a half-written file.
  */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -20,10 +19,7 @@ export function replaceFile(path: string, text: string): void {
   syncFolder(dirname(path));
 }
 
-/**
- * Flushes the file names of a folder to the disk. Otherwise, a power failure could undo the creation or renaming of a
- * file.
- */
+/** Flushes the file names of a folder to the disk. Otherwise, a power failure could undo a renaming. */
 export function syncFolder(path: string): void {
   const folder = openSync(path, "r");
   try {

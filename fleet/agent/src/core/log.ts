@@ -13,9 +13,7 @@ export function openLog(level: string, recent: RecentLog): Logger {
   return createLogger(level, { destination: { write } });
 }
 
-/**
- * Logs an error that may repeat with every frame. Of consecutive equal messages, logs only the 1st, 10th, 100th, ...
- */
+/** Logs an error that may repeat with every frame. Of equal ones in a row, logs only the 1st, 10th, 100th, ... */
 export class RareLog {
   readonly #log: Logger;
   #last = "";

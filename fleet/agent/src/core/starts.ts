@@ -11,9 +11,7 @@ import { replaceFile } from "./files.ts";
  * Hosts count missing frames within each start (host/src/store/frames.ts).
  */
 export const SEQUENCES_PER_START = 2 ** 32;
-/**
- * Largest number of starts. With this limit, sequence numbers stay below 2^52, so that doubles represent them exactly.
- */
+/** Largest number of starts. Sequence numbers then stay below 2^52, so that doubles represent them exactly. */
 const MOST_STARTS = 2 ** 20;
 
 /** Adds one to the number of starts in the state folder. Returns the first sequence number of this start. */
@@ -26,8 +24,7 @@ export function reserveSequences(state: string): number {
     // Ignore the missing file: this is the first start.
   }
   starts = (starts + 1) % MOST_STARTS;
-  // Flush the count. Otherwise, after a power failure, the next start would reuse this start's numbers of frames and
-  // heartbeats.
+  // Flush the count. Otherwise, after a power failure, the next start would reuse sequence numbers of this start.
   replaceFile(path, String(starts));
   return starts * SEQUENCES_PER_START;
 }

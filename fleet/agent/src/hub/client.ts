@@ -38,17 +38,11 @@ export class RevokedError extends HubRefusal {
   override readonly name = "RevokedError";
 }
 
-/**
- * True if the hub refused this request permanently. False for a revoked device, which may come back and repeat the
- * request.
- */
+/** True if the hub refused this request permanently. False for a revoked device, which may come back and retry. */
 export const isFinal = (error: unknown): error is HubRefusal =>
   error instanceof HubRefusal && !error.isForNow && !(error instanceof RevokedError);
 
-/**
- * Returns an error of the hub unchanged. Wraps any other failure, such as a full disk, so that the request is repeated
- * too.
- */
+/** Returns an error of the hub unchanged. Wraps other errors, such as a full disk, so that the request is repeated. */
 export const asAway = (error: unknown): Error =>
   error instanceof HubAwayError || error instanceof HubRefusal ? error : new HubAwayError(messageOf(error));
 

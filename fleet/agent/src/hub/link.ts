@@ -48,10 +48,7 @@ const REVOKED_EVERY = 300_000;
  * as new.
  */
 const [SOON, FRESH] = [500, 30_000];
-/**
- * Problem of a refused credential. The text names all causes, since a hub cannot distinguish a revoked device from an
- * unknown one.
- */
+/** Problem text of a refused credential. A hub cannot distinguish a revoked device from an unknown one. */
 const REVOKED =
   "the hub refuses the credential of this device: it was revoked, or the hub was restored from a backup or made anew";
 

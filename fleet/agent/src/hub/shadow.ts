@@ -36,7 +36,7 @@ export interface ShadowParts {
 interface Task {
   readonly desired: DesiredShadow;
   readonly summary: Summary;
-  /** Number of snaps so far, and largest difference among their frames. */
+  /** Number of snaps so far, and largest number of differing boxes in the frame of a snap. */
   readonly snaps: { count: number; largest: number };
 }
 

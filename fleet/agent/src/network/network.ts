@@ -258,10 +258,7 @@ export class Network {
   }
 }
 
-/**
- * Adds the quantisation scales of the model file to the outputs: packets need these scales, and runtimes do not provide
- * them.
- */
+/** Adds the quantisation scales of the model file to the outputs: packets need these scales, which runtimes lack. */
 function withScales(outputs: Readonly<Record<string, TensorInput>>, scales: NetworkPlan["scales"]): Outputs {
   const named: Record<string, TensorInput> = {};
   for (const [name, { data, dims, type }] of Object.entries(outputs))

@@ -1,7 +1,4 @@
-/**
- * The schema of a settings file. The types of the settings are derived from the schema. All paths in checked settings
- * are absolute.
- */
+/** The schema of a settings file, and the types of checked settings. All paths in checked settings are absolute. */
 import * as v from "valibot";
 import { messageOf } from "boxwright-service/errors";
 import { readPublicKey } from "boxwright-service/release";
@@ -77,7 +74,7 @@ const network = (path: Path) =>
     group({
       /** The ONNX file; null if the hub assigns the network. */
       model: nullable(file(path)),
-      /** The config file, which is watched for changes. Null if the model file itself may state how to decode. */
+      /** The config file, which is watched for changes. Null if only the model file may state how to decode. */
       config: nullable(file(path)),
       /** Options of `createDetector` that JSON can hold. */
       options: v.nullish(anyObject, {}),

@@ -33,10 +33,7 @@ function placesIn(path: Path) {
   return { file, folder };
 }
 
-/**
- * Sets the name of the camera, which is the `subject` of each packet. The default is the name of the file, folder or
- * device.
- */
+/** Sets the camera's name, the `subject` of each packet. The default is the name of the file, folder or device. */
 const withCamera = <T extends { readonly path: string; readonly camera: string | null }>() =>
   v.transform((given: T) => ({ ...given, camera: given.camera ?? (basename(given.path) || "camera") }));
 

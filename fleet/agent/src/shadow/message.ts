@@ -34,9 +34,7 @@ export interface ShadowOffer {
 export type ToShadow = ShadowStart | ShadowOffer;
 
 export type FromShadow =
-  /**
-   * The version in the shadow is open. It needs the outputs of the version in use, or the picture for its own network.
-   */
+  /** The version in the shadow is open. It needs the outputs of the version in use, or the picture itself. */
   | { readonly kind: "ready"; readonly needs: "outputs" | "image" }
   | {
       readonly kind: "compared";

@@ -22,7 +22,7 @@ export interface ShadowFrame {
   readonly memory: number;
 }
 
-/** Number of first frames of a process that are slow, since their code is not compiled yet. */
+/** Number of frames at the start of a process that are slow, since the code is not compiled yet. */
 export const COLD_FRAMES = 5;
 
 /** A mean that can continue from a stored mean. */

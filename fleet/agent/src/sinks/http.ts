@@ -16,10 +16,7 @@ import {
 
 /** Milliseconds until a request without an answer is aborted. */
 const PATIENCE = 30_000;
-/**
- * Milliseconds until a preview without an answer is aborted. The time is short, since a later preview replaces this
- * one.
- */
+/** Milliseconds until a preview without an answer is aborted. A later preview replaces this one anyway. */
 const PREVIEW_PATIENCE = 5000;
 /** Number of characters that are kept of an answer. */
 const MOST_TEXT = 500;
@@ -75,7 +72,10 @@ export class HttpSink implements Sink {
     return Promise.resolve();
   }
 
-  /** Sends a config that the host asked for. Returns null if the host accepted it, else the outcome for the packet. */
+  /**
+   * Sends a config that the host asked for. Returns null if the host accepted the config, and otherwise the outcome for
+   * the packet.
+   */
   async #sendConfig(hash: string | null, signal: AbortSignal): Promise<Outcome | null> {
     const record = hash === null ? null : this.#findConfig(hash);
     if (!record)

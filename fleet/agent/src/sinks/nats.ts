@@ -38,10 +38,7 @@ export class NatsSink implements Sink {
   readonly inFlight: number;
   readonly #settings: NatsSettings;
   readonly #findConfig: FindConfig;
-  /**
-   * The connection. Its client reconnects by itself, so another is opened only if this one failed to open or was
-   * closed.
-   */
+  /** The connection. Its client reconnects by itself, so another is opened only after a failed or closed one. */
   readonly #broker = new Reopened((lose) => this.#connect(lose));
 
   constructor(settings: NatsSettings, findConfig: FindConfig) {
@@ -117,7 +114,7 @@ export class NatsSink implements Sink {
     return isStuck ? new UserError(STUCK_BROKER) : error;
   }
 
-  /** Stores a config in the store that hosts read, once per connection, since the broker may be replaced in between. */
+  /** Stores a config for hosts, once per connection, since the broker may be replaced between two connections. */
   async #putConfig(open: Open, hash: string): Promise<void> {
     if (open.put.has(hash)) return;
     const record = this.#findConfig(hash);
@@ -126,7 +123,7 @@ export class NatsSink implements Sink {
       open.configs ??= await new Kvm(open.stream).create(CONFIGS);
       await open.configs.put(hash, record.json);
     } catch (error) {
-      // Reopen the store next time, since a broker may have lost it after a full disk.
+      // Reopen the store next time, since a broker may have lost the store after a full disk.
       open.configs = null;
       throw error;
     }
@@ -209,7 +206,7 @@ function outcomeOf(error: unknown): Outcome {
     };
   if (error instanceof JetStreamApiError && FULL.has(error.code))
     return { kind: "later", reason: `the stream is full: ${reason}` };
-  // Refuse permanently: the broker's limit of bytes was lowered after the broker stated it.
+  // Refuse permanently: the limit of bytes was lowered after the broker had stated it.
   if (/max_payload|MAX_PAYLOAD/.test(reason) || (error instanceof JetStreamApiError && error.code === 10054))
     return { kind: "refused", reason };
   return { kind: "later", reason: reason || "the broker does not answer" };

@@ -76,7 +76,7 @@ export interface FfmpegEnd {
   readonly message: string;
 }
 
-/** Returns the problem of a run without a message. */
+/** Returns the problem to report if ffmpeg wrote no message. */
 export const endOf = (code: number | null): string => `ffmpeg ended (${code ?? "killed"}) without a message`;
 
 /** A run of ffmpeg. */

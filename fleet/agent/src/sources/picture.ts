@@ -5,8 +5,9 @@ import sharp, { type Sharp } from "sharp";
 /** Largest number of pixels of a photo, since a small file can decode to more than fits into memory. */
 const MOST_PIXELS = 100e6;
 /**
- * Largest number of pixels of a photo that is read at full size. Larger photos are reduced while reading. For a photo
- * of 99 million pixels this takes 190 MB (JPEG, PNG) to 470 MB (progressive JPEG), instead of 370 to 830 MB (measured).
+ * Largest number of pixels of a photo that is read at full size. Larger photos are reduced while reading. Reading a
+ * photo of 99 million pixels takes 370 to 830 MB at full size, and 190 MB (JPEG, PNG) to 470 MB (progressive JPEG) if
+ * reduced (measured).
  */
 const MOST_FULL_PIXELS = 25e6;
 

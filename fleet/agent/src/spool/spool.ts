@@ -260,7 +260,10 @@ export class Spool {
     this.#freed.ring();
   }
 
-  /** Drops the oldest segment, even if sinks still need it. Returns false if only the growing segment is left. */
+  /**
+   * Drops the oldest segment, even if sinks still need it. Returns false if there is no packet to drop, or if the disk
+   * fails.
+   */
   #dropOldest(reason: "cap" | "disk"): boolean {
     const oldest = this.#segments[0]!;
     if (this.#segments.length === 1) {

@@ -28,7 +28,7 @@ export class BodyError extends Error {
 export interface BodyLimits {
   /** Largest number of bytes of a body. */
   readonly most: number;
-  /** Smallest allowed pace. Default: any, if the whole body comes within `bodyMs` of the exchange. */
+  /** Smallest allowed pace. Default: any pace, but at most `bodyMs` of the exchange for the whole body. */
   readonly pace?: Pace;
   /** Visit that counts the body's bytes in the room that all bodies share (room.ts). */
   readonly visit?: Visit | undefined;

@@ -18,7 +18,7 @@ export interface ExchangeOptions {
   readonly headers?: () => AnswerHeaders;
 }
 
-/** Proven sender of a request. */
+/** Authenticated sender of a request. */
 export interface Sender {
   /** Public id of a team's API key. */
   key?: string;

@@ -129,10 +129,7 @@ const REFUSED_BYTES: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
 };
 
-/**
- * Answers a client whose bytes are not an HTTP request, or whose headers are too large or too slow. Closes the
- * connection.
- */
+/** Answers bytes that are no HTTP request, and headers that are too large or too slow. Closes the connection. */
 function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
   const status = REFUSED_BYTES[error.code ?? ""] ?? "400 Bad Request";
   if (socket.writable && error.code !== "ECONNRESET")
@@ -151,8 +148,7 @@ function limitConnections(server: NetServer, options: ListenOptions): void {
   };
   server.maxConnections = options.connections;
   server.on("drop", (data) => refuse("total", callerOf(data?.remoteAddress ?? "unknown")));
-  // Count before TLS and HTTP handle the connection, so that a refused connection costs neither a handshake nor a
-  // parser.
+  // Count before TLS and HTTP handle the connection, so that a refused connection costs no handshake.
   const accept = server.listeners("connection") as ((socket: Socket) => void)[];
   server.removeAllListeners("connection");
   server.on("connection", (socket) => {

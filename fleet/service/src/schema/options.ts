@@ -128,8 +128,7 @@ export function misspeltVariables(
   near = false,
 ): string[] {
   const given = Object.keys(env).filter((name) => name.startsWith(prefix) && env[name] !== "" && !known.includes(name));
-  // Compare names without the prefix: a longer name may differ in more letters, and PREFIX_TESTS would look like
-  // PREFIX_NATS.
+  // Compare names without the prefix, since `nearest` accepts more different letters in longer names.
   const restOf = (name: string): string => name.slice(prefix.length);
   const rests = known.filter((name) => name.startsWith(prefix)).map(restOf);
   const meant = given.filter((name) => !KUBERNETES.test(name) && (!near || nearest(restOf(name), rests) !== undefined));

@@ -1,6 +1,4 @@
-/**
- * Adds the last output of a test's processes to the error of the test. vitest loads this file before each test file.
- */
+/** Adds the last output of a test's processes to the test's error. vitest loads this file before each test file. */
 import { afterEach, beforeEach } from "vitest";
 import { Child } from "./child.ts";
 
