@@ -5,9 +5,10 @@
  * write nothing else. A word has 4 bytes, little-endian. Addresses are byte addresses, 16-aligned unless stated
  * otherwise. Address 0 means "none". `layout.ts` shows how the memory is divided.
  *
- * Functions: `abiVersion() -> i32`. With the address of a plan block: `scan(plan) -> candidates`, `sort(plan) ->
- * ordered`, `nms(plan) -> detections`, and `decode(plan) -> detections`, which runs these three. With the address of a
- * column record, for checks: `within(column, from) -> index`, `compare(column) -> differing`.
+ * A kernel exports `abiVersion() -> i32`. Four functions take the address of a plan block: `scan(plan) -> candidates`,
+ * `sort(plan) -> ordered`, `nms(plan) -> detections`, and `decode(plan) -> detections`, which runs the other three. Two
+ * functions take the address of a column record, and check its values: `within(column, from) -> index`,
+ * `compare(column) -> differing`.
  */
 
 export const ABI_VERSION = 3;
@@ -42,7 +43,7 @@ export const P_SHIFT_X = 25; //        f32
 export const P_SHIFT_Y = 26; //        f32
 export const P_COLUMN = 27; //         bytes of a column of scratch, see COLUMN_BYTES
 export const P_ROWS = 28; //           bytes of the rows of scratch, see COLUMN_BYTES
-// written by the kernel
+// The kernel writes the words below.
 export const P_CANDIDATES = 29; //   after scan: count of candidates
 export const P_OVERFLOW = 30; //     candidates dropped for lack of room: the worst ones (multi-label plans only)
 export const P_NOT_FINITE = 31; //   candidates dropped because box, score or class id was not finite
@@ -146,7 +147,7 @@ export const C_LOW = 8; //       within: f32: smallest good value
 export const C_HIGH = 9; //      within: f32: largest good value
 export const C_READ = 10; //     compare: bytes from a value to its neighbour in the order that is read
 export const C_OTHER = 11; //    compare: bytes from a value to its neighbour in the other order
-// written by compare
+// The function `compare` writes the words below.
 export const C_COMPARED = 12; // count of finite values with two finite neighbours
 export const C_BY_READ = 13; //  f32: normalised difference to the neighbour in the order that is read, see compare
 export const C_BY_OTHER = 14; // f32: normalised difference to the neighbour in the other order
@@ -182,9 +183,9 @@ export const TYPE_I32 = 5;
 
 // ---- Scratch -----------------------------------------------------------------------------------------------
 /**
- * Count of cells in a block of the scan; twice as many if an element has 1 or 2 bytes. A block's scratch then stays in
- * the first-level cache. With vectors, a block of planes fills the scratch (`planeBlock`), since memory is read fastest
- * in long runs along a plane.
+ * Count of cells in a block of the scan; a block has twice as many if an element has 1 or 2 bytes. The scratch of a
+ * block of this size stays in the first-level cache. With vectors, blocks of tensors stored as planes are as long as
+ * the scratch allows (`planeBlock`), since memory is read fastest in long runs along a plane.
  */
 export const BLOCK = 512;
 /**
@@ -194,39 +195,48 @@ export const BLOCK = 512;
  *     | rows that    | their best    | their best      | maxima of   | maxima of     | of group 1   | up to GROUPS |
  *     | may pass     | values        | classes         | all classes | group 0       |              |              |
  *
- * A group has eight classes, or as many times eight as keep the count of groups at most GROUPS. Heads with objectness,
- * or with one class, have no groups. They use the room of three rows for other things.
+ * A group has eight classes, or the smallest multiple of eight that gives at most GROUPS groups. Heads with objectness,
+ * or with one class, have no groups. They use three rows for other intermediate values.
  *
- * The kernel without vectors has three columns of COLUMN_BYTES and no rows. Its columns of values (as keys) and of
- * classes hold all cells of a block.
+ * The kernel without vectors has three columns of COLUMN_BYTES and no rows. Its columns of best values (as sortable
+ * keys) and best classes have an entry for every cell of a block.
  */
 export const COLUMN_BYTES = BLOCK * 8 + 16;
 export const ROW_BYTES = BLOCK * 4 + 16;
 export const GROUPS = 16;
-/** Smallest number of bytes that the rows of a head with groups need. */
+/** Smallest size of the rows of a head with groups, in bytes. A layout may reserve more. */
 export const GROUP_ROWS_BYTES = (1 + GROUPS) * ROW_BYTES;
-/** Bytes that the rows of a head without groups need. */
+/** Size of the rows of a head without groups, in bytes. */
 export const PLAIN_ROWS_BYTES = (1 + 2) * ROW_BYTES;
-/** Bytes of the scratch with groups. */
+/** Smallest size of the scratch for heads with groups, in bytes. */
 export const SCAN_BYTES = 3 * COLUMN_BYTES + GROUP_ROWS_BYTES;
-/** Bytes of the scratch without groups. */
+/** Size of the scratch for heads without groups, in bytes. */
 export const SCAN_COLUMN_BYTES = 3 * COLUMN_BYTES + PLAIN_ROWS_BYTES;
-/** Bytes of the scratch that the kernel without vectors needs. */
+/** Size of the scratch for the kernel without vectors, in bytes. */
 export const SCAN_SCALAR_BYTES = 3 * COLUMN_BYTES;
 /** First address that a layout uses. Address 0 means "none". */
 export const FIRST_ADDRESS = 64;
 /** Lists of up to this many candidates are sorted by insertion. */
 export const SORT_SMALL = 24;
-/** Lists of up to this many candidates are sorted at once. Longer lists are sorted in waves. */
+/**
+ * Lists of up to this many candidates are sorted at once. Longer lists are sorted in waves, the best candidates first.
+ */
 export const ONE_WAVE = 3072;
-/** The first wave has at least this many candidates, or an eighth of all. A sample of scores finds its end. */
+/**
+ * The first wave has about an eighth of all candidates, but at least FIRST_WAVE and at most 4 FIRST_WAVE. The lowest
+ * score of a wave is estimated from SORT_SAMPLE scores.
+ */
 export const FIRST_WAVE = 1024;
 export const SORT_SAMPLE = 512;
-/** The sort has up to 2^BUCKET_BITS buckets. If one holds more than BUCKET_CROWD candidates, a radix sort is faster. */
+/**
+ * The sort has up to 2^BUCKET_BITS buckets. If a bucket has more than BUCKET_CROWD candidates, a radix sort runs
+ * instead.
+ */
 export const BUCKET_BITS = 11;
 export const BUCKET_CROWD = 32;
 /**
- * Kept boxes of nms with vectors: blocks of four, all of one class or strip, in columns. Offsets in bytes:
+ * Format of kept boxes in nms with vectors: blocks of four boxes of the same class or strip, as columns. Offsets in
+ * bytes:
  *
  *     0         16        32        48        64          80           84         88      92
  *     | x1[4]   | y1[4]   | x2[4]   | y2[4]   | area[4]   | next block | class id | count | unused |
@@ -236,13 +246,13 @@ export const KEPT4_CLASS_ID = 84;
 export const KEPT4_COUNT = 88;
 export const KEPT4_BYTES = 96;
 /**
- * Kept boxes of nms without vectors: records of KEPT_WORDS words:
+ * Format of kept boxes in nms without vectors: records of KEPT_WORDS words:
  *
  *     0               1                2                    3      4          5
  *     | left and top  | right and      | address of the     | area | class id | address of the      |
  *     | edge, packed  | bottom, packed | box                |      |          | next record         |
  *
- * Addresses are word indices in the TypeScript engine.
+ * In the TypeScript engine, the two addresses are word indices.
  */
 export const KEPT_FAR = 1;
 export const KEPT_BOX = 2;
@@ -252,6 +262,9 @@ export const KEPT_NEXT = 5;
 export const KEPT_WORDS = 6;
 /** Count of chains over which kept boxes are distributed by class. */
 export const CHAINS = 256;
-/** When classes suppress each other, kept boxes lie in strips of the width that the best STRIP_SAMPLE cover. */
+/**
+ * Count of vertical strips over which kept boxes are distributed if classes suppress each other. The strips divide the
+ * x range of the best STRIP_SAMPLE candidates.
+ */
 export const STRIPS = 16;
 export const STRIP_SAMPLE = 64;

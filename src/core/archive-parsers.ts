@@ -6,10 +6,10 @@ import type { Rules } from "./rules.ts";
 export interface ParserTraits {
   /** Name of the parser, as archives write it. */
   readonly parser: string;
-  /** The family, and the default values of the parser in depthai-nodes. */
+  /** The family, and the default values that the parser has in depthai-nodes. */
   readonly defaults: {
     readonly family: Family;
-    /** Class count. Only if all networks of the parser have the same one. */
+    /** Class count, if all networks of the parser have the same. */
     readonly classes?: number;
     readonly confidenceThreshold: number;
     readonly iouThreshold: number;
@@ -18,15 +18,20 @@ export interface ParserTraits {
     readonly background?: false;
     readonly rules?: Partial<Rules>;
   };
-  /** Roles of the head's outputs, in the archive's order. Masks may be missing. Every score column is a class. */
+  /**
+   * Roles of the head's outputs, in the archive's order. The output of masks may be missing. In these networks, every
+   * score column is a class.
+   */
   readonly outputs?: readonly ["boxes", "scores", "masks"];
-  /** Metadata key of the parser. The value is false if the scores are logits. Other parsers use this key for masks. */
+  /** Metadata key whose value is false if the scores are logits. For other parsers, the key describes masks. */
   readonly softmaxKey?: "is_softmax";
-  /** Refinement of a heat map's points. Absent: that of the family's authors. */
+  /** Refinement of the points of a heat map. Absent: the refinement of the family's authors. */
   readonly keypointRefinement?: "none";
 }
 
-/** Returns a parser whose defaults are the thresholds of confidence and IoU, and the limit of detections. */
+/**
+ * Returns the row of a parser. The three numbers are its confidence threshold, IoU threshold and limit of detections.
+ */
 const parserOf = (
   parser: string,
   family: Family,
@@ -38,7 +43,7 @@ const parserOf = (
   ...more,
 });
 
-/** Parsers of one family each. */
+/** Parsers whose networks belong to one family each. */
 export const PARSERS: readonly ParserTraits[] = [
   /* @__PURE__ */ parserOf("SCRFDParser", "scrfd", [0.5, 0.5, 100]),
   /* @__PURE__ */ parserOf("YuNetParser", "yunet", [0.8, 0.3, 5000]),
@@ -65,7 +70,7 @@ export const PARSERS: readonly ParserTraits[] = [
     outputs: ["boxes", "scores", "masks"],
   },
   {
-    // YOLOv8 for segmentation with a single class. `labelMap` makes the index map that the parser outputs.
+    // FastSAM is YOLOv8 for segmentation with a single class. `labelMap` makes the index map that this parser outputs.
     parser: "FastSAMParser",
     defaults: {
       family: "yolov8",

@@ -1,16 +1,16 @@
 /** Finds the boxes that a box may overlap, so that not every pair must be compared. */
 
-/** Cells along each axis, as a multiple of sqrt(count of boxes). A cell then holds few boxes. */
+/** Largest count of cells along an axis, as a multiple of sqrt(count of boxes). */
 const CELLS_PER_ROOT = 2;
 /**
- * Largest total length of all lists, per box. Without a limit, a few boxes over the whole picture would fill every
- * cell.
+ * Largest total length of all cells' lists, divided by the count of boxes. Without a limit, a few boxes as large as the
+ * picture would stand in the list of every cell.
  */
 const MOST_ENTRIES = 16;
 
-/** A grid over boxes. Each cell lists the boxes that extend into it. `fill` reuses the arrays. */
+/** A grid over boxes. Each cell lists the boxes that extend into the cell. `fill` reuses the grid's arrays. */
 export class BoxGrid {
-  /** Places of the boxes that the last search found. Only the first `count` are valid. */
+  /** Places (list positions) of the boxes that the last search found. Only the first `count` entries are valid. */
   places = new Int32Array(0);
   count = 0;
   private length = 0;
@@ -23,12 +23,12 @@ export class BoxGrid {
   /** First entry of each cell in `members`, and one more entry for the end. */
   private starts = new Int32Array(0);
   private members = new Int32Array(0);
-  /** For each place, the number of the last search that found it: cells may list a box twice. */
+  /** For each place, the number of the last search that found its box: several cells may list the same box. */
   private seenIn = new Int32Array(0);
   private searches = 0;
 
   /**
-   * Fills the grid with boxes: corners x1, y1, x2, y2. The grid reads this array until the next call.
+   * Fills the grid with boxes, as corners x1, y1, x2, y2. `find` reads this array until the next call of `fill`.
    * @param rows row of the box at each place; null: the place itself
    * @param offset added to widths and heights of an intersection, so that boxes at that distance are found too
    */
@@ -53,7 +53,10 @@ export class BoxGrid {
     this.list(cells);
   }
 
-  /** Finds the places whose boxes share an area with the box at `at`, `offset` included. Some may only touch. */
+  /**
+   * Finds the places of all boxes that overlap the box at `at`, enlarged by `offset`. May also find boxes that only
+   * touch it.
+   */
   find(box: Float64Array, at: number): void {
     const { x, y, offset, boxes, rows, starts, members, seenIn, places } = this;
     const x1 = box[at] - offset;
@@ -77,7 +80,7 @@ export class BoxGrid {
     this.count = count;
   }
 
-  /** Finds the same places as `find`, in rising order. */
+  /** Finds the same places as `find`, in ascending order. */
   findInOrder(box: Float64Array, at: number): void {
     this.find(box, at);
     const { places, count } = this;
@@ -110,7 +113,7 @@ export class BoxGrid {
       const i = (this.rows === null ? place : this.rows[place]) * 4 + first;
       const from = this.boxes[i];
       const to = this.boxes[i + 2];
-      // Skip a NaN: its box overlaps nothing.
+      // Skip a box with NaN, which overlaps nothing.
       if (!(from <= to)) continue;
       low = Math.min(low, from);
       high = Math.max(high, to);
@@ -176,7 +179,7 @@ function halve(axis: GridAxis): void {
   axis.cells = cells;
 }
 
-/** Returns the cell of a coordinate. Outermost cells also hold coordinates outside. NaN is in the first cell. */
+/** Returns the cell of a coordinate. Coordinates outside the grid are in the nearest cell. NaN is in the first cell. */
 function cellAt({ low, scale, cells }: GridAxis, coordinate: number): number {
   const cell = Math.floor((coordinate - low) * scale);
   return cell >= cells ? cells - 1 : cell > 0 ? cell : 0;

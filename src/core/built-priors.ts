@@ -3,7 +3,10 @@
 /** A feature map with prior boxes: its stride in pixels, and the normalised sizes of the boxes in each cell. */
 export type Layer = readonly [stride: number, sizes: readonly (readonly [number, number])[]];
 
-/** Positions of the cells of a feature map. The functions return the centre of a column or a row. */
+/**
+ * The cells of a feature map, and the normalised sizes of the boxes in each. The functions return the normalised centre
+ * of a column or a row.
+ */
 interface Cells {
   readonly w: number;
   readonly h: number;
@@ -14,7 +17,7 @@ interface Cells {
 
 /** Returns the prior boxes of some feature maps as rows cx cy w h, cell by cell. */
 function boxesOf(maps: readonly Cells[]): Float32Array {
-  // Count the boxes first: growing a list to EfficientDet's 196,416 numbers would take milliseconds.
+  // Count the boxes first: a list that grows to EfficientDet's 196,416 numbers would take milliseconds.
   const out = new Float32Array(4 * maps.reduce((sum, { w, h, sizes }) => sum + w * h * sizes.length, 0));
   let at = 0;
   for (const { w, h, centreX, centreY, sizes } of maps)
@@ -50,7 +53,7 @@ const whole = (stride: number, count: number): Layer => [stride, Array<[1, 1]>(c
 
 /** Returns the anchors of BlazeFace at 128x128, 192x192 or 256x256; see `blazefaceAnchors`. */
 export function blazeface(inputSize: readonly [number, number]): Float32Array {
-  // Each cell has two anchors per layer, but one in the full range model.
+  // A cell has two anchors per layer of the network, or one in the full-range model, whose input is 192 wide.
   const [width] = inputSize;
   return grid(inputSize, width === 192 ? [whole(4, 1)] : [whole(width / 16, 2), whole(width / 8, 6)]);
 }
@@ -83,7 +86,10 @@ export function person(inputSize: readonly [number, number]): Float32Array {
 
 type Squares = readonly (readonly [stride: number, sizes: readonly number[]])[];
 
-/** Returns square priors at the cells' centres, cx cy w h. `cells`: ceil keeps a last cell that is cut off. */
+/**
+ * Returns square priors at the centres of cells, as cx cy w h. `cells` rounds the cell count: Math.ceil keeps a last
+ * cell that the input's edge cuts off.
+ */
 const squares = (
   [width, height]: readonly [number, number],
   layers: Squares,
@@ -106,7 +112,7 @@ const YUNET_2022: Squares = [
   [64, [128, 192, 256]],
 ];
 
-/** Returns the priors of YuNet of 2022. A map has only complete cells: 96 pixels have one cell of 64. */
+/** Returns the priors of YuNet of 2022. Its maps have only complete cells: at stride 64, 96 pixels have one cell. */
 export const yunetPriors = (inputSize: readonly [number, number]): Float32Array =>
   squares(inputSize, YUNET_2022, Math.floor);
 
@@ -122,11 +128,11 @@ export const retinaface = (inputSize: readonly [number, number]): Float32Array =
 
 /** Settings of EfficientDet's priors that differ between its models. */
 export interface EfficientdetLayout {
-  /** Side of the smallest prior in strides. Default 4. D7 has 5. Lite 0 to 2 and 3x have 3. */
+  /** Side of the smallest prior in strides. Default 4. EfficientDet-D7 has 5. Lite0 to Lite2 and Lite3x have 3. */
   readonly scale?: number;
-  /** Width / height of the priors of one size, in order. Default 1, 2, 0.5. */
+  /** Aspect ratios (width / height) of the priors of each size, in order. Default 1, 2, 0.5. */
   readonly aspectRatios?: readonly number[];
-  /** Count of levels, beginning with stride 8. Default 5; D7x has 6. */
+  /** Count of levels, beginning with stride 8. Default 5; EfficientDet-D7x has 6. */
   readonly levels?: number;
 }
 

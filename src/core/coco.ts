@@ -9,13 +9,13 @@ export const COCO_LAST = 90;
 /** Count of COCO's classes when numbered without gaps. */
 export const COCO_CLASSES = 80;
 
-/** Returns COCO's own id of each class, in order. */
+/** Returns COCO's own ids of the 80 classes, in order. */
 export const cocoIds = (): number[] =>
   Array.from({ length: COCO_LAST }, (_, i) => i + 1).filter((id) => !COCO_UNUSED.includes(id));
 
 /**
- * True if these labels are COCO's: compares count, first and last name. Other data sets spell names differently
- * ("aeroplane").
+ * True if these labels are COCO's. Compares only the count, the first name and the last name, since spellings of other
+ * names vary ("aeroplane").
  */
 export const areCoco = (labels: readonly string[] | null, count: number): boolean =>
   labels?.length === count &&

@@ -1,7 +1,7 @@
 /** Converts boxes to corners, the form that suppression uses. */
 import type { SuppressBoxFormat } from "./suppression.ts";
 
-/** Writes the box at `from` as corners to `corners` at `to`. The two corners may come in either order. */
+/** Writes the box at `from` as corners to `corners` at `to`. The two corners in `boxes` may come in either order. */
 export function writeCorners(
   corners: Float32Array | Float64Array,
   to: number,

@@ -1,7 +1,7 @@
-/** CRC-32 with the polynomial of gzip, zip and PNG. Pages and Node before 20.15 have no such function. */
+/** Returns the CRC-32 of gzip, zip and PNG. Browsers and Node before 20.15 have no such function. */
 export function crc32(bytes: Uint8Array): number {
-  // Build the table in each call, so that importing a bundle costs nothing. For files above 1 kB, the table takes less
-  // time than the sum.
+  // Build the table in each call, so that importing a bundle costs nothing. For files above 1 kB, building the table
+  // takes less time than the checksum.
   const table = new Uint32Array(256).map((_, n) => {
     for (let k = 0; k < 8; k++) n = (n >>> 1) ^ (n & 1 ? 0xedb88320 : 0);
     return n;

@@ -1,4 +1,7 @@
-/** Crops: parts of an image that keypoint networks get, in pixels. `spec/crops.ts` has the rules in plain doubles. */
+/**
+ * Crops: parts of an image that keypoint networks get as input, in pixels. `spec/crops.ts` has the same rules in plain
+ * doubles.
+ */
 import { angleOfVector, writeCosSin } from "./elementary.ts";
 import { refuse } from "./errors.ts";
 import { nameComplaint } from "./options.ts";
@@ -16,11 +19,13 @@ export interface Crop {
   readonly angle?: number;
 }
 
-/** A line that gives the angle of a crop: two points (a keypoint, or the mean of several), and its direction. */
+/**
+ * A line that gives the angle of a crop. Each end is a keypoint, or the mean of several keypoints, by their indices.
+ */
 export interface Line {
   readonly from: readonly number[];
   readonly to: readonly number[];
-  /** Direction of the line in the crop. "right": horizontal. "up": vertical. */
+  /** Direction from `from` to `to` in the rotated crop. "right": horizontal. "up": vertical. */
   readonly lies: "right" | "up";
 }
 
@@ -28,7 +33,10 @@ export interface Line {
 export interface CropRule {
   /** Factor on the lengths of the sides. */
   readonly scale: number;
-  /** How the shorter side grows: to the aspect ratio of the network's "input", or to the longer side ("square"). */
+  /**
+   * "input": the shorter side grows until the crop has the aspect ratio of the network's input. "square": until it is a
+   * square.
+   */
   readonly sides: "input" | "square";
   /** Line that gives the angle of the crop. If `line` is absent, or if there are no points, the crop is upright. */
   readonly line?: Line;
@@ -36,7 +44,7 @@ export interface CropRule {
   readonly shift?: number;
   /** True: the crop is the square around a circle with centre `line.from`. `line.to` lies on the circle. */
   readonly circle?: true;
-  /** Indices of the points whose bounding box replaces the detection's own box. */
+  /** Indices of the points whose bounding box replaces the detection's box. */
   readonly around?: readonly number[] | "all";
   /** True: the bounding box of the points is measured along the axes of the rotated crop. */
   readonly turned?: true;
@@ -54,7 +62,7 @@ const HALF_TURN = Math.PI;
 /** Text of the error about an angle in degrees. */
 export const IN_RADIANS = "radians, not degrees: multiply by pi / 180";
 
-/** True if an angle can only be in degrees: a whole number beyond two turns. */
+/** True if an angle is surely in degrees: a whole number beyond two turns in radians. */
 export const isInDegrees = (angle: number): boolean =>
   Math.abs(angle) > 4 * HALF_TURN && Number.isInteger(angle);
 
@@ -62,13 +70,13 @@ export const isInDegrees = (angle: number): boolean =>
 export const withinTurn = (angle: number): number =>
   angle - 2 * HALF_TURN * Math.floor((angle + HALF_TURN) / (2 * HALF_TURN));
 
-/** Cosine and sine of the last angle. */
+/** Reused by `writeCosSin`: cosine and sine of the last angle. */
 const turn = new Float64Array(2);
 
 const meanOf = ({ values, step }: PixelPoints, indices: readonly number[], axis: number): number =>
   indices.reduce((sum, k) => sum + values[k * step + axis], 0) / indices.length;
 
-/** Returns the angle at which the line has the direction `lies` in the crop. */
+/** Returns the angle of the crop in which the line has the direction `lies`. */
 function angleOfLine(points: PixelPoints, { from, to, lies }: Line): number {
   const dx = meanOf(points, to, 0) - meanOf(points, from, 0);
   const dy = meanOf(points, to, 1) - meanOf(points, from, 1);
@@ -78,7 +86,7 @@ function angleOfLine(points: PixelPoints, { from, to, lies }: Line): number {
 
 /**
  * Returns the crop of an object.
- * @param box corners of the object; null if the rule takes the box of the points
+ * @param box corners of the object's box; null: the crop surrounds the points
  * @param points the object's points; null if it has none
  * @param input width and height of the network's input
  */
@@ -117,7 +125,7 @@ const boxOf = ([x0, y0, x1, y1]: readonly [number, number, number, number]): Req
   angle: 0,
 });
 
-/** Returns the lengths of the sides after lengthening them by the rule's `sides`. */
+/** Returns width and height after one of them grows as the rule's `sides` states. */
 function sidesOf(
   { sides }: CropRule,
   width: number,
@@ -159,7 +167,7 @@ function boxAround(points: PixelPoints, around: readonly number[] | "all", angle
 /** Six numbers of an affine map, row by row: x' = m0 x + m1 y + m2, y' = m3 x + m4 y + m5. */
 export type AffineMap = readonly [number, number, number, number, number, number];
 
-/** Returns the map from 0..1 across a crop to 0..1 across the image. */
+/** Returns the map from normalised coordinates of a crop to normalised coordinates of the image. */
 export function mapOfCrop(
   { cx, cy, width, height, angle = 0 }: Crop,
   [w, h]: readonly [number, number],
@@ -172,7 +180,7 @@ export function mapOfCrop(
 
 const NAMES: readonly string[] = ["cx", "cy", "width", "height", "angle"];
 
-/** Checks a crop: names, finite numbers, positive sides. Allocates nothing, because it runs for every frame. */
+/** Checks the names of a crop's fields, and that its numbers are finite and its sides positive. */
 export function checkCrop(crop: Crop, where: string): void {
   if (!isCrop(crop))
     refuse(
@@ -186,7 +194,7 @@ export function checkCrop(crop: Crop, where: string): void {
     if (complaint) refuse(`${where}.${name}`, ...complaint, RangeError);
   }
   const { cx, cy, width, height, angle = 0 } = crop;
-  // Refuse a crop inside the first pixel: it is most likely in fractions of the image.
+  // Refuse a crop inside the first pixel: its values are most likely fractions of the image.
   if (cx >= 0 && cy >= 0 && cx <= 1 && cy <= 1 && width <= 1 && height <= 1)
     refuse(
       where,

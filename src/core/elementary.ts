@@ -3,7 +3,7 @@
  * the same way everywhere. `Math.sin` and similar functions differ between runtimes. `embedded/src/oriented.c` has the
  * same functions in C.
  *
- * The polynomials are Taylor series. Each argument is first reduced to a value near 0, so that the terms left out are
+ * The polynomials are Taylor series. Each argument is first reduced to a value near 0, so that the omitted terms are
  * below 1e-17 of the result.
  *
  * `exp.ts` has the exponential of the engines. Its relative error of 1e-10 is small enough for results that are rounded
@@ -15,7 +15,9 @@ import { LAST_POWER, POWERS_OF_TWO } from "./number.ts";
 /** 1.5 * 2^52: adding and subtracting it rounds a double below 2^51 to an integer. */
 const ROUND = 6755399441055744;
 
-/** pi / 2 in two parts. The first has 36 bits, so that its products with integers below 2^17 are exact. */
+/**
+ * pi / 2 as the sum of two parts. The first part has 36 bits, so that its products with integers below 2^17 are exact.
+ */
 const HALF_PI_HIGH = 1.5707963267923333;
 const HALF_PI_LOW = 2.563344151594519e-12;
 const QUARTERS_PER_RADIAN = 0.6366197723675814;
@@ -39,7 +41,10 @@ const F15 = 1 / 1307674368000;
 const F16 = 1 / 20922789888000;
 const F17 = 1 / 355687428096000;
 
-/** Writes cosine and sine of an angle, errors below 2e-16, to an array: V8 may allocate a double that is returned. */
+/**
+ * Writes cosine and sine of an angle to an array, with errors below 2e-16. Returns nothing: V8 may allocate memory for
+ * a double that a function returns.
+ */
 export function writeCosSin(angle: number, to: Float64Array): void {
   // Reduce a large angle modulo the double nearest to 2 pi. The error is negligible: an f32 of that size is exact only
   // to 1/64 rad.
@@ -80,7 +85,7 @@ export function angleOfVector(x: number, y: number): number {
 
 /** Returns e^x, with x clamped to [-150, 130]. The relative error is below 3e-16. */
 export function exp(x: number): number {
-  // Return NaN early: the table below has no index for it.
+  // Return early, since the table below has no entry for NaN.
   if (x !== x) return x;
   const within = x < -150 ? -150 : x > 130 ? 130 : x;
   const k = within * LOG2E + ROUND - ROUND;

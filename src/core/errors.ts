@@ -45,13 +45,13 @@ export type OptionName =
   | "maskThreshold"
   | "unclipRatio";
 
-/** An option that would resolve an error, with the value to set if the error knows it. */
+/** An option that would resolve an error. `value` is the value to set, if the error can state one. */
 export interface OptionHint {
   readonly option: OptionName | "quantisation";
   readonly value?: string;
 }
 
-/** A hint, or the name of its option if the error knows no value. */
+/** A hint, or only the name of the option. */
 export type Hint = OptionHint | OptionHint["option"];
 
 /** One fault of a config: the path, and a sentence that says what was found and what was expected. */
@@ -60,13 +60,13 @@ export interface ConfigProblem {
   readonly path: string;
   /** `got …, expected …`. */
   readonly message: string;
-  /** An option that is missing. */
+  /** The missing option that would resolve the problem. */
   readonly option?: OptionName;
 }
 
-/** The config cannot be used. The error lists all problems, so that one edit can correct the file. */
+/** Thrown for a config that cannot be used. Lists all problems, so that one edit can correct the file. */
 export class ConfigError extends Error {
-  /** Name of the class that Node prints. Minifiers rename the class itself. */
+  /** Name that Node prints. A minifier may rename the class itself. */
   static override readonly name = "ConfigError";
   override readonly name = "ConfigError";
   readonly problems: readonly ConfigProblem[];
@@ -82,7 +82,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** A tensor does not fit the config, or fits it in more than one way. */
+/** Thrown for a tensor that does not fit the config, or that fits the config in more than one way. */
 export class TensorError extends Error {
   static override readonly name = "TensorError";
   override readonly name = "TensorError";
@@ -108,7 +108,7 @@ const refused = new WeakSet<Error>();
 export const isRefusal = (e: unknown): boolean =>
   e instanceof ConfigError || e instanceof TensorError || (e instanceof Error && refused.has(e));
 
-/** Throws an error that says where, what was found and what was expected. Default class: TensorError. */
+/** Throws an error that says where the fault is, what was found and what was expected. Default class: TensorError. */
 export function refuse(
   where: string,
   got: string,
@@ -120,7 +120,7 @@ export function refuse(
   throw error;
 }
 
-/** Returns hints as errors carry them. */
+/** Returns the hints in the form that errors have in `options`. */
 export const asOptions = (hints: readonly Hint[]): OptionHint[] =>
   hints.map((hint) => (typeof hint === "string" ? { option: hint } : hint));
 

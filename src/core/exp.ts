@@ -1,24 +1,24 @@
 /**
  * The constants of `exp`, and the function `log`. asc compiles this file in f64, tsc in number. The code uses only + -
  * * /, which IEEE 754 rounds in the same way everywhere, so all engines get the same bits. The steps of `exp` are in
- * assembly/exp.ts, for four lanes in assembly/exp4.ts, and for TypeScript in core/number.ts. Each file calculates 2^k
- * differently, but exactly.
+ * assembly/exp.ts, for four lanes in assembly/exp4.ts, and for TypeScript in core/number.ts. Each of these files
+ * calculates 2^k in another way, but all results are exact.
  *
  * e^x = 2^k e^r, with k the integer nearest to x / ln 2, and r = x - k ln 2. x is clamped to [-150, 130]: outside, the
  * result as an f32 is 0 or infinite anyway. NaN gives NaN.
  *
- * The relative error is below 1e-10 before the caller rounds to f32. That is a six-hundredth of half a step of f32.
+ * The relative error is below 1e-10 before the caller rounds to f32, which adds up to 600 times as much.
  */
 
 export const LOG2E = 1.4426950408889634;
-/** ln 2 in two parts. The first has few bits, so that k * LN2_HIGH is exact. */
+/** ln 2 as the sum of two parts. The first part has few bits, so that k * LN2_HIGH is exact. */
 export const LN2_HIGH = 0.69314718036912381649;
 export const LN2_LOW = 1.90821492927058770002e-10;
 
 /**
  * 1.5 * 2^52 + 1023. Doubles of that size have steps of 1. Adding this constant rounds a number to an integer k, and
- * subtracting it leaves k. The two additions replace a floor, which may be a call on small processors. The twelve
- * lowest bits of the sum are k + 1023, the exponent field of the double 2^k.
+ * subtracting the constant leaves k. The addition and subtraction replace `floor`, which may be a function call on
+ * small processors. The twelve lowest bits of the sum are k + 1023, the exponent field of the double 2^k.
  */
 export const ROUND = 6755399441056767.0;
 

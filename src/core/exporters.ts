@@ -1,7 +1,10 @@
-/** Programs that write model files, and where they state what a decoder needs. A file without a row gets no family. */
+/**
+ * Programs that write model files, and where their files state what a decoder needs. A file that matches no row below
+ * gets no family.
+ */
 import type { Family } from "./family.ts";
 
-/** Program that wrote a model file. "tensorflow": the file ends with TensorFlow's operator for detections. */
+/** Program that wrote a model file. "tensorflow": the network ends with TensorFlow's operator for detections. */
 export type Exporter =
   "ultralytics" | "yolox" | "nanodet" | "tensorflow" | "rfdetr" | "dfine" | "libreyolo" | NamedExporter;
 
@@ -41,16 +44,19 @@ export interface RowsForm {
   /** Name of the output. Absent: any name. */
   readonly output?: string;
   readonly boxChannels: number;
-  /** True: a row has only `boxChannels` channels, including the class id. The file states that it is end-to-end. */
+  /**
+   * True: a row has only `boxChannels` channels, which include score and class id. Metadata state that the network is
+   * end-to-end.
+   */
   readonly endToEnd?: true;
-  /** Rows per cell of the feature maps. Absent: the network outputs a list of another length. */
+  /** Rows per cell of the feature maps. Absent: the row count does not depend on the feature maps. */
   readonly rowsPerCell?: number;
   readonly strides: readonly Strides[];
-  /** Word that the file's description must contain. */
+  /** Pattern that the file's description must match. */
   readonly word?: RegExp;
-  /** Operator that the graph contains only if the network decodes its boxes. */
+  /** Operator in the graph of a network that decodes its boxes. Networks with raw boxes lack the operator. */
   readonly decoder?: string;
-  /** True if the config of a decoder must contain the strides. */
+  /** True: the strides become an option of the decoder. */
   readonly statesStrides?: true;
 }
 
@@ -68,7 +74,7 @@ export const ROWS_FORMS: readonly RowsForm[] = [
     boxChannels: 5,
     rowsPerCell: 1,
     strides: USUAL,
-    // Width and height are e to the power of the raw values.
+    // The operator Exp computes width and height from the raw values.
     decoder: "Exp",
   },
   {
@@ -90,19 +96,19 @@ export const ROWS_FORMS: readonly RowsForm[] = [
 export interface NamesForm {
   readonly exporter: Exporter;
   readonly family: Family;
-  /** Last of the three dimensions of each output. `null`: any dimensions. */
+  /** Size of the last of the three dimensions of each output. `null`: any dimensions. */
   readonly outputs: { readonly [name: string]: number | null };
-  /** Names of the inputs besides the picture. Absent: any names. */
+  /** Names of inputs that the file must have besides the picture. Absent: none. */
   readonly inputs?: readonly string[];
   /** Task that these outputs show. Absent: the family's task, or boxes only. */
   readonly task?: "segment";
   /** True if the class count must come from the caller. */
   readonly needsClasses?: true;
-  /** True if the file has no further outputs. With more outputs, it is another network. */
+  /** True if the file must have no other outputs. A file with more outputs holds another network. */
   readonly isWhole?: true;
   /** Name of the output that holds a small square mask for each box. */
   readonly boxMasks?: string;
-  /** Name of an output [1,N,K,3]. Its dimensions tell the keypoints of an object. */
+  /** Name of an output [1,N,K,3]. K is the count of keypoints of an object. */
   readonly points?: string;
 }
 
@@ -118,8 +124,8 @@ export const NAMES_FORMS: readonly NamesForm[] = [
     needsClasses: true,
   },
   { exporter: "rfdetr", family: "rfdetr", outputs: { dets: 4, labels: null }, needsClasses: true },
-  // RT-DETR, D-FINE and DEIM with their post-processor. torchvision's networks have the same outputs, but only one
-  // input.
+  // RT-DETR, D-FINE and DEIM with their post-processor. torchvision's networks have outputs of the same names, but only
+  // one input.
   {
     exporter: "dfine",
     family: "rtdetr",
@@ -151,12 +157,14 @@ export const NAMES_FORMS: readonly NamesForm[] = [
   { exporter: "paddle", family: "dbnet", outputs: { "sigmoid_0.tmp_0": null } },
 ];
 
-/** Form of a file with a metadata key. The value is JSON that describes the network. */
+/** Form of a file whose metadata have the key `key`. The value is JSON that describes the network. */
 export interface MetadataForm {
   readonly exporter: Exporter;
   readonly family: Family;
   readonly key: string;
-  /** Task of each name in the file. All tasks output boxes. Other outputs of some tasks are not read. */
+  /**
+   * Task for each task name in the JSON. Networks of all tasks output boxes. For some tasks, only the boxes are read.
+   */
   readonly tasks: { readonly [name: string]: Task };
 }
 
@@ -177,13 +185,13 @@ export const METADATA_FORMS: readonly MetadataForm[] = [
   },
 ];
 
-/** Form of a file with two tensors per feature map. Their names end with the stride. */
+/** Form of a file with a tensor of scores and a tensor of boxes per feature map. Tensor names end with the stride. */
 export interface PairsForm {
   readonly exporter: Exporter;
   readonly family: Family;
-  /** Start of the names of score tensors. */
+  /** Prefix of the names of score tensors. */
   readonly scores: string;
-  /** Start of the names of box tensors. */
+  /** Prefix of the names of box tensors. */
   readonly boxes: string;
   readonly boxChannels: number;
 }

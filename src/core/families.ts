@@ -1,7 +1,7 @@
 /**
  * The families of detection networks. Each family is one row of `TRAITS`: the form of its tensors, the computation of
- * its boxes, the names that mean the family, and its title. No other file compares with a family's name. The files in
- * `families/` hold the rows, one file per kind of network.
+ * its boxes, the names that mean the family, and its title. Code outside of `families/` reads these rows instead of
+ * comparing family names. `families/` has one file per kind of network.
  *
  * To add a family that needs no new arithmetic, add a name to `Family` (family.ts) and a row to a file in `families/`.
  */

@@ -1,9 +1,9 @@
-/** Finds the family that a name means, in a file or typed by a user. Determines the family of a config. */
+/** Finds the family that a name in a file, or a name typed by a user, means. Determines the family of a config. */
 import { FAMILIES, TRAITS, titleOf } from "./families.ts";
 import type { Family } from "./family.ts";
 import { KINDS, type NetworkKind } from "./parsers.ts";
 
-/** Returns notes about names that state another family than the one in use. */
+/** Returns notes about names that contradict `read`, the family by which the tensors are read. */
 export const notesOnNames = (
   read: Family,
   boxFormat: string | null,
@@ -35,17 +35,17 @@ export const notesOnNames = (
   ];
 };
 
-/** Families whose tensors have the shapes of another family, but another kind of boxes. */
+/** Families whose tensors have the same shapes as those of another family, but whose boxes are encoded differently. */
 const UNLIKE_THEIR_SHAPES: readonly Family[] = ["picodet", "ppyoloe", "rtmdet", "damo-yolo", "yolo-nas"];
 
 const hasWord = (family: Family, name: string | null): boolean =>
   (name && TRAITS[family].word?.test(name.toLowerCase())) === true;
 
-/** Returns the family with this subtype of NN Archives; `null` for none. The subtype must be in lower case. */
+/** Returns the family of a `subtype` in NN Archives, `null` for none. The subtype must be in lower case. */
 const familyOfSubtype = (subtype: string): Family | null =>
   FAMILIES.find((family) => TRAITS[family].subtypes?.includes(subtype)) ?? null;
 
-/** True if the archive format has the subtype. An empty subtype is allowed and means nothing. */
+/** True if the archive format defines the subtype. An empty subtype is allowed: it states no family. */
 export const isSubtype = (subtype: string): boolean =>
   subtype === "" || familyOfSubtype(subtype.toLowerCase()) !== null;
 
@@ -62,9 +62,9 @@ export function familyTyped(name: string): Family | null {
   const rest = /yolo[-_]?v?(\d.*)/.exec(letters)?.[1] ?? "";
   const version = /^\d+/.exec(rest)?.[0];
   if (TRAITS.yolox.word?.test(letters)) return "yolox";
-  // Releases 2, 3, 4 have the same distance head. "yolov6nr3" has the letter for the size before the release.
+  // Releases 2, 3 and 4 of YOLOv6 have the same distance head. In "yolov6nr3", the letter n is the model size.
   if (version === "6") return /yolo[-_]?v?6[nsml]?r[02-9]/.test(letters) ? "yolov6" : "yolov6r1";
-  // Compare first with the versions that hold more than digits: a name with "8-odd" does not mean version "8".
+  // Compare first with versions that are more than digits: a name with "8-odd" does not mean version "8".
   const byLongVersion = (family: Family): boolean => {
     const { version: own = "" } = TRAITS[family];
     return /\D/.test(own) && rest.startsWith(own);
@@ -73,10 +73,10 @@ export function familyTyped(name: string): Family | null {
   return FAMILIES.find(byLongVersion) ?? FAMILIES.find(byVersion) ?? FAMILIES.find(byWord) ?? null;
 }
 
-/** True if exporters give such a name to an output of the detection head: "output1_yolov6r2". */
+/** True if the name is one that exporters give to an output of the detection head, such as "output1_yolov6r2". */
 export const namesHead = (output: string): boolean => /_yolo/i.test(output);
 
-/** What a file or a caller says about a network, if no option states the family. */
+/** What a file or a caller states about a network. `settleFamily` finds the family by these facts. */
 export interface FamilyEvidence {
   /** Family that an option or a model file states. */
   readonly family?: Family | null;
@@ -90,7 +90,7 @@ export interface FamilyEvidence {
   readonly anchors: boolean | null;
 }
 
-/** The evidence that decided the family, and the name that contained it. */
+/** The evidence that decided the family, and the name in which it was found. */
 export interface FamilyReason {
   readonly kind:
     | "option"
@@ -106,11 +106,17 @@ export interface FamilyReason {
   readonly value: string | null;
 }
 
-/** True if archives give networks of the named family the subtype of another family with the same shapes. */
+/**
+ * True if `marked`, the family of an archive's subtype, may be wrong: exporters give its subtype also to networks of
+ * the family `named`, which have the same shapes.
+ */
 const sharesSubtype = (marked: Family | null, named: Family | null): boolean =>
   marked !== null && named !== null && TRAITS[marked].objectness === "gate" && TRAITS[marked].like === named;
 
-/** Settles the family of a config by the first evidence, and says which: YOLOv3 and YOLOv5 may have equal files. */
+/**
+ * Determines the family of a config by the strongest evidence, and returns that evidence: files of YOLOv3 and YOLOv5
+ * may be equal, so the family may be a guess.
+ */
 export function settleFamily(evidence: FamilyEvidence): { family: Family; why: FamilyReason } {
   const { subtype, outputNames, modelName, anchors, kind, family: stated, familyExporter } = evidence;
   if (stated)
@@ -125,16 +131,16 @@ export function settleFamily(evidence: FamilyEvidence): { family: Family; why: F
   const model = familyInName(modelName ?? "");
   const evidences: readonly (readonly [Family | null | undefined, FamilyReason["kind"], string | null])[] = [
     [kind && KINDS[kind].family, "file", kind ? KINDS[kind].nnFamily : null],
-    // A "-u" subtype with anchors means the classic head: "-u" exports have no anchors.
+    // If an archive of subtype "yolov5-u" lists anchors, its head is that of YOLOv5: "-u" networks have no anchors.
     [subtypeWord === "yolov5-u" && anchors ? "yolov5" : null, "subtype with anchors", subtype],
-    // The exporter marks YOLOX as YOLOv6 r1, but only YOLOX multiplies scores by objectness. So the model's name is
-    // stronger evidence here.
+    // The exporter gives YOLOX the subtype of YOLOv6 r1, but only YOLOX multiplies scores by objectness. So the model's
+    // name is stronger evidence than the subtype here.
     [sharesSubtype(familyOfSubtype(subtypeWord), model) ? model : null, "model name", modelName],
     [familyOfSubtype(subtypeWord), "subtype", subtype],
     ...outputNames.map(
       (name) => [fitting(familyInName(/_(yolo.*)$/i.exec(name)?.[1] ?? "")), "output name", name] as const,
     ),
-    // A plain "yolov6n" does not state the release, and files of every release list no anchors.
+    // A model name such as "yolov6n" does not state the release. Assume release 2 or later.
     [
       fitting(model === "yolov6r1" && !/r1/i.test(modelName as string) ? "yolov6" : model),
       "model name",

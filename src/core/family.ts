@@ -1,10 +1,10 @@
-/** A family: the name of a kind of network, and the facts in its row of the table. */
+/** Types of a family: its name, and the facts in its row of the table. */
 import type { PartialRule } from "./prepare-rule.ts";
 import type { PackedForm, RowOrderName } from "./row-orders.ts";
 import type { Rules } from "./rules.ts";
 import type { TaskName } from "./tasks.ts";
 
-/** Name of a family: networks decoded by the same rule. `familyInName` understands the spellings in files. */
+/** Name of a family. `familyInName` understands other spellings, which files have. */
 export type Family =
   | "yolov2"
   | "yolov3"
@@ -56,9 +56,9 @@ export type Family =
   | PoseFamily;
 
 /**
- * How a map that marks the centres of objects becomes detections. `cells`: touching cells are one object. `centres`:
- * each peak of a class is an object with a width, a height and an offset. `faces`: each peak is a face with distances
- * to the four sides, and five points.
+ * How a heat map of object centres becomes detections. `cells`: touching cells are one object. `centres`: each peak of
+ * a class is an object with a width, a height and an offset. `faces`: each peak is a face with distances to the four
+ * sides, and five points.
  */
 export type PeakForm = "cells" | "centres" | "faces";
 
@@ -92,16 +92,18 @@ export type ScoreOption = (typeof SCORE_OPTIONS)[number];
 
 /**
  * How the maps of a network become boxes.
- * - `anchor`: the centre comes from the cell. The size is the anchor times a function of width and height
+ * - `anchor`: the centre comes from the cell. The size is the anchor times a function of the raw width and height
  * - `cell`: the centre comes from the cell. The size is a fraction of the whole input (FastestDet)
- * - `point`: the centre comes from the cell and the stride, the size from exp
+ * - `point`: the centre comes from the cell and the stride. The size is exp of the raw value times the stride
  * - `distance`: left, top, right, bottom from the centre of the cell, as numbers or as distributions
  * - `prior`: offsets from prior boxes
  * - `plain`: nothing to calculate, because the network decoded the boxes
  */
 export type HeadRule = "anchor" | "cell" | "point" | "distance" | "prior" | "plain";
 
-/** Name of a form, a set of output tensors. `shapes/ways.ts` lists its channels, `heads/exports.ts` reads it. */
+/**
+ * Name of a form of output tensors. `shapes/ways.ts` lists the channels of each form, `heads/exports.ts` reads them.
+ */
 export type ExportName =
   | "anchor-maps"
   | "cell-maps"
@@ -130,30 +132,38 @@ export interface FamilyTraits {
   /** Forms of the output tensors, the most usual first. */
   readonly exports: readonly ExportName[];
   /**
-   * Form of the scores in raw maps, offsets or queries, if the config does not state it. Decoded boxes come with
-   * probabilities.
+   * Form of the scores beside raw boxes, if the config does not state it: maps, offsets from priors, or queries. Scores
+   * beside decoded boxes are probabilities.
    */
   readonly raw: ScoreForm;
   /** Form of the scores in an NN Archive that states none. Usual: "probabilities", as exporters apply the sigmoid. */
   readonly archived?: "logits";
 
-  /** For anchor heads: width = (2 w)^2 x anchor, centre = cell + 2 xy - 0.5, w and xy as probabilities. */
+  /**
+   * For anchor heads: width = (2 w)^2 x anchor, centre = cell + 2 xy - 0.5, where w and xy went through the sigmoid.
+   */
   readonly squareSize?: true;
   /** For offsets from priors: width = w x prior. Usual: exp(w) x prior. */
   readonly linearSize?: true;
-  /** Form of the scores in maps [N,h,w,A,5+C]. Usual: the same as in other maps. */
+  /** Form of the scores in maps [N,h,w,A,5+C]. Usual: `raw`, as in other maps. */
   readonly scoresInCells?: "probabilities";
   /** Unit of the anchors. Usual: pixels of the network input. */
   readonly anchorUnit?: "cells";
   /** The network has one feature map. Usual: several. */
   readonly oneMap?: true;
-  /** How objectness is used. "gate": only compared with the threshold. "power": objectness^0.6 x class^0.4. */
+  /**
+   * How objectness is used. "gate": only compared with the threshold. "power": score = objectness^0.6 x class^0.4.
+   * Usual: score = objectness x class.
+   */
   readonly objectness?: "gate" | "power";
   /** True: a softmax is applied over the class scores. Usual: class scores are independent. */
   readonly softmax?: true;
   /** True: the class channels of a map with distributions come before the boxes. Usual: boxes come first. */
   readonly classesFirst?: true;
-  /** True: distances from the cell's upper left corner; a number: only with so many maps. Usual: from its centre. */
+  /**
+   * True: distances count from the cell's upper left corner. A number: only in networks with so many maps. Usual: from
+   * the cell's centre.
+   */
   readonly corner?: true | number;
   /** True: some exports have distances in pixels, others in strides. Usual: all have strides. */
   readonly mayBePixels?: true;
@@ -161,15 +171,18 @@ export interface FamilyTraits {
   readonly bins?: number;
   /** Count of channels after the class scores that nothing reads. Usual: 0. */
   readonly ignored?: number;
-  /** True: every network with this bin count belongs to this family, and stores maps as rows. */
+  /** True: every network with this count of bins belongs to this family, and stores its maps as rows. */
   readonly ownBins?: true;
-  /** Source of the class count. "in shapes": shapes or a class id column. Usual: the config. */
+  /** Class count if it is 1, or its source. "in shapes": the shapes, or a column of class ids. Usual: the config. */
   readonly classes?: "in shapes" | 1;
   /**
-   * Name of the class, if all published networks have the same single class. It becomes the label if there are none.
+   * Name of the class, if all published networks have the same single class. It is the label if the config has no
+   * labels.
    */
   readonly className?: "face" | "palm" | "person" | "text";
-  /** Score column of the background. Lists with one entry per class may include it. Usual: no such column. */
+  /**
+   * Score column of the background. Labels and other lists per class may include the background. Usual: no such column.
+   */
   readonly background?: "first" | "last";
   /** True: networks trained on COCO use COCO's own class ids, 1..90. Usual: 0..79, without gaps. */
   readonly cocoOwnIds?: true;
@@ -181,13 +194,16 @@ export interface FamilyTraits {
    * query. The rule `multiLabel` overrides this field.
    */
   readonly select?: "pairs";
-  /** True: every score column of a network with queries is a class. Usual: one column may be the background. */
+  /** True: in networks with queries, every score column is a class. Usual: one column may be the background. */
   readonly everyColumn?: true;
   /** Names of the outputs in the exporter's files, by role. */
   readonly outputNames?: { readonly boxes: string; readonly scores: string };
   /** Family to use for Hugging Face's export of this network. Its outputs have the names `logits` and `pred_boxes`. */
   readonly queriesLike?: Family;
-  /** A family of the same shapes but another meaning. The score output's name matches `ours` in this family. */
+  /**
+   * A family with tensors of the same shapes but another meaning. Only in this family, the name of the score output
+   * matches `ours`.
+   */
   readonly lookalike?: { readonly family: Family; readonly ours: RegExp };
   /** Format of boxes that the network decoded. Usual: cx cy w h. */
   readonly decodedFormat?: "xyxy";
@@ -199,11 +215,11 @@ export interface FamilyTraits {
   readonly finishedFormat?: "xyxy" | "yxyx";
   /** True: finished lists in separate tensors always have a count. Rows beyond it are left over from earlier frames. */
   readonly hasCount?: true;
-  /** True: EfficientNMS writes score - 1 in FP16 engines, so scores may be too small by 1. */
+  /** True: scores may be too small by 1, because EfficientNMS writes score - 1 in FP16 engines. */
   readonly mayLackOne?: true;
-  /** True: published programs do not clamp the boxes of the operator that finishes the list. Usual: they clamp. */
+  /** True: published programs do not clamp the boxes of finished lists. Usual: they clamp boxes. */
   readonly unclamped?: true;
-  /** Possible column orders in rows of finished lists. Usual: none. */
+  /** Possible orders of the columns in finished rows. Usual: none, since the network has no finished rows. */
   readonly finishedRows?: readonly RowOrderName[];
   /** Format of a buffer with finished lists, which must be unpacked first. */
   readonly packed?: PackedForm;
@@ -213,44 +229,53 @@ export interface FamilyTraits {
   readonly offsetUnit?: "pixels";
   /** Format of rows in the option `priors`. Usual: corners, unless the box format says otherwise. */
   readonly priorFormat?: "cxcywh";
-  /** Factors on the offsets x, y, w, h, whose order is then y x h w. Usual: the config states the factors. */
+  /**
+   * Factors on the offsets x, y, w, h. With this field, the network's box channels have the order y x h w. Usual: the
+   * config states the factors.
+   */
   readonly variances?: readonly [number, number, number, number];
   /** Returns the prior boxes that all networks of the family have: cx cy w h, normalised. */
   readonly buildPriors?: (inputSize: readonly [number, number]) => Float32Array;
   /** Order of box channels and priors if a config states the factors as `scales`, as TensorFlow's box coder does. */
   readonly scaledOrder?: "cycxhw";
-  /** True: the network itself outputs one row per detection. Usual: only exports with NMS inside do. */
+  /** True: the network itself outputs one row per detection. Usual: only exports with NMS inside have such rows. */
   readonly endToEnd?: true;
 
-  /** How the authors' code prepares a picture (sources in docs/prepare.md). Usual: as Ultralytics. */
+  /** How the authors' code prepares a picture (sources in docs/prepare.md). Usual: as Ultralytics' code does. */
   readonly prepare?: PartialRule;
-  /** Unit of the angles of an oriented network. Usual: logits v, and the angle is (sigmoid(v) - 0.25) pi. */
+  /**
+   * Unit of the angles of an oriented network. Usual: the tensor holds logits v, and the angle is (sigmoid(v) - 0.25)
+   * pi.
+   */
   readonly angle?: "radians";
   /** Confidence threshold in the authors' code, the default for typed options. Usual: that of all families. */
   readonly threshold?: number;
   /** Task of all networks of the family. Usual: the config states the task. */
   readonly task?: TaskName;
-  /** Rules in which the authors' code differs from the named sets. A config's rule overrides them. */
+  /** Rules in which the authors' code differs from the named sets. A rule that the config states overrides them. */
   readonly rules?: Partial<Rules>;
   /** IoU threshold and limits in the authors' code, the defaults for typed options. Usual: those of all families. */
   readonly defaults?: Partial<Record<"iouThreshold" | "maxDetections", number>>;
-  /** Kind of map that marks the centres of objects. `stride`: pixels of a cell. `null`: input size / map size. */
+  /** Kind of heat map of object centres. `stride`: pixels of a cell; `null`: input size / map size. */
   readonly peaks?: { readonly form: PeakForm; readonly stride: number | null };
-  /** Kind of each row's mask: of the box, of the input, or logits of the input. Usual: made from prototypes. */
+  /**
+   * Kind of each row's mask. "box": a mask of the box. "input": a mask of the whole input. "queries": logits of the
+   * whole input. Usual: masks made from prototypes.
+   */
   readonly rowMasks?: "box" | "input" | "queries";
-  /** Storage order of usual exports with masks or keypoints after the channels of box and classes. */
+  /** Storage order in usual exports whose mask or keypoint channels follow the channels of box and classes. */
   readonly extraChannels?: "rows" | "planes";
   /** Family that represents this one when shapes are matched, because the tensors of both look alike. */
   readonly like?: Family;
   /** Title of the family for people. Usual: the family's name. */
   readonly title?: string;
-  /** Place among the families that a refusal may suggest if the tensors fit, 1 first. */
+  /** Rank among the families that an error may suggest if the tensors fit them. 1 is the first. */
   readonly suggested?: number;
   /** Version number in a name such as "yolov8n" or "yolo-v3-tiny-tf". */
   readonly version?: string;
   /** Matches a word that means this family in names. */
   readonly word?: RegExp;
-  /** True: the word means this family only if a user typed it. In a model's name, the word is no evidence. */
+  /** True: `word` means this family only if a user typed it. In a model's name, the word is no evidence. */
   readonly typedOnly?: true;
   /** Values of `subtype` in NN Archives that mean this family. */
   readonly subtypes?: readonly string[];

@@ -5,9 +5,9 @@ import { show } from "./tensor.ts";
 export const isRecord = (v: unknown): v is Record<string, unknown> =>
   typeof v === "object" && v !== null && !Array.isArray(v);
 
-/** Replaces a value that JSON cannot write. NaN would become null, and a bigint would throw. */
+/** Replaces a value that JSON cannot write by a marked text. NaN would become null, and a bigint would throw. */
 function mark(this: unknown, _: string, value: unknown): unknown {
-  // Omit a key whose value is undefined, but mark a hole in a list.
+  // Omit a key whose value is undefined, but mark a hole in a list, which would become null.
   const isHole = value === undefined && Array.isArray(this);
   const isNone = typeof value === "number" && !Number.isFinite(value);
   return isHole || isNone || typeof value === "bigint" ? `\x01${String(value)}` : value;
@@ -15,7 +15,8 @@ function mark(this: unknown, _: string, value: unknown): unknown {
 const MARKED = /"\\u0001([^"]*)"/g;
 
 /**
- * Returns a value from a file as JSON for an error, at most one line long. `show` leaves out the contents of objects.
+ * Returns a value from a file as JSON for an error, at most 60 characters long. `show`, in contrast, omits the contents
+ * of objects.
  */
 export function showJson(value: unknown): string {
   if (value === undefined) return "nothing";

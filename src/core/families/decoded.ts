@@ -11,7 +11,7 @@ export const DECODED_FAMILIES = {
     title: "MMDeploy",
     word: /mmdeploy/,
   }),
-  // The network divides its boxes by the input "scale_factor". The boxes are then in pixels of the photo.
+  // The network divides its boxes by its input "scale_factor", so the boxes are in pixels of the photo.
   "paddle-nms": /* @__PURE__ */ decoded({
     exports: FINISHED_EXPORTS,
     finishedRows: ["class-score-box"],
@@ -58,8 +58,8 @@ export const DECODED_FAMILIES = {
       "box-score-labels",
     ],
   }),
-  // torchvision, models/detection/transform.py and roi_heads.py: pictures keep their size, and class 0 is the
-  // background.
+  // torchvision, models/detection/transform.py and roi_heads.py: pictures are not resized before the network, and class
+  // 0 is the background.
   "mask-rcnn": /* @__PURE__ */ decoded({
     rowMasks: "box",
     cocoOwnIds: true,
@@ -83,7 +83,7 @@ export const DECODED_FAMILIES = {
       ...IMAGENET_BGR,
     },
   }),
-  // Class scores of the whole picture. The box is the picture.
+  // The network gives class scores of the whole picture, so the box is the whole picture.
   classifier: /* @__PURE__ */ decoded({
     exports: ["class-scores"],
     coordinates: "normalised",

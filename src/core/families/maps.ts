@@ -1,4 +1,4 @@
-/** Families whose feature maps become boxes by anchors, cells, points or distances: YOLO and similar networks. */
+/** Families with feature maps that are decoded by anchors, cells, points or distances: YOLO and similar networks. */
 import { IMAGENET_BGR, IMAGENET_RGB, STRETCH } from "./shared.ts";
 import type { Family, FamilyTraits } from "../family.ts";
 
@@ -8,14 +8,14 @@ const POINT_EXPORTS = ["point-maps", "point-rows"] as const;
 
 const DISTANCE_EXPORTS = ["class-rows", "distance-maps", "end-to-end"] as const;
 
-// Networks of PaddleDetection. Their configs say `interp: 2`, which is INTER_CUBIC.
+// Preparation for networks of PaddleDetection. Their configs say `interp: 2`, which is INTER_CUBIC.
 const PADDLE = {
   resize: "stretch",
   resample: "cubic",
   ...IMAGENET_RGB,
 } as const;
 
-/** Returns the traits of a YOLO with anchors. `version` is the version as names contain it. */
+/** Returns the traits of a YOLO with anchors. `version` is the version number in names, such as "5" in yolov5s. */
 const anchored = (version: string, more: Partial<FamilyTraits>): FamilyTraits => ({
   head: "anchor",
   exports: ANCHOR_EXPORTS,
@@ -24,7 +24,10 @@ const anchored = (version: string, more: Partial<FamilyTraits>): FamilyTraits =>
   ...more,
 });
 
-/** Returns the traits of a YOLO with the tensors of YOLOv8. `version` is the version as names contain it. */
+/**
+ * Returns the traits of a YOLO with the tensors of YOLOv8. `version` is the version number in names, such as "11" in
+ * yolo11n.
+ */
 const kinOfV8 = (version: string, more: Partial<FamilyTraits> = {}): FamilyTraits => ({
   head: "distance",
   exports: DISTANCE_EXPORTS,
@@ -75,7 +78,7 @@ export const MAP_FAMILIES = {
     raw: "probabilities",
     objectness: "gate",
     like: "yolox",
-    // In archives and on the device, "yolov6" means the first release since depthai-core #1911.
+    // Since depthai-core #1911, "yolov6" means the first release in archives and on the device.
     subtypes: ["yolov6", "yolov6r1"],
   },
   yolox: {
@@ -86,7 +89,7 @@ export const MAP_FAMILIES = {
     word: /yolo[-_]?x/,
     prepare: { resize: "letterbox-topleft", order: "BGR", std: 1 },
   },
-  // Releases 2, 3 and 4. The exporter writes a constant objectness of 1 into rows.
+  // Releases 2, 3 and 4 of YOLOv6. The exporter writes a constant objectness of 1 into rows.
   yolov6: {
     head: "distance",
     exports: ["class-rows", "objectness-rows", "distance-maps", "end-to-end"],
@@ -124,8 +127,9 @@ export const MAP_FAMILIES = {
     classesFirst: true,
     bins: 8,
     ownBins: true,
-    // NanoDet has maps at strides 8, 16, 32. NanoDet-Plus has a fourth map at stride 64. Its centre priors lie on the
-    // corner of a cell: RangiLyu/nanodet, nanodet_plus_head.py, get_single_level_center_priors.
+    // NanoDet has maps at strides 8, 16, 32. NanoDet-Plus has a fourth map at stride 64. With four maps, distances
+    // count from the upper left corner of a cell, not from its centre: RangiLyu/nanodet, nanodet_plus_head.py,
+    // get_single_level_center_priors.
     corner: 4,
     word: /nanodet/,
     prepare: {
@@ -149,8 +153,8 @@ export const MAP_FAMILIES = {
     word: /pico-?det/,
     prepare: PADDLE,
   },
-  // PaddleDetection, heads/ppyoloe_head.py, and configs/ppyoloe/_base_: also `interp: 2`. PP-YOLOE+ only divides by
-  // 255.
+  // PaddleDetection, heads/ppyoloe_head.py, and configs/ppyoloe/_base_ with `interp: 2`, as for PicoDet. PP-YOLOE+ only
+  // divides pixels by 255.
   ppyoloe: {
     head: "distance",
     exports: ["class-rows", "distance-maps", "finished-rows"],
@@ -163,8 +167,8 @@ export const MAP_FAMILIES = {
     word: /pp-?yolo-?e/,
     prepare: PADDLE,
   },
-  // mmdetection, dense_heads/rtmdet_head.py, multiplies distances by the stride in the network; mmyolo does so
-  // afterwards.
+  // In mmdetection, dense_heads/rtmdet_head.py, the network itself multiplies distances by the stride; in mmyolo, the
+  // post-processing does.
   rtmdet: {
     head: "distance",
     exports: ["distance-maps"],

@@ -2,7 +2,9 @@
 import { blazeface, palm, person, retinaface } from "../built-priors.ts";
 import type { FamilyTraits, PoseFamily } from "../family.ts";
 
-/** Preparation for RTMPose, HRNet and ViTPose (mmpose, data_preprocessor). Outside the photo is black. */
+/**
+ * Preparation for RTMPose, HRNet and ViTPose (mmpose, data_preprocessor). Parts of a crop outside the photo are black.
+ */
 const OPENMMLAB = { pad: 0, mean: [123.675, 116.28, 103.53], std: [58.395, 57.12, 57.375] } as const;
 
 const TOP_LEFT = { resize: "letterbox-topleft", pad: 0 } as const;
@@ -65,7 +67,7 @@ export const POSE_FAMILIES: { readonly [F in PoseFamily]: FamilyTraits } = {
     head: "distance",
     exports: [],
     raw: "probabilities",
-    // State no class name: Luxonis publishes one of SCRFD's networks for persons.
+    // State no class name: SCRFD finds faces, but Luxonis publishes one of its networks for persons.
     classes: 1,
     task: "pose",
     word: /scrfd/,

@@ -1,4 +1,4 @@
-/** Families whose networks have queries: DETR and similar networks. */
+/** Families of networks with queries: DETR and similar networks. */
 import type { Family, FamilyTraits } from "../family.ts";
 
 const QUERY_EXPORTS = ["query-columns", "query-rows", "postprocess"] as const;

@@ -1,9 +1,9 @@
-/** Families with prior boxes, and finished lists of such networks. */
+/** Families with prior boxes, and families of such networks with finished lists. */
 import { blazeface, efficientdet, ultraface } from "../built-priors.ts";
 import { decoded } from "./shared.ts";
 import type { Family, FamilyTraits } from "../family.ts";
 
-// SSD networks of TensorFlow.
+// Preparation for SSD networks of TensorFlow.
 const SIGNED = { resize: "stretch", layout: "NHWC", mean: 127.5, std: 127.5 } as const;
 
 export const SSD_FAMILIES = {
@@ -33,7 +33,7 @@ export const SSD_FAMILIES = {
     word: /efficientdet/,
     prepare: {
       resize: "letterbox-topleft",
-      // dataloader.py pads with 0 after normalising. Before normalising, that value is the mean.
+      // dataloader.py pads with 0 after normalising, which equals padding with the mean before.
       pad: [123.675, 116.28, 103.53],
       layout: "NHWC",
       mean: [123.675, 116.28, 103.53],
