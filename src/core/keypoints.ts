@@ -13,7 +13,7 @@ export type Edges = readonly (readonly [number, number])[];
 
 const isIndex = (k: unknown): boolean => Number.isInteger(k) && (k as number) >= 0;
 
-/** True if an object may have this number of keypoints. */
+/** True if an object may have this many keypoints. */
 export const isPointCount = (x: unknown): boolean => isIndex(x) && x !== 0 && (x as number) <= MOST_POINTS;
 
 /** Rule: the keypoint count of an object, and the count of values of each keypoint. */
@@ -87,7 +87,9 @@ export const COCO17_EDGES: Edges = /* @__PURE__ */ deepFreeze([
   [4, 6],
 ]);
 
-/** Five points of a face, in order. "Left" is the left side of the picture; OpenCV uses the person's own left. */
+/**
+ * Five points of a face, in order. "Left" is the left side of the picture. OpenCV's names mean the person's own left.
+ */
 export const FACE5_NAMES = /* @__PURE__ */ Object.freeze([
   "eye on the left",
   "eye on the right",
@@ -117,7 +119,10 @@ export const PALM7_NAMES = /* @__PURE__ */ Object.freeze([
   "thumb second joint",
 ] as const);
 
-/** Four points of MediaPipe's persons, in order. The second and fourth lie on the edge of a circle. */
+/**
+ * Four points of MediaPipe's person detection, in order. The second and the fourth lie on circles around the first and
+ * the third.
+ */
 export const PERSON4_NAMES = /* @__PURE__ */ Object.freeze([
   "middle of the hips",
   "rim of the body",

@@ -1,4 +1,4 @@
-/** Class names of common data sets, by class id. A decoder never guesses names: shapes do not tell them. */
+/** Class names of common data sets, by class id. A decoder never guesses names, since shapes do not determine them. */
 import { COCO_UNUSED } from "./coco.ts";
 import { refuse } from "./errors.ts";
 import { show } from "./tensor.ts";
@@ -36,15 +36,15 @@ export const COCO80: readonly string[] = /* @__PURE__ */ Object.freeze(COCO);
 
 /**
  * The classes of COCO by COCO's own ids, 91 entries: 0 is the background, person is 1, and ten ids are "n/a".
- * TensorFlow's SSD networks and DETR use these ids. TFLite_Detection_PostProcess does not count the background: use
- * `COCO91.slice(1)` for it.
+ * TensorFlow's SSD networks and DETR use these ids. For the operator TFLite_Detection_PostProcess, whose ids do not
+ * count the background, use `COCO91.slice(1)`.
  */
 export const COCO91: readonly string[] = /* @__PURE__ */ Object.freeze(/* @__PURE__ */ cocoByOwnId());
 
 /** The 20 classes of PASCAL VOC, as YOLO networks number them: aeroplane is 0. */
 export const VOC20: readonly string[] = /* @__PURE__ */ Object.freeze(VOC);
 
-/** The classes of PASCAL VOC after the background, 21 entries, as Caffe's SSD networks number them. */
+/** The background and the classes of PASCAL VOC, 21 entries, as Caffe's SSD networks number them. */
 export const VOC21: readonly string[] = /* @__PURE__ */ Object.freeze(["background", ...VOC]);
 
 /** Names of the lists of labels. */
@@ -57,10 +57,10 @@ const LISTS: { readonly [name in LabelSet]: readonly string[] } = {
   voc21: VOC21,
 };
 
-/** True if there is a list of labels with this name. */
+/** True if `labelsOf` knows a list of this name. */
 export const isLabelSet = (name: string): name is LabelSet => Object.hasOwn(LISTS, name);
 
-/** Returns advice to use COCO's names for 80 or 91 classes, else null. */
+/** Returns advice to use COCO's names if there are 80 or 91 classes and no labels, else null. */
 export const adviceOnCocoLabels = (
   labels: readonly string[] | null,
   classes: number | null,

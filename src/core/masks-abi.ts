@@ -2,8 +2,8 @@
  * The binary interface of the kernel that makes masks, read by asc and tsc. A mask is made in three steps: multiply a
  * detection's coefficients and the prototypes of the image, resize the product, compare it with a threshold.
  *
- * Functions, each with the address of a job: `product(job)` writes the logits of a window of prototype pixels,
- * `cut(job)` compares the logits with the threshold, `resize(job)` resizes the logits and then compares them,
+ * Functions, each with the address of a job: `product(job)` writes the products (logits) for a window of prototype
+ * pixels, `cut(job)` compares the logits with the threshold, `resize(job)` resizes the logits and then compares them,
  * `paint(job)` writes the label of a detection where its mask is set. A kernel has no memory of its own: the job
  * contains every address.
  */

@@ -29,5 +29,8 @@ export function checkSize(bytes: number, Kind: new (message: string) => Error): 
     );
 }
 
-/** Largest index of a word. Masking with it omits an overflow test, a third of a loop's time; a variable would not. */
+/**
+ * Largest index of a word. `index & INDEX` lets V8 omit an overflow test, which takes a third of a loop's time. With a
+ * variable in place of the constant, V8 keeps the test.
+ */
 export const INDEX = 0x3fffffff;

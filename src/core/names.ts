@@ -1,4 +1,4 @@
-/** Suggests the known name for a misspelt name, and for the name that another project gives to an option. */
+/** Suggests a known name for a misspelt one, or for the name that another project gives to an option. */
 
 /** Returns a name in lower case, without hyphens, underscores and blanks. */
 export const plainName = (name: string): string => name.toLowerCase().replace(/[-_ ]/g, "");
@@ -17,7 +17,10 @@ const CONFIDENCE = "conf confidence confthres confthresh confthreshold minconfid
 const IOU = "iou iouthres iouthresh nmsthresh nmsthreshold nmsiou ";
 const AGNOSTIC = "agnostic agnosticnms classagnostic";
 
-/** Options by other projects' names, as `plainName` writes them, then ":value". The first known option wins. */
+/**
+ * Options, each with the names that other projects give to it, as `plainName` writes them. ":value" after an option is
+ * the value to set. The first known option wins.
+ */
 const ELSEWHERE: readonly (readonly [meant: string, names: string])[] = [
   ["confidenceThreshold", `${CONFIDENCE}threshold score scorethreshold`],
   ["scoreThreshold", `${CONFIDENCE}confidencethreshold`],
@@ -46,24 +49,27 @@ const ELSEWHERE: readonly (readonly [meant: string, names: string])[] = [
   ["rotation", "orientation"],
 ];
 
-/** Returns the known name, and perhaps the value, for an option that other projects call `plain`. */
+/** Returns the known name, perhaps followed by ":value", of the option that other projects call `plain`. */
 export function namedElsewhere(plain: string, names: readonly string[]): string | undefined {
   for (const [meant, others] of ELSEWHERE) {
     const [option] = meant.split(":");
-    // Ignore the spelling: a file writes confidence_threshold.
+    // Compare plain names: files write confidence_threshold.
     const known = names.find((candidate) => plainName(candidate) === plainName(option));
     if (known && others.split(" ").includes(plain)) return known + meant.slice(option.length);
   }
   return undefined;
 }
 
-/** Returns the known name that a misspelt or foreign name means. Returns undefined if there is none. */
+/**
+ * Returns the known name that is meant by a misspelt name, or by another project's name. Returns undefined if there is
+ * none.
+ */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   const plain = plainName(name);
   return names.find((known) => isNearly(plain, plainName(known))) ?? namedElsewhere(plain, names);
 }
 
-/** Count of names from which an error with a suggestion does not list all of them. */
+/** From this many known names on, an error that has a suggestion does not list the names. */
 const MANY = 12;
 
 /** Returns what an error about an unknown name expects: `one of a, b, c; did you mean b?`, then `more`. */

@@ -1,13 +1,16 @@
-/** Converts raw tensor elements to numbers. Also has the exponential that gives the same bits in all engines. */
+/**
+ * Converts raw tensor elements to numbers. Also has the exponential of the TypeScript engine, which gives the same bits
+ * as in all engines.
+ */
 import { C2, C3, C4, C5, C6, C7, LN2_HIGH, LN2_LOW, LOG2E, ROUND } from "./exp.ts";
 import { type Channels, ELEMENTS, type TensorData, type TensorSpec, kindOf, volume } from "./tensor.ts";
 
 const fround = Math.fround;
 
-/** Exponent of the last power in the table. e^130 is below 2^188, and e^-150 is above 2^-217. */
+/** Exponent of the largest power in the table. It suffices: e^130 is below 2^188, and e^-150 is above 2^-217. */
 export const LAST_POWER = 220;
 
-/** 2^k at index k + LAST_POWER. Made by doubling, which is exact, while an engine's pow may not be. */
+/** 2^k at index k + LAST_POWER. Made by doubling, which is exact. The `pow` of a JavaScript engine may be inexact. */
 export const POWERS_OF_TWO = /* @__PURE__ */ (() => {
   const powers = new Float64Array(2 * LAST_POWER + 1);
   for (let k = 0, two = 1; k <= LAST_POWER; k++, two *= 2) {
@@ -17,10 +20,13 @@ export const POWERS_OF_TWO = /* @__PURE__ */ (() => {
   return powers;
 })();
 
-/** Replaces the first number of an array by e^x. An array avoids the object that V8 may allocate for a double. */
+/**
+ * Replaces x, the first number of an array, by e^x. The array avoids the object that V8 may allocate for a returned
+ * double.
+ */
 export function expInPlace(values: Float64Array): void {
   let x = values[0];
-  // Leave NaN unchanged: the table below has no index for it.
+  // Leave NaN unchanged: the table below has no entry for NaN.
   if (x !== x) return;
   if (x < -150) x = -150;
   if (x > 130) x = 130;
@@ -65,7 +71,10 @@ export function fractionToHalf(x: number): number {
 export const dequantise = (raw: number, scale: number, zero: number): number =>
   fround(fround(fround(raw) - fround(zero)) * fround(scale));
 
-/** Writes the dequantised elements of a tensor with scales per channel to `to`. Each element is rounded to f32 once. */
+/**
+ * Writes the dequantised elements of a tensor with scales per channel to `to`. Each element is rounded to f32 only
+ * once.
+ */
 export function dequantiseChannels(data: TensorData, { dims, channels }: TensorSpec, to: Float32Array): void {
   const { type, scale, zeroPoint, axis } = channels as Channels;
   const { array, bytes } = ELEMENTS[type];
@@ -82,7 +91,9 @@ export function dequantiseChannels(data: TensorData, { dims, channels }: TensorS
   }
 }
 
-/** Returns the elements of a tensor as numbers. For tensors that are read once, before any decode: prior boxes. */
+/**
+ * Returns the elements of a tensor as numbers. For tensors that are read once, before any decode, such as prior boxes.
+ */
 export function numbersOf(s: TensorSpec, data: TensorData): ArrayLike<number> {
   if (s.channels) {
     const reals = new Float32Array(data.length);

@@ -1,13 +1,16 @@
-/** Networks with another name that are decoded as one of the families. docs/networks.md has the same list. */
+/**
+ * Networks that are decoded as one of the families, although no family has their name. docs/networks.md has the same
+ * list.
+ */
 import type { Family } from "./family.ts";
 
 export interface OtherName {
-  /** Name for people. */
+  /** Name of the network for people. */
   readonly name: string;
-  /** Matches the spellings of users, in lower case, with hyphens instead of blanks and underscores. */
+  /** Matches a name that a user typed, after conversion to lower case and of blanks and underscores to hyphens. */
   readonly word: RegExp;
   readonly family: Family;
-  /** Options that the network needs besides the family, as source text for a message. */
+  /** Options that the network needs besides `family`, as source text for a message. */
   readonly options?: string;
   /** Reason why the family fits: the predicate of a sentence whose subject is `name`. */
   readonly why: string;

@@ -1,7 +1,7 @@
 /** Finds the rectangle of a resized image in the network's input. Preparation, decoding and masks share this rule. */
 import type { PrepareResize } from "./prepare-rule.ts";
 
-/** Rectangle of the resized image in the input, in input pixels. May exceed the input. */
+/** Rectangle of the resized image in the network's input, in pixels of the input. May extend beyond the input. */
 export interface Place {
   /** Left edge, a whole number. Negative if the image is cropped. */
   readonly left: number;
@@ -14,11 +14,11 @@ export interface Place {
 /**
  * Returns the place of an image in the input.
  *
- * - A letterbox has whole sizes, rounded as Python's `round` does: halves to even. The left and upper padding is
- *   Ultralytics' round(half - 0.1), the smaller half.
- * - A crop is that of `cv2.dnn.blobFromImage`, which scales by the exact factor, an f32. Its size may be a fraction of
- *   a pixel off the whole pixels that OpenCV makes. The smaller half of what stands over is cut off at the left and at
- *   the top.
+ * - A letterboxed image has whole sizes, rounded as by Python's `round`: halves to even. The padding at the left and
+ *   the top is the smaller half, Ultralytics' round(half - 0.1).
+ * - A crop is that of `cv2.dnn.blobFromImage`, which scales by the exact factor, an f32. The size returned is not
+ *   rounded, so it may differ from OpenCV's whole pixels by a fraction of a pixel. The smaller half of the surplus is
+ *   cut off at the left and at the top.
  * - A margin makes a letterboxed image smaller by that many pixels. The input keeps its size.
  *
  *     |<- left ->|<------- width ------->|<- rest ->|

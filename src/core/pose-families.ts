@@ -28,7 +28,7 @@ export type PoseForm =
   | "query-points";
 
 /**
- * How the maximum of a heat map becomes a point. Cells have x from 0 to w - 1.
+ * How the maximum of a heat map becomes a point. x is the column of the maximum, 0 to w - 1.
  * - `none`: x / w; the confidence is clipped to 0..1 (HRNetParser of depthai-nodes)
  * - `centre`: (x + 0.5) / w (SuperAnimalParser of depthai-nodes)
  * - `quarter`: (x + a quarter towards the larger neighbour) / w (mmpose, MSRAHeatmap)
@@ -38,44 +38,52 @@ export type PoseForm =
 export const REFINEMENTS = ["none", "centre", "quarter", "dark-udp", "heatmap"] as const;
 export type Refinement = (typeof REFINEMENTS)[number];
 
-/** Output of a network that gets the crop of one object and outputs its keypoints, but no box. */
+/** Outputs of a network that gets the crop of one object, and outputs keypoints but no box. */
 export type CropNetwork =
   | { readonly kind: "simcc" }
   | { readonly kind: "heatmaps"; readonly refinement: Refinement }
   | { readonly kind: "vector" }
   | LandmarkFacts;
 
-/** Tensors of MediaPipe's networks. Rows of the first hold x, y, z in pixels of the input, then further values. */
+/**
+ * Outputs of MediaPipe's landmark networks. Each row of the landmark tensor holds x, y, z in pixels of the input, and
+ * may hold more values.
+ */
 export interface LandmarkFacts {
   readonly kind: "landmarks";
-  /** Possible row counts in networks of the family. */
+  /** Possible row counts of the landmark tensor. */
   readonly rows: readonly number[];
   /** Count of values per row. The fourth and fifth value are raw visibility and presence. */
   readonly values: 3 | 5;
-  /** Count of the rows that are keypoints of the object. Further rows are not returned. Usual: all rows. */
+  /** Count of the first rows that are keypoints of the object. Later rows are not returned. Usual: all rows. */
   readonly points?: number;
-  /** Divisor of z, after z was divided by the width of the input. Usual: 1. */
+  /** Additional divisor of z, which is also divided by the width of the input. Usual: 1. */
   readonly depth?: number;
-  /** Form of the tensor whose only value says if the object is present: a probability ("sigmoid") or a logit. */
+  /**
+   * Form of the presence tensor, whose only value states whether the object is present: a probability ("sigmoid") or a
+   * logit.
+   */
   readonly presence: "sigmoid" | "logits";
-  /** Names of two classes. The second one-value tensor is the probability of the second class. */
+  /** Names of two classes. The second of the one-value tensors holds the probability of the second class. */
   readonly sides?: readonly [string, string];
-  /** True: the network also outputs points in metres and heat maps. */
+  /** True: the network also outputs points in metres (`world`), or heat maps (`heat`). */
   readonly world?: true;
   readonly heat?: true;
 }
 
 /** Facts about the points of a family. "Usual" in a comment describes families without the field. */
 export interface FamilyPoints {
-  /** Form of the tensors. Usual: those of a detector, with points after the other channels or in own tensors. */
+  /**
+   * Form of the tensors. Usual: the tensors of a detector, with points after the other channels or in separate tensors.
+   */
   readonly form?: PoseForm;
   /** For raw points of maps: x = (factor * raw + column + offset) cells. Usual: 2 and 0 (YOLOv8 to YOLO12). */
   readonly grid?: readonly [factor: number, offset: number];
   /** True: the network may output a map of offsets, scores and points for each level. Usual: only rows. */
   readonly haveMaps?: true;
-  /** Factors on the offsets from priors. Usual: the factors in the config. */
+  /** Factors on the offsets of points from priors. Usual: the factors in the config. */
   readonly variances?: readonly [number, number, number, number];
-  /** Keypoints of all networks of the family. Usual: the config states them. */
+  /** Count of keypoints, and of values each, in all networks of the family. Usual: the config states them. */
   readonly keypoints?: PointShape;
   readonly names?: readonly string[];
   readonly edges?: Edges;
@@ -83,7 +91,7 @@ export interface FamilyPoints {
   readonly network?: CropNetwork;
   /** Rule that makes a crop from a detection. Usual: `PERSON_CROP`. */
   readonly crop?: CropRule;
-  /** Rule that makes the next frame's crop from this frame's rows. Usual: every crop comes from a detection. */
+  /** Rule that makes the crop for the next frame from this frame's points. Usual: every crop comes from a detection. */
   readonly next?: CropRule;
 }
 
@@ -91,7 +99,10 @@ export interface FamilyPoints {
 export const PERSON_CROP: CropRule = { scale: 1.25, sides: "input" };
 
 const PERSON = { names: COCO17_NAMES, edges: COCO17_EDGES } as const;
-/** MediaPipe's crop by the middle of the body and a point on a circle around it, rows 33 and 34 of the network. */
+/**
+ * Returns MediaPipe's crop by two points: the middle of the body, and a point on a circle around it. The second point
+ * follows the first in the list.
+ */
 const circle = (middle: number): CropRule => ({
   scale: 1.25,
   sides: "square",

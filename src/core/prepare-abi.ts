@@ -6,8 +6,8 @@
  * `resample(job)` makes the pixels of the tensor's rows, `emit(job)` converts these pixels to tensor elements.
  * `prepare(job)` runs the three.
  *
- * A pixel is four bytes: R G B and one that is ignored. Rows of BGR images keep their order; the JavaScript side
- * exchanges J_SHIFT_* instead.
+ * A pixel is four bytes: R, G, B and an ignored byte. BGR images keep their byte order; the JavaScript side exchanges
+ * J_SHIFT_* instead.
  */
 
 export const PREPARE_ABI_VERSION = 1;
@@ -65,17 +65,29 @@ export const FORMAT_YUYV = 3;
 export const FORMAT_NV12 = 4;
 export const FORMAT_I420 = 5;
 
-/** Nearest pixel. Columns hold the byte offset of the source pixel. Rows hold the index of the source row. */
+/**
+ * Nearest pixel. The table of columns holds byte offsets of source pixels, the table of rows indices of source rows.
+ */
 export const KIND_NEAREST = 0;
 /** Blocks of 2 x 2 pixels: (sum + 2) >> 2. The tables are those of KIND_NEAREST. */
 export const KIND_HALF = 1;
-/** Blocks of J_BLOCK_X x J_BLOCK_Y pixels: sum * scale in f32, rounded to even. Tables as of KIND_NEAREST. */
+/**
+ * Blocks of J_BLOCK_X x J_BLOCK_Y pixels: sum * scale in f32, rounded to even. The tables are those of KIND_NEAREST.
+ */
 export const KIND_BLOCK = 2;
-/** Bilinear. Columns hold a byte offset and two i16 weights in a word, rows two source rows and two weights. */
+/**
+ * Bilinear. An entry for a column holds a byte offset, and two i16 weights in a word. An entry for a row holds two
+ * source rows and two weights.
+ */
 export const KIND_LINEAR = 3;
-/** Area. Columns hold the first pixel's byte offset and the count of f32 weights, rows the first row and a count. */
+/**
+ * Area. An entry for a column holds the byte offset of the first pixel and the count of f32 weights. An entry for a row
+ * holds the first row and the count.
+ */
 export const KIND_AREA = 4;
-/** Taps. The tables are those of KIND_AREA, but weights are i32, and TAP_ONE means 1. Columns come before rows. */
+/**
+ * Taps. The tables are those of KIND_AREA, but weights are i32, and TAP_ONE means 1. Columns are resampled before rows.
+ */
 export const KIND_TAPS = 5;
 export const TAP_BITS = 22;
 

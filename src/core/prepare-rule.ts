@@ -9,19 +9,19 @@
 export type PrepareResize = "letterbox" | "letterbox-topleft" | "stretch" | "crop";
 
 /**
- * How pixels are resampled. Each name stands for one program, whose bytes are reproduced.
+ * How pixels are resampled. Each name stands for the function of another program. The results have the same bytes.
  * - `bilinear`: `cv2.resize` with INTER_LINEAR
  * - `area`: `cv2.resize` with INTER_AREA
  * - `nearest`: `cv2.resize` with INTER_NEAREST
  * - `pillow`: `Image.resize` of Pillow with BILINEAR, which averages when it makes pictures smaller
  * - `cubic`: `cv2.resize` with INTER_CUBIC, a = -0.75. OpenCV adds rows in another order, so about three bytes in a
- * million differ by 1
+ *   million differ by 1
  */
 export type Resample = "bilinear" | "area" | "nearest" | "pillow" | "cubic";
 
 /**
- * Rule that turns a picture into an input tensor. Channels are bytes, 0..255. A value of the tensor is (channel - mean)
- * / std, or (channel - mean) * factor, in f32.
+ * Rule that turns a picture into an input tensor. Channels of the picture are bytes, 0..255. A value of the tensor is
+ * (channel - mean) / std, or (channel - mean) * factor, in f32.
  */
 export interface PrepareRule {
   /** [width, height] of the network input in pixels. */
@@ -29,8 +29,8 @@ export interface PrepareRule {
   /** Default "letterbox". */
   readonly resize?: PrepareResize;
   /**
-   * Value of the padding, 0..255, which is normalised like the picture. One number, or one for each channel of the
-   * tensor. Fractions are allowed, such as a mean. Default 114.
+   * Value of the padding, 0..255, before normalisation. One number, or one for each channel of the tensor. May be a
+   * fraction, such as a mean. Default 114.
    */
   readonly pad?: number | readonly number[];
   /** Pixels by which a letterboxed picture is smaller than the input: with 4, it fits into 636 of 640. Default 0. */
@@ -49,8 +49,8 @@ export interface PrepareRule {
   /** Element type. Default "f32". */
   readonly type?: "f32" | "f16" | "u8" | "i8";
   /**
-   * Order of the tensor's channels. "GRAY": one channel, 0.299 R + 0.587 G + 0.114 B as bytes, as `cv2.cvtColor`
-   * computes it. Default "RGB", or "GRAY" for a model file or a runtime whose input has one channel.
+   * Order of the tensor's channels. "GRAY": one channel, 0.299 R + 0.587 G + 0.114 B, rounded to a byte as by
+   * `cv2.cvtColor`. Default "RGB", or "GRAY" for a model file or a runtime whose input has one channel.
    */
   readonly order?: "RGB" | "BGR" | "GRAY";
   /** One value, or one for each channel of the tensor. Default 0. */
@@ -65,5 +65,5 @@ export interface PrepareRule {
   readonly zeroPoint?: number;
 }
 
-/** The fields of a rule that one source states. */
+/** The fields of a rule that one source, such as a file or an option, states. */
 export type PartialRule = Partial<PrepareRule>;

@@ -3,7 +3,7 @@
  * each.
  */
 
-/** Name of a reading. The option `reading` accepts these names if the shapes allow several readings. */
+/** Name of a reading. The option `reading` selects one of them if the shapes allow several. */
 export type ReadingName =
   | "anchor-grid"
   | "point-grid"
@@ -37,25 +37,28 @@ export interface ReadingTraits {
   readonly anchors?: true;
   /** True: raw rows, one per box, whose shape may also be a feature map one cell high. */
   readonly rows?: true;
-  /** True: the tensor has one row per cell of all feature maps. */
+  /** True: the tensor has one row for each cell of all feature maps together. */
   readonly rowPerCell?: true;
   /** True: boxes are offsets from prior boxes. */
   readonly priors?: true;
-  /** True: raw rows of a network with one or two classes may have the same shape. */
+  /** True: raw rows of a network with one or two classes may have the same shape as these finished rows. */
   readonly looksRaw?: true;
-  /** True: the network itself made the final scores and the list. Options cannot change the form of the scores. */
+  /** True: the network itself made the list and its final scores. Options cannot change the form of the scores. */
   readonly finished?: true;
-  /** True: the network outputs each object once. Nothing is suppressed unless the config names the rule. */
+  /** True: the network outputs each object once. Nothing is suppressed unless the config states the rule `suppress`. */
   readonly suppressed?: true;
-  /** True: boxes may reach beyond the image. Boxes are clamped only if the config names the rule. */
+  /**
+   * True: published programs leave boxes that extend beyond the image. Boxes are clamped only if the config states the
+   * rule `clamp`.
+   */
   readonly unclamped?: true;
   /** True: classes exclude each other, so raw scores go through a softmax. */
   readonly competing?: true;
   /** True: class id 0 is always the first class, never a background. */
   readonly bareClassIds?: true;
   /**
-   * Set if each cell has a score, even without an object. "map": neighbours in the tensor are neighbours in the
-   * picture. Absent: the tensors list only found objects.
+   * Present if the tensors have a score for each cell, with or without an object. "map": neighbours in the tensor are
+   * neighbours in the picture. Absent: the tensors list only found objects.
    */
   readonly cells?: "map" | "list";
 }

@@ -12,17 +12,20 @@ export interface RowOrder {
   readonly score: number;
   /** Column of class ids. `null`: class ids are in a separate tensor. */
   readonly classId: number | null;
-  /** True if a second tensor holds the row count of each image. The rows of all images are adjacent. */
+  /**
+   * True if a second tensor holds the row count of each image. The rows of an image directly follow those of the image
+   * before.
+   */
   readonly isCounted?: true;
 }
 
-/** Amount by which a score may leave 0..1: two steps of f16, whose spacing above 1 is 2^-10. */
+/** Largest accepted distance of a score from 0..1: two steps of f16, whose spacing above 1 is 2^-10. */
 export const SLACK = 2 ** -9;
 
 const ROW_ORDERS = {
   // YOLOv7 --end2end --max-wh
   "image-box-class-score": { width: 7, image: 0, box: 1, classId: 5, score: 6 },
-  // super-gradients' flat format. EfficientDet of automl, whose boxes begin with y.
+  // super-gradients' flat format, and EfficientDet of google/automl, whose boxes begin with y.
   "image-box-score-class": { width: 7, image: 0, box: 1, score: 5, classId: 6 },
   "detection-output": { width: 7, image: 0, classId: 1, score: 2, box: 3 },
   "end-to-end": { width: 6, image: null, box: 0, score: 4, classId: 5 },
@@ -54,5 +57,8 @@ export function columnsText(name: RowOrderName, format: string): string {
   return columns.join(" ");
 }
 
-/** Buffers of HailoRT with rows "y1 x1 y2 x2 score". The rows are sorted by class, or each contains its class. */
+/**
+ * Name of a packed format. "hailo": buffers of HailoRT with rows "y1 x1 y2 x2 score", which are grouped by class or
+ * contain their class.
+ */
 export type PackedForm = "hailo";

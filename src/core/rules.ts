@@ -2,11 +2,11 @@
  * The rules on which published decoders disagree, as fields, and the values that each decoder uses.
  *
  * - `ultralytics`: `non_max_suppression` of the package that trains YOLOv5 to v12, without its agnostic option
- * - `depthai`: the DetectionParser that depthai-core runs on the host
- * - `depthai-nodes`: the YOLO and SSD parsers of the Python package of that name
- * - `gen1`: the host script that came with the first NN_config files, without its rounding to whole pixels
- * - `opencv`: `cv::dnn::NMSBoxesBatched` over boxes that nobody clamps
- * - `tflite`: the operator TFLite_Detection_PostProcess, with its fast suppression, which is not per class
+ * - `depthai`: the DetectionParser of depthai-core, which runs on the host
+ * - `depthai-nodes`: the YOLO and SSD parsers of the Python package depthai-nodes
+ * - `gen1`: the host script that came with the first NN_config files, but without rounding to whole pixels
+ * - `opencv`: `cv::dnn::NMSBoxesBatched` with boxes that are not clamped
+ * - `tflite`: the operator TFLite_Detection_PostProcess, with its fast suppression, which acts across classes
  */
 import { deepFreeze } from "./freeze.ts";
 import type { ReadingName } from "./readings.ts";
@@ -18,13 +18,18 @@ export interface Rules {
    * passes the threshold.
    */
   readonly score: "product" | "class";
-  /** When a score passes. ">": if it is above the confidence threshold. ">=": also if it equals the threshold. */
+  /** ">": a score passes if it is above the confidence threshold. ">=": also if it equals the threshold. */
   readonly gate: ">" | ">=";
   /** Boxes suppress each other within a class, across all classes, or not at all. */
   readonly suppress: "class" | "all" | "none";
-  /** When a box is suppressed: if its IoU with a kept box is above the threshold (">"), or also at it (">="). */
+  /**
+   * ">": a box is suppressed if its IoU with a kept box is above the threshold. ">=": also if it equals the threshold.
+   */
   readonly iouGate: ">" | ">=";
-  /** Input pixels added to width and height for areas and overlaps: the old +1 for corners inside the box. */
+  /**
+   * Input pixels added to width and height when areas and overlaps are computed. 1 is the old convention in which both
+   * corner pixels belong to the box.
+   */
   readonly pixelOffset: 0 | 1;
   /**
    * `"before"`: clamp corners to the network input before suppression, and drop empty boxes.
@@ -37,7 +42,7 @@ export interface Rules {
   readonly maxCandidates: number;
   /** Largest number of detections in an image. */
   readonly maxDetections: number;
-  /** True: class ids of SSD scores and labels count the background column. False: neither does. */
+  /** True: class ids and labels of SSD networks count the background column. False: they do not. */
   readonly countBackground: boolean;
 }
 
@@ -75,7 +80,7 @@ export const RULE_SETS = /* @__PURE__ */ deepFreeze({
 /** Name of a set of rules. */
 export type RuleSet = keyof typeof RULE_SETS;
 
-/** Rules of a named set that differ for one reading. gen1 had another host script for mobilenets. */
+/** Rules of a named set that differ for one reading. gen1 had a separate host script for MobileNet-SSD. */
 export const EXCEPTIONS: {
   readonly [S in RuleSet]?: { readonly [R in ReadingName]?: Partial<Rules> };
 } = { gen1: { "detection-output": { gate: ">" } } };
