@@ -47,10 +47,7 @@ export interface ReadingTraits {
   readonly finished?: true;
   /** True: the network outputs each object once. Nothing is suppressed unless the config states the rule `suppress`. */
   readonly suppressed?: true;
-  /**
-   * True: published programs leave boxes that extend beyond the image. Boxes are clamped only if the config states the
-   * rule `clamp`.
-   */
+  /** True: boxes may extend beyond the image. They are clamped only if the config states the rule `clamp`. */
   readonly unclamped?: true;
   /** True: classes exclude each other, so raw scores go through a softmax. */
   readonly competing?: true;

@@ -22,7 +22,7 @@ export type SuppressBoxFormat = "xyxy" | "yxyx" | "cxcywh" | "xywh";
 export interface CommonSuppressOptions {
   /**
    * Boxes with this score or a lower one are ignored. Methods that lower scores also drop boxes whose lowered score is
-   * below this value ("soft-tensorflow": equal to it, or below). Default: no threshold.
+   * below this threshold ("soft-tensorflow": below or equal). Default: no threshold.
    */
   readonly scoreThreshold?: number;
   /** Largest number of boxes that are returned. Default: all. */
@@ -35,7 +35,10 @@ export interface CommonSuppressOptions {
   readonly pixelOffset?: number;
 }
 
-/** Greedy suppression ("hard"), and Fast NMS of YOLACT ("fast"), in which suppressed boxes also suppress others. */
+/**
+ * Options of greedy suppression ("hard"), and of Fast NMS of YOLACT ("fast"), in which suppressed boxes also suppress
+ * others.
+ */
 export interface HardOptions extends CommonSuppressOptions {
   /** Default "hard". */
   readonly method?: "hard" | "fast";
@@ -45,7 +48,10 @@ export interface HardOptions extends CommonSuppressOptions {
   readonly iouGate?: ">" | ">=";
 }
 
-/** Greedy suppression by DIoU = IoU - (d^2 / c^2) ^ beta: centres d apart, c the diagonal around both boxes. */
+/**
+ * Greedy suppression by DIoU = IoU - (d^2 / c^2) ^ beta. d is the distance of the two centres, c the diagonal of the
+ * smallest box around both boxes.
+ */
 export interface DiouOptions extends CommonSuppressOptions {
   readonly method: "diou";
   /** Default 0.45. */
@@ -56,14 +62,14 @@ export interface DiouOptions extends CommonSuppressOptions {
   readonly beta?: number;
 }
 
-/** Soft suppression (Bodla): if a better box has an IoU above the threshold, the score is multiplied by 1 - IoU. */
+/** Soft suppression (Bodla): each better box whose IoU is above the threshold multiplies a box's score by 1 - IoU. */
 export interface SoftLinearOptions extends CommonSuppressOptions {
   readonly method: "soft-linear";
   /** Default 0.3. */
   readonly iouThreshold?: number;
 }
 
-/** Soft suppression (Bodla): the score is multiplied by exp(-IoU^2 / sigma) for every better box. */
+/** Soft suppression (Bodla): every better box multiplies a box's score by exp(-IoU^2 / sigma). */
 export interface SoftGaussianOptions extends CommonSuppressOptions {
   readonly method: "soft-gaussian";
   /** Default 0.5. */
@@ -71,8 +77,8 @@ export interface SoftGaussianOptions extends CommonSuppressOptions {
 }
 
 /**
- * Soft suppression of TensorFlow and TensorFlow.js: the score is multiplied by exp(-IoU^2 / (2 sigma)), or by 0 if the
- * IoU is above the threshold. A sigma of 0.5 here equals 1 in `soft-gaussian`.
+ * Soft suppression of TensorFlow and TensorFlow.js: every better box multiplies a box's score by exp(-IoU^2 / (2
+ * sigma)), or by 0 if the IoU is above the threshold. A sigma of 0.5 here equals 1 in `soft-gaussian`.
  */
 export interface SoftTensorflowOptions extends CommonSuppressOptions {
   readonly method: "soft-tensorflow";
@@ -85,16 +91,19 @@ export interface SoftTensorflowOptions extends CommonSuppressOptions {
 /** Matrix suppression (SOLOv2), which lowers all scores at once. */
 export interface MatrixOptions extends CommonSuppressOptions {
   readonly method: "matrix";
-  /** Decay for an IoU. "gaussian": exp(-sigma IoU^2). "linear": 1 - IoU. Default "gaussian". */
+  /**
+   * Factor on a score as a function of the IoU. "gaussian": exp(-sigma IoU^2). "linear": 1 - IoU. Default "gaussian".
+   */
   readonly kernel?: "gaussian" | "linear";
   /** Default 2. Only the Gaussian kernel reads it. */
   readonly sigma?: number;
 }
 
 /**
- * Methods that average boxes whose IoU is above the threshold. "weighted" (MediaPipe): averages the best box with all
- * boxes that it overlaps, weighted by score. "nmw": adds each box to the box that it overlaps most, weighted by score x
- * IoU. "merge" (YOLOv5): suppresses greedily, then averages each kept box with all boxes that it overlaps.
+ * Methods that average boxes which overlap, that is, whose IoU is above the threshold. "weighted" (MediaPipe): averages
+ * the best box with all boxes that it overlaps, weighted by score. "nmw": adds each box to the box that it overlaps
+ * most, weighted by score x IoU. "merge" (YOLOv5): suppresses greedily, then averages each kept box with all boxes that
+ * it overlaps.
  */
 export interface MergeOptions extends CommonSuppressOptions {
   readonly method: "weighted" | "merge" | "nmw";
@@ -130,7 +139,7 @@ export interface Settings {
   readonly pixelOffset: number;
 }
 
-/** True for detections of a decoder and for their clones, which store boxes in a column. */
+/** True for detections of a decoder and for clones of them: both store boxes in a column `boxes`. */
 const isDetections = (x: unknown): boolean => typeof (x as { boxes?: unknown } | null)?.boxes === "object";
 
 /** True for an array-like of numbers. False for a string, an array of BigInt, and detections. */
@@ -184,7 +193,7 @@ export const DETECTION_RULES: OptionRules = {
   size: SIZE,
 };
 
-/** Checks the options of `suppress` and fills in the defaults. `common`: rules that every method has. */
+/** Checks the options of `suppress` and fills in the defaults. `common`: rules of the options that every method has. */
 export function settingsOf(given: SuppressOptions, common = RULES): Settings {
   if (typeof given !== "object" || given === null)
     refuse("options", show(given), 'an object such as { method: "soft-gaussian" }', RangeError);
@@ -242,7 +251,10 @@ export function checkList(name: string, x: unknown): void {
     refuse(name, isGone ? "transferred memory" : show(x), "an array of numbers", RangeError);
 }
 
-/** Throws unless there are `width` numbers and a class id for each score, or if the threshold has another unit. */
+/**
+ * Throws unless there are `width` numbers and a class id for each score. Also throws if the threshold is in another
+ * unit than the scores.
+ */
 export function checkLengths(
   boxes: ArrayLike<number>,
   scores: ArrayLike<number>,
@@ -264,9 +276,9 @@ export function checkLengths(
 }
 
 /**
- * Throws a RangeError if most boxes have the second corner before the first, since they then hold sizes. Also throws if
- * most sizes are negative. A few such boxes are accepted: the ONNX operator NonMaxSuppression allows corners in either
- * order.
+ * Throws a RangeError if the second corner of most boxes lies left of or above the first: such values are probably
+ * sizes. For formats with sizes, throws if most sizes are negative. A few such boxes are accepted: the ONNX operator
+ * NonMaxSuppression allows corners in either order.
  */
 export function checkCorners(boxes: ArrayLike<number>, format: SuppressBoxFormat): void {
   const areSizes = format === "xywh" || format === "cxcywh";
@@ -296,7 +308,7 @@ export function checkCorners(boxes: ArrayLike<number>, format: SuppressBoxFormat
   );
 }
 
-/** True for a number, including NaN: boxes and scores that are NaN are ignored later. */
+/** True for any number, including NaN: suppression ignores boxes and scores that are NaN. */
 const isAnyNumber = (x: unknown): boolean => typeof x === "number";
 const isClassId = (x: unknown): boolean => typeof x === "number" && (x | 0) === x;
 

@@ -1,10 +1,13 @@
-/** Names of tasks, and the refusal of a config whose task was not passed. `decode/tasks.ts` explains tasks. */
+/**
+ * Names of tasks, and the error about a task that a config needs but the caller did not pass. `decode/tasks.ts`
+ * explains tasks.
+ */
 import { ConfigError, mismatch } from "./errors.ts";
 
 /** The task for which a network was trained. "detect": only boxes. */
 export type TaskName = "detect" | "pose" | "segment" | "oriented" | "peaks" | "text";
 
-/** Name of the exported value that reads the outputs of each task. Plain boxes need no value. */
+/** Name of the exported value that reads the outputs of each task. The task "detect" needs no value. */
 export const TASKS: { readonly [T in TaskName]: string } = {
   detect: "",
   pose: "pose",
@@ -14,16 +17,19 @@ export const TASKS: { readonly [T in TaskName]: string } = {
   text: "text",
 };
 
-/** Tasks that exist only inside boxwright, with the name that users see. "peaks" finds boxes, so users see "detect". */
+/**
+ * Tasks that exist only inside boxwright, each with the task name that users see. "peaks" finds boxes, so users see
+ * "detect".
+ */
 export const GIVEN_BY: { readonly [T in TaskName]?: TaskName } = { peaks: "detect" };
 
-/** Names of the values in the option `tasks`: readers of networks, and other abilities of a decoder. */
+/** Names of the values that the option `tasks` accepts: readers of outputs, and other abilities of a decoder. */
 export type TaskValueName = Exclude<TaskName, "detect"> | "suppression" | "prepare";
 
 const exportOf = (task: TaskValueName): string =>
   task === "suppression" || task === "prepare" ? task : TASKS[task];
 
-/** Returns the task of this name. Throws a ConfigError with the `call` to write if it is missing. */
+/** Returns the task of this name. If `tasks` lacks the task, throws a ConfigError that states the `call` to write. */
 export function neededTask<N extends TaskValueName, T extends { readonly task: string }>(
   tasks: readonly T[],
   name: N,
@@ -43,5 +49,5 @@ export function neededTask<N extends TaskValueName, T extends { readonly task: s
   ]);
 }
 
-/** The entry whose functions take tasks as values, and the function to call. */
+/** The package entry whose functions take tasks as values, and the beginning of the call. */
 export const CORE = { from: "boxwright/core", name: "createDecoder(config" } as const;

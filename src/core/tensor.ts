@@ -1,4 +1,4 @@
-/** Tensors as runtimes pass them, and the facts that are known before their data: name, dims, type, quantisation. */
+/** Tensors as runtimes pass them, and the facts that may be known before the data: name, dims, type, quantisation. */
 import { TYPE_F16, TYPE_F32, TYPE_I16, TYPE_I32, TYPE_I8, TYPE_U8 } from "./abi.ts";
 import { refuse } from "./errors.ts";
 import { namesFor, nearestName } from "./names.ts";
@@ -6,7 +6,9 @@ import { namesFor, nearestName } from "./names.ts";
 /** Element types of the kernel. */
 export type ElementType = "f32" | "f16" | "u8" | "i8" | "i16" | "i32";
 
-/** Spellings of element types. f64 and 64-bit integers are narrowed when they are copied into the slot. */
+/**
+ * Spellings of element types. Elements of f64 and of 64-bit integers are narrowed when they are copied into the slot.
+ */
 export type TypeName =
   | ElementType
   | "fp32"
@@ -31,7 +33,10 @@ export type TypeName =
   | "u64"
   | "uint64";
 
-/** Other types that runtimes and files have. The compiler accepts them as `TensorInput`; decoders refuse them. */
+/**
+ * Other types that runtimes and files have. The TypeScript compiler accepts them in a `TensorInput`; decoders refuse
+ * them.
+ */
 export type RefusedTypeName = "bool" | "string" | "u16" | "uint16" | "int4" | "uint4";
 
 /** Storage order of a tensor whose dims do not show it. "rows": [N,C]; "planes": [C,N]. */
@@ -50,8 +55,8 @@ interface Element {
   readonly high: number;
   /**
    * Names of this type for callers, such as "float32" or the class "Float32Array". Some are names of wider types (f64,
-   * 64-bit integers), whose values the decoder narrows when it copies them. Readers of tensor files know the same
-   * names, and keep the wider values.
+   * 64-bit integers), whose values the decoder narrows when it copies them. Readers of tensor files use the same names,
+   * but keep the wider values.
    */
   readonly names: string;
 }
@@ -70,7 +75,7 @@ export const ELEMENTS: { readonly [T in ElementType]: Element } = {
     code: TYPE_F16,
     bytes: 2,
     array: Uint16Array,
-    // The same range for half floats, up to +Infinity.
+    // The keys of half floats, up to +Infinity.
     low: -0x7c00,
     high: 0x7c00,
     names: "f16 fp16 float16 half",
@@ -96,7 +101,7 @@ export const ELEMENTS: { readonly [T in ElementType]: Element } = {
   },
 };
 
-/** Array classes of the data. f16 comes as bits in a Uint16Array, or as a Float16Array. */
+/** Array classes of a tensor's data. f16 is passed as bits in a Uint16Array, or as a Float16Array. */
 export type TensorData =
   | Float32Array
   | Float64Array
@@ -115,14 +120,14 @@ export type TensorData =
 
 /** Shape and type of a tensor. The data may come later. */
 export interface TensorSpecInput {
-  /** Name of the output, for an array of outputs. In a record, the key is the name. */
+  /** Name of the output, if outputs are passed as an array. In a record, the key is the name. */
   readonly name?: string;
   readonly dims: readonly number[];
   /** Element type. Default: the type of the data, where a Uint16Array means f16. Without data: f32. */
   readonly type?: TypeName | RefusedTypeName;
   /**
-   * Scale of quantised data: real = (raw - zeroPoint) * scale. A list has one scale for each index of `axis`; the
-   * tensor is then converted to f32 when it is copied, and its slot is f32.
+   * Scale of quantised data: real = (raw - zeroPoint) * scale. A list has one scale for each index of `axis`. Then the
+   * slot is f32, and the tensor is converted when it is copied.
    */
   readonly scale?: number | readonly number[];
   readonly zeroPoint?: number | readonly number[];
@@ -161,13 +166,13 @@ export interface TensorSpec {
   readonly dims: readonly number[];
   /** Type of the slot: f32 if the data have scales per channel. */
   readonly type: ElementType;
-  /** Scale. null: integers without a scale, which only class ids and counts may be. */
+  /** Scale. null: the tensor has no scale. Of integers, only class ids and counts may lack a scale. */
   readonly scale: number | null;
   readonly zeroPoint: number;
   readonly order: string | null;
   /** Set if the raw data have scales per channel. */
   readonly channels?: Channels;
-  /** True for the tensor in which a decoder stores how many rows of a list each image has. */
+  /** True for the tensor in which a decoder stores the row count of each image's list. */
   readonly countsRows?: true;
 }
 
@@ -203,8 +208,8 @@ export function isDetached(x: unknown): boolean {
 export const kindOf = (data: unknown): string => Object.prototype.toString.call(data).slice(8, -1);
 
 /**
- * True for an object whose keys describe it. False for lists, and for a Map, a Promise or another built-in object:
- * these have no keys, and would look like an empty object.
+ * True for an object whose content is its keys. False for lists, and for a Map, a Promise or another built-in object:
+ * these would look like an object without keys.
  */
 export const isKeyed = (x: unknown): x is object =>
   typeof x === "object" && x !== null && ["Object", "Module"].includes(kindOf(x));
@@ -243,9 +248,9 @@ export const SPEC_NAMES: readonly string[] = [
 ];
 
 /**
- * Throws for a field name that looks misspelt, and for another runtime's name of scale, zero point or type, whose value
- * would be lost. Ignores other names, since tensors of runtimes have more fields, and names whose value is null or
- * undefined.
+ * Throws for a field name that looks misspelt, and for another runtime's name of scale, zero point or type: the value
+ * would be ignored. Allows other names, since runtimes' tensors have more fields. Allows any name whose value is null
+ * or undefined.
  */
 function checkNamesOf(where: string, t: object): void {
   for (const [name, value] of Object.entries(t)) {
@@ -255,7 +260,9 @@ function checkNamesOf(where: string, t: object): void {
   }
 }
 
-/** Throws if a tensor's data is not in CPU memory, where ONNX Runtime's `data` would throw a less clear error. */
+/**
+ * Throws if a tensor's data are not in CPU memory: then reading `data` of ONNX Runtime would throw a less clear error.
+ */
 export function checkLocation(name: string, t: object): void {
   const { location } = t as { readonly location?: unknown };
   if (location === undefined || location === null || location === "cpu" || location === "cpu-pinned") return;
@@ -269,8 +276,8 @@ export function checkLocation(name: string, t: object): void {
 }
 
 /**
- * Checks the class and the length of a tensor's data. Returns the element type. A stated type overrides the array's
- * class if both have the same bytes: f16 and i16, i8 and u8.
+ * Checks the class and the length of a tensor's data. Returns the element type. A stated type overrides the type of the
+ * array's class if elements of both have the same size: f16 and i16, i8 and u8.
  */
 function checkData(
   where: string,
@@ -315,7 +322,8 @@ function checkData(
 
 /**
  * Checks a tensor and returns its specification, which has no data. Reads only the class and the length of the data.
- * `before` holds the facts that were known before the data came. In plain JavaScript, null means the same as undefined.
+ * `before` holds the facts that were stated before the data came. Treats null as undefined, since plain JavaScript may
+ * pass null.
  * @throws TensorError naming the tensor
  */
 export function specOf(
@@ -345,8 +353,8 @@ export function specOf(
   const hint = stated === null && before?.type ? elementType(before.type) : null;
   const type = data === undefined ? (givenType ?? "f32") : checkData(where, data, dims, givenType, hint);
   const float = isFloat({ type });
-  // Keep floats for which a list of scales was stated in advance: they are already real values from a slot or a
-  // runtime.
+  // If a list of scales was stated in advance, floats are already real values, from a slot or a runtime. Do not scale
+  // them again.
   const earlier = float && Array.isArray(before?.scale) ? undefined : before;
   const scale = scaleOf(t.scale) ?? scaleOf(earlier?.scale);
   const zeroPoint = t.zeroPoint ?? earlier?.zeroPoint ?? 0;
@@ -380,7 +388,7 @@ export function specOf(
   };
 }
 
-/** Returns scales per channel with their axis. A list with one scale fits every axis. */
+/** Returns scales per channel and their axis. A list with a single scale fits every axis. */
 function channelsOf(
   where: string,
   dims: readonly number[],
@@ -409,8 +417,7 @@ export function show(x: unknown, depth = 0): string {
   if (typeof x === "bigint") return `${x}n`;
   if (depth > 3) return "...";
   if (ArrayBuffer.isView(x)) {
-    // Read element by element. An array whose buffer went to another thread cannot be sliced, and a DataView has no
-    // length.
+    // Read element by element: an array whose buffer was transferred cannot be sliced, and a DataView has no length.
     const { length = 0 } = x as Uint8Array;
     return `${kindOf(x)} ${show(Array.from({ length: Math.min(9, length) }, (_, i) => (x as Uint8Array)[i]))}`;
   }

@@ -1,4 +1,4 @@
-/** Quarter turns of pictures, and of positions in pictures. Phones may deliver frames that are not upright. */
+/** Rotates pictures, and positions in pictures, by quarter turns. Phones may deliver frames that are not upright. */
 import { show } from "./tensor.ts";
 
 /**
@@ -22,10 +22,10 @@ export const turnedSize = (
   turns: QuarterTurns,
 ): readonly [number, number] => (turns & 1 ? [height, width] : [width, height]);
 
-/** Returns the count of turns that undoes the given turns. */
+/** Returns the count of clockwise quarter turns that undoes `turns`. */
 export const turnsBack = (turns: QuarterTurns): QuarterTurns => ((4 - turns) & 3) as QuarterTurns;
 
-/** Turns points of a picture clockwise in place. A point is x, y, 0..1. Points are `step` values apart. */
+/** Turns points of a picture clockwise in place. A point is x, y in 0..1. Points begin every `step` values. */
 export function turnPoints(
   points: { [at: number]: number },
   end: number,
@@ -59,8 +59,8 @@ function swap(values: { [at: number]: number }, a: number, b: number): void {
 type Pixels = Uint8Array | Int16Array | Uint16Array | Uint32Array | Float32Array;
 
 /**
- * Writes rows of a picture, turned clockwise.
- * @param from the rows, each `stride` elements after the last
+ * Copies some rows of a picture to `to`, turned clockwise.
+ * @param from the rows, whose starts are `stride` elements apart
  * @param size width and height of the whole picture before the turn
  * @param first index of the first of the rows
  * @param to the whole turned picture
@@ -79,7 +79,7 @@ export function turnRows<T extends Pixels>(
   const last = turns === 0 ? 0 : turns === 1 ? height - 1 : width * height - (turns === 2 ? 1 : height);
   const across = turns === 0 ? 1 : turns === 2 ? -1 : turns === 1 ? turnedWidth : -turnedWidth;
   const down = turns === 0 ? turnedWidth : turns === 2 ? -turnedWidth : turns === 1 ? -1 : 1;
-  // Read each column at once and write it as one run: a few rows fit the cache.
+  // Read column by column, and write each column as one run of adjacent elements: the few rows stay in the cache.
   for (let x = 0, start = last + first * down; x < width; x++, start += across)
     for (let y = 0, at = x, out = start; y < rows; y++, at += stride, out += down) to[out] = from[at];
 }

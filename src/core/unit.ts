@@ -2,8 +2,8 @@
 
 /**
  * Largest plausible distance of a box centre from 0, in multiples of the image's size. A normalised box may have any
- * size, but its centre lies near the network input, which exceeds a letterboxed photo on one axis only. The centre of a
- * box in pixels is further away, unless it is within this many pixels of the left or top edge.
+ * size, but its centre lies in or near the network input, which exceeds a letterboxed photo on one axis only. The
+ * centre of a box in pixels is further away, unless it lies within 8 pixels of the left or top edge.
  */
 const MOST_IMAGES = 8;
 

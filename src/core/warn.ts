@@ -1,4 +1,4 @@
-/** Decides who receives notes if the caller passes no `onNote`: the console, outside of production. */
+/** Writes notes to the console if the caller passes no `onNote`, except in production. */
 
 /** Globals that this file uses. Any of them may be missing. */
 interface Surroundings {
@@ -16,7 +16,10 @@ declare const process: { readonly env: { readonly NODE_ENV?: string } };
 
 const LOCAL = /^(localhost|127(\.\d+){3}|\[?::1\]?|.*\.localhost)$/;
 
-/** Returns NODE_ENV. Bundlers replace the whole expression, also for pages, which have no `process`. */
+/**
+ * Returns NODE_ENV. Bundlers replace the expression `process.env.NODE_ENV` by its value, also for pages, which have no
+ * `process`.
+ */
 function nodeEnv(): string | undefined {
   try {
     return process.env.NODE_ENV;
@@ -36,7 +39,7 @@ export function isDevelopment(around: Surroundings = globalThis as Surroundings,
 
 const shown = new Set<string>();
 
-/** Writes the first note of each kind to the console. Notes of a kind differ only in numbers or names. */
+/** Writes a note to the console if it is the first of its kind. Notes of one kind differ only in numbers or names. */
 function warnOnce(note: string): void {
   const kind = note.replace(/"[^"]*"|\[[^\]]*\]|[\d.]+/g, "");
   if (shown.has(kind)) return;
