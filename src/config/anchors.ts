@@ -1,10 +1,13 @@
-/** Reads the anchors of typed options. Accepts every form in which model files and config files write anchors. */
+/** Reads the option `anchors` in every form in which model files and config files write anchors. */
 import { TRAITS } from "../core/families.ts";
 import { FieldReader, inPairs } from "./fields.ts";
 import { readMasks } from "./masks.ts";
 import type { AnchorSet, Config } from "./types.ts";
 
-/** Makes a flat list of [w,h] pairs, and a list of pairs per map of flat lists per map. */
+/**
+ * Converts a list of [w,h] pairs to a flat list. Converts a flat list per map to a list of pairs per map. Returns other
+ * values unchanged.
+ */
 function evenForm(anchors: unknown): unknown {
   const isPairs = (list: unknown): list is number[] =>
     Array.isArray(list) &&
@@ -16,11 +19,14 @@ function evenForm(anchors: unknown): unknown {
   return anchors.map(inPairs);
 }
 
-/** Returns anchor sets without a map's name or width: their order alone names the map, largest first. */
+/** Returns anchor sets without the name or width of a map: only their order states the map, the largest map first. */
 const inOrder = (sets: readonly AnchorSet["anchors"][]): AnchorSet[] =>
   sets.map((anchors) => ({ side: null, output: null, anchors }));
 
-/** Reads anchors: [output][anchor][w,h], a flat list with masks, or a flat list that is split evenly over the maps. */
+/**
+ * Reads anchors: [output][anchor][w,h], or a flat list. Masks distribute a flat list over the maps; without masks, each
+ * map gets an equal part.
+ */
 export function readAnchors(given: FieldReader, config: Config): AnchorSet[] | null {
   const { strides } = config;
   const r = new FieldReader(
@@ -50,7 +56,7 @@ function flat(r: FieldReader, { strides, family, inputSize }: Config): AnchorSet
   const anchors = r.pairs("anchors");
   if (r.has("anchorMasks")) return masked(r, anchors, inputSize);
   if (!anchors || anchors.length === 0) return anchors && [];
-  // The count of strides is the count of maps. Without strides, expect three anchors per map, as most networks have.
+  // There are as many maps as strides. Without strides, assume three anchors per map, as in most networks.
   const isOneMap = family !== null && TRAITS[family].oneMap;
   const maps = strides?.length || (!isOneMap && anchors.length % 3 === 0 ? anchors.length / 3 : 1);
   const each = anchors.length / maps;
@@ -61,7 +67,10 @@ function flat(r: FieldReader, { strides, family, inputSize }: Config): AnchorSet
   return inOrder(Array.from({ length: maps }, (_, i) => anchors.slice(i * each, (i + 1) * each)));
 }
 
-/** Reads masks over a flat list: a list by map, largest first, or an object by a map's width or output. */
+/**
+ * Reads the masks of a flat list: one per map, the largest map first, or an object whose keys are map widths or output
+ * names.
+ */
 function masked(
   r: FieldReader,
   anchors: readonly (readonly [number, number])[] | null,

@@ -1,10 +1,13 @@
-/** Reads the `inputs` block of an NN Archive. luxonis-ml defines it, modelconverter shows what each field means. */
+/**
+ * Reads the `inputs` block of an NN Archive. luxonis-ml defines the block; modelconverter's code shows what each field
+ * means.
+ */
 import type { ConfigProblem } from "../core/errors.ts";
 import type { PartialRule } from "../core/prepare-rule.ts";
 import { show } from "../core/tensor.ts";
 import { FieldReader, TEXT, isObject } from "./fields.ts";
 
-/** The statements of an archive about its picture. Those that no preparation can follow are listed separately. */
+/** The statements of an archive about its input picture. `problems` lists statements that no preparation can follow. */
 export interface ArchivePicture {
   readonly rule: PartialRule;
   readonly problems: readonly ConfigProblem[];
@@ -17,8 +20,8 @@ const TYPES = { float32: "f32", float16: "f16", uint8: "u8", int8: "i8" } as con
 const CHANNELS = [1, 3, 4];
 
 /**
- * True if the last dimension of an image's shape holds the channels. Some archives state wrong layout letters, so the
- * shape decides: the shorter end holds the channels.
+ * True if the last dimension of an image's shape holds the channels. Some archives state wrong layout letters, so a
+ * shape with at most 4 entries at one end only overrides the letters.
  */
 export function areChannelsLast(shape: readonly number[], layout: string): boolean {
   const [first, , last] = shape.slice(-3);
@@ -26,7 +29,10 @@ export function areChannelsLast(shape: readonly number[], layout: string): boole
   return isLettered ? last <= 4 || first > 4 : last <= 4 && first > 4;
 }
 
-/** Reads the picture from the inputs. Reports no problem about a field that the option `prepare` overrides. */
+/**
+ * Reads the input picture from the list of inputs. Reports no problem about a field that the option `prepare`
+ * overrides.
+ */
 export function pictureOf(inputs: readonly unknown[], prepare: PartialRule = {}): ArchivePicture {
   const problems: ConfigProblem[] = [];
   const all = new FieldReader({ inputs }, "model", problems).objects("inputs") ?? [];
@@ -42,21 +48,21 @@ export function pictureOf(inputs: readonly unknown[], prepare: PartialRule = {})
   const rule: PartialRule = {
     ...layoutRule(input, block, frame, prepare),
     ...typeRule(input, frame, prepare),
-    // An empty block states the defaults of the format. An absent block states nothing.
+    // An empty block `preprocessing` states the defaults of the format. An absent block states nothing.
     ...(isObject(input.json.preprocessing) && valuesRule(block, frame)),
   };
   checkBytes(input, rule, prepare);
   return { rule, problems };
 }
 
-/** The parts of a `dai_type`. "BGR888p" is the channel order, 8 bits for each channel, and "p" for planar. */
+/** The parts of a `dai_type`. "BGR888p": channel order BGR, 8 bits per channel, planar. */
 interface FrameType {
   readonly order: "RGB" | "BGR" | null;
   readonly isHalf: boolean;
   readonly layout: "NCHW" | "NHWC" | null;
 }
 
-/** Reads `dai_type`. It overrides `reverse_channels` and `interleaved_to_planar`. */
+/** Reads `dai_type`, which overrides `reverse_channels` and `interleaved_to_planar`. */
 function readFrameType(block: FieldReader, prepare: PartialRule): FrameType {
   const typeText = block.take("dai_type", TEXT);
   const [, order, bits, lay] = /^(RGB|BGR)(888|F16F16F16)([pi])$/.exec(typeText ?? "") ?? [];
@@ -97,7 +103,8 @@ function layoutRule(
       "layout",
       prepare,
     );
-  // Sources of the layout, the strongest first, each with the field to name if the shape contradicts it.
+  // Sources of the layout, the strongest first. Each has the field that the error names if the shape contradicts the
+  // layout.
   const stated = (
     [
       [block, "dai_type", frame.layout],
@@ -122,13 +129,13 @@ function layoutRule(
   return layout ? { layout } : {};
 }
 
-/** Returns the layout that letters state. "CHW" lacks the batch. Letters without C state no layout. */
+/** Returns the layout that the letters state. "CHW" has no letter for the batch. Letters without C state no layout. */
 const layoutOf = (letters: string | null): "NCHW" | "NHWC" | null => {
   const at = letters?.replace(/^N/, "").indexOf("C");
   return at === 0 ? "NCHW" : at === 2 ? "NHWC" : null;
 };
 
-/** Returns the layout if only one end of the shape can hold channels. */
+/** Returns the layout if only one end of the shape has a possible channel count, else null. */
 function layoutOfShape([first, , last]: readonly number[]): "NCHW" | "NHWC" | null {
   const [isFirst, isLast] = [first, last].map((size) => CHANNELS.includes(size));
   return isFirst === isLast ? null : isFirst ? "NCHW" : "NHWC";
@@ -143,8 +150,8 @@ function typeRule(input: FieldReader, { isHalf }: FrameType, prepare: PartialRul
 }
 
 /**
- * Returns the channel order, the mean and the divisor. A null in the file stands for the format's defaults: RGB, 0 and
- * 1.
+ * Returns the channel order, the mean and the divisor. If the file states null or nothing, returns the format's
+ * defaults: RGB, 0 and 1.
  */
 function valuesRule(block: FieldReader, { order }: FrameType): PartialRule {
   const isRgb = block.take("reverse_channels", FLAG);
@@ -162,7 +169,7 @@ const valuesOf = (block: FieldReader, key: string, isValue: (x: unknown) => bool
     (x) => Array.isArray(x) && [1, 3].includes(x.length) && x.every(isValue),
   ]);
 
-/** Reports byte inputs with a mean or a divisor: an archive cannot state the scale of such bytes. */
+/** Reports quantised inputs (i8, or u8 with a mean or divisor), because an archive cannot state their scale. */
 function checkBytes(input: FieldReader, { type, mean, std }: PartialRule, prepare: PartialRule): void {
   if ((prepare.type ?? type) !== type) return;
   const isPlain = [mean ?? 0].flat().every((x) => x === 0) && [std ?? 1].flat().every((x) => x === 1);

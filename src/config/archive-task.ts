@@ -1,4 +1,4 @@
-/** Reads the task of a head of an NN Archive from the fields of its metadata, which differ for each task. */
+/** Reads the task of an NN Archive's head from its metadata, which have different fields for each task. */
 import { TRAITS } from "../core/families.ts";
 import { EDGES, MOST_POINTS, isPointCount } from "../core/keypoints.ts";
 import { COUNT, POSITIVE, UNIT } from "../core/options.ts";
@@ -7,13 +7,13 @@ import { type FieldReader, isText } from "./fields.ts";
 import { checkCounts } from "./task.ts";
 import type { Config, TaskConfig } from "./types.ts";
 
-/** Returns the config fields that a head's task replaces, `null` for boxes alone. */
+/** Returns the config fields that the head's task overrides, `null` if the head has boxes alone. */
 export const archiveTask = (metadata: FieldReader, config: Config): Partial<Config> | null =>
   [readKeypoints, readMaskFields, readAngles, readText]
     .map((readFields) => readFields(metadata, config))
     .find((fields) => fields !== null) ?? null;
 
-/** Returns the fields of a task whose outputs play roles. They count among the outputs of the head. */
+/** Returns the config fields of a task whose outputs have roles. Adds these outputs to the outputs of the head. */
 const fieldsOf = (
   config: Config,
   task: TaskConfig,
@@ -25,7 +25,7 @@ const fieldsOf = (
   headOutputs: config.headOutputs && [...new Set([...config.headOutputs, ...outputs])],
 });
 
-/** Metadata keys under which archives name the outputs of keypoints. The last two are of older archives. */
+/** Metadata keys under which archives name the outputs of keypoints. Only older archives have the last two. */
 const OUTPUT_KEYS = ["keypoints_outputs", "keypoint_outputs", "kpts_outputs"];
 
 /** Metadata keys under which archives list the names of keypoints. The archive format defines only the first one. */
@@ -38,7 +38,7 @@ function readKeypoints(metadata: FieldReader, config: Config): Partial<Config> |
     `a whole number from 1 to ${MOST_POINTS}`,
     isPointCount,
   ]);
-  // Prefer the count of names to n_keypoints, as depthai-core does.
+  // Use the count of names rather than n_keypoints, as depthai-core does.
   const count = names?.length ?? keypointCount;
   if (!count) return null;
   const edges = metadata.take("skeleton_edges", EDGES);
@@ -81,7 +81,10 @@ function readMaskFields(metadata: FieldReader, config: Config): Partial<Config> 
   return fieldsOf(config, task, roles, outputs);
 }
 
-/** Returns the outputs of angles, `null` for none. The exporter of NN Archives decodes them, so they are radians. */
+/**
+ * Returns the config fields of angles, `null` if no output holds angles. The exporter of NN Archives decodes angles to
+ * radians.
+ */
 function readAngles(metadata: FieldReader, config: Config): Partial<Config> | null {
   const angles = metadata.texts("angles_outputs");
   return angles?.length
@@ -89,7 +92,10 @@ function readAngles(metadata: FieldReader, config: Config): Partial<Config> | nu
     : null;
 }
 
-/** Reads the fields of depthai's PPTextDetectionParser, by which core/archive-parsers.ts settled the family. */
+/**
+ * Reads the fields for depthai's PPTextDetectionParser. core/archive-parsers.ts determined the family by the name of
+ * this parser.
+ */
 function readText(metadata: FieldReader, { family }: Config): Partial<Config> | null {
   if (family === null || TRAITS[family].task !== "text") return null;
   const maskThreshold = metadata.take("mask_threshold", UNIT);

@@ -1,18 +1,21 @@
-/** Removes the background from the start of the labels, for networks that do not count it as a class. */
+/** Removes the background from the start of the labels, for networks whose class ids do not count the background. */
 import { TRAITS } from "../core/families.ts";
 import type { Config } from "./types.ts";
 
-/** Lines that stand for the background at the start of label files, in small letters. */
+/** Names of the background in the first line of label files, in lower case. */
 const BACKGROUND = ["???", "background", "__background__"];
 
-/** True if a list of labels begins with a name that stands for the background. */
+/** True if the first label is a name of the background. */
 export const beginsWithBackground = (labels: readonly string[]): boolean =>
   labels.length > 0 && BACKGROUND.includes(labels[0].trim().toLowerCase());
 
 export const withoutBackground = (labels: readonly string[]): readonly string[] =>
   labels.slice(beginsWithBackground(labels) ? 1 : 0);
 
-/** Returns the config with one label and threshold per class id, without a background that ids leave out. */
+/**
+ * Returns the config with one label and one threshold per class id. If class ids do not count the background, removes
+ * its label and threshold.
+ */
 export function alignLabels(config: Config): Config {
   const { family, labels, classes, confidenceThreshold } = config;
   if (!labels || !family || !TRAITS[family].idsLeaveOutBackground || !beginsWithBackground(labels))

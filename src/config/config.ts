@@ -1,6 +1,6 @@
 /**
- * Reads a config of any format synchronously. For an asynchronous read, read.ts loads the readers of config files only
- * when needed.
+ * Reads a config of any format synchronously. `fetchConfig` of read.ts reads asynchronously, and loads the readers of
+ * config files only when needed.
  */
 import { fileFormats } from "./file-formats.ts";
 import { readBy } from "./read.ts";
@@ -9,11 +9,11 @@ import type { Config, DecoderOptions } from "./types.ts";
 /**
  * Reads a config: parsed JSON or its text, an `NN_config` or `nn_config` file, an NN Archive `config.json`, typed
  * options `{family, classes, inputSize, ...}`, or what `readModel` returned. Unknown keys are ignored, except where a
- * key of typed options or of an NN_config looks like a misspelt one. Nothing at all (`undefined`, `null`, "{}") reads
- * as output_format "raw": a config that decodes nothing and says so.
+ * key of typed options or of an NN_config looks like a misspelt one. An absent config (`undefined`, `null`, "{}") is
+ * read as output_format "raw": the result decodes nothing, and its `note` says so.
  *
- * Defaults of files: confidence 0.5 and IoU 0.5 (as depthai-core and depthai-nodes have them), at most 300 detections,
- * rules `depthai`. Defaults of typed options: 0.25, 0.45, 300 and `ultralytics` (as that project has them).
+ * Defaults of files: confidence threshold 0.5 and IoU threshold 0.5 (as in depthai-core and depthai-nodes), at most 300
+ * detections, rules `depthai`. Defaults of typed options: 0.25, 0.45, 300 and rules `ultralytics` (as in that project).
  * @throws ConfigError, and nothing else, with every problem at once, each with its path
  * @example
  * import { parseConfig } from "boxwright";

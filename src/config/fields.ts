@@ -1,4 +1,4 @@
-/** Reads unknown JSON and collects every problem with its path, so that one edit mends the file. */
+/** Reads unknown JSON. Collects every problem with its path, so that one edit can correct the file. */
 import { ConfigError, type ConfigProblem, type OptionName, mismatch } from "../core/errors.ts";
 import { isLabelSet, labelsOf } from "../core/labels.ts";
 import { namesFor, nearestName } from "../core/names.ts";
@@ -11,7 +11,7 @@ export function isObject(x: unknown): x is Json {
   return isKeyed(x);
 }
 
-// Array.from turns holes of an array into undefined. every() and forEach() would skip them.
+// Array.from turns the holes of an array into undefined. every() and forEach() would skip holes.
 const all = (x: unknown, passes: (v: unknown) => boolean): boolean =>
   Array.isArray(x) && Array.from(x as unknown[]).every(passes);
 
@@ -28,7 +28,7 @@ export const NAMES: Rule<(string | number)[]> = [
   (x) => all(x, (v) => isText(v) || Number.isInteger(v)),
 ];
 
-/** Returns advice on how to make labels of a text of lines, or of a path. "" for any other value. */
+/** Returns advice on how to convert a text of several lines, or a path, to labels. Returns "" for any other value. */
 function adviceOnText(value: unknown): string {
   if (!isText(value)) return "";
   if (value.includes("\n")) return "; a text of lines becomes one by text.trim().split(/\\r?\\n/)";
@@ -37,13 +37,13 @@ function adviceOnText(value: unknown): string {
     : "";
 }
 
-/** Returns the flat list w, h, w, h, ... as pairs. */
+/** Returns a flat list w, h, w, h, ... as pairs. */
 export const inPairs = (flat: readonly number[]): [number, number][] =>
   flat.flatMap((w, i) => (i % 2 ? [] : [[w, flat[i + 1]]]));
 
 /**
- * Reads the fields of one object. A method takes a field's key, returns the value, and names the key in errors. An
- * absent or `null` field reads as `null`. A wrong field does too, and is reported.
+ * Reads the fields of one object. Methods take a field's key and return its value. They return `null` for an absent or
+ * `null` field. For a wrong value, they report a problem that names the key, and return `null`.
  */
 export class FieldReader {
   readonly json: Json;
@@ -69,12 +69,12 @@ export class FieldReader {
     });
   }
 
-  /** Reports the value of the field `key`. */
+  /** Reports that the value of the field `key` is wrong. */
   reportValue(key: string, expected: string, got = this.json[key]): void {
     this.report(key, show(got), expected);
   }
 
-  /** Reports a missing option. `key` is the name under which a file would state it. */
+  /** Reports a missing option. `key` is the field in which a file would state the option. */
   reportMissing(option: OptionName, expected: string, key: string = option): void {
     this.report(key, show(this.json[key]), expected, option);
   }
@@ -87,7 +87,10 @@ export class FieldReader {
     }
   }
 
-  /** Reports misspelt keys and other projects' names of known keys. Other unknown keys pass: tools add their own. */
+  /**
+   * Reports misspelt keys, and names that other projects use for known keys. Allows other unknown keys, since tools add
+   * keys of their own.
+   */
   reportMisspelt(keys: readonly string[]): void {
     for (const key of Object.keys(this.json))
       if (!keys.includes(key) && nearestName(key, keys) !== undefined)
@@ -121,7 +124,7 @@ export class FieldReader {
     );
   }
 
-  /** Returns a reader for each object of a list. */
+  /** Returns a reader for each object of the list in a field. */
   objects(key: string): FieldReader[] | null {
     const list = this.array(key)?.flatMap((x, i) => {
       if (isObject(x)) return new FieldReader(x, `${this.path}.${key}[${i}]`, this.problems);
@@ -131,19 +134,19 @@ export class FieldReader {
     return list ?? null;
   }
 
-  /** Returns an array, without holes. */
+  /** Returns the array in a field. Holes become undefined. */
   array(key: string, x = this.json[key], expected = "an array"): unknown[] | null {
     const a = this.take<unknown[]>(key, [expected, Array.isArray], x);
     return a && Array.from(a);
   }
 
-  /** Returns an element of a list as an array. Reports an absent element. */
+  /** Returns `x`, an element of a list, as an array. Reports an absent element. */
   element(key: string, x: unknown, of: string): unknown[] | null {
     if (x === undefined || x === null) this.reportValue(key, `an array of ${of}`, x);
     return this.array(key, x);
   }
 
-  /** Returns the field if it is one of these words, in small or capital letters. */
+  /** Returns the word in a field if it is one of `values`. Ignores case. */
   word<T extends string>(key: string, values: readonly T[], expected: string): T | null {
     const word = this.take<string>(key, [
       expected,
@@ -173,7 +176,7 @@ export class FieldReader {
     return this.take(key, TEXTS, this.array(key));
   }
 
-  /** Returns labels: a list of strings or [name, colour] pairs, a record by class id, or the name of a known list. */
+  /** Reads labels: a list of strings or [name, colour] pairs, a record by class id, or the name of a known list. */
   labels(key: string): string[] | null {
     const value = this.json[key];
     if (typeof value === "string" && isLabelSet(value)) return [...labelsOf(value)];
@@ -196,7 +199,7 @@ export class FieldReader {
     return names?.length && names.every(isText) ? names : null;
   }
 
-  /** Returns [w,h,w,h,...] as pairs. */
+  /** Returns the list [w,h,w,h,...] of a field as pairs. */
   pairs(key: string): [number, number][] | null {
     const a = this.array(key);
     if (a !== null && a.length % 2 !== 0) {
@@ -207,7 +210,7 @@ export class FieldReader {
     return flat && inPairs(flat);
   }
 
-  /** Returns [output][anchor][w,h]. */
+  /** Returns anchors as [output][anchor][w,h]. `sets` has one list per output. */
   nestedPairs(key: string, sets: readonly unknown[]): [number, number][][] | null {
     const before = this.problems.length;
     // Take flat lists of even length as lists of pairs. A list of odd length makes all of them errors.

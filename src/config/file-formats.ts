@@ -1,4 +1,7 @@
-/** The readers of config files. A page loads them only if `createDecoder` is given a file, not for typed options. */
+/**
+ * The readers of config files. A page loads them only if a config file is passed to `createDecoder`, not for typed
+ * options.
+ */
 import { readArchive } from "./nn-archive.ts";
 import { readNnConfig } from "./nn-config.ts";
 

@@ -1,14 +1,20 @@
-/** Hashes the fields of a config that affect decoding. The hash names the config. */
+/** Hashes the fields of a config that affect decoding. The hash identifies the config. */
 import { isRecord } from "../core/json.ts";
 import type { Config } from "./types.ts";
 
-/** Fields that do not change the detections. `familyExporter` says why the family is known. */
+/**
+ * Fields that do not change the detections, so the hash omits them. `familyExporter` only states why the family is
+ * known.
+ */
 const SILENT = ["outputFormat", "note", "familyExporter"];
 
-/** Returns the name of a config: a hash of its JSON, 16 hexadecimal digits. */
+/** Returns the hash of a config's JSON, 16 hexadecimal digits. */
 export const hashOf = (config: Config): string => fnv1a(JSON.stringify(config, canonical));
 
-/** Returns the 64-bit FNV-1a hash of a text. Implemented here because the hashes of runtimes are asynchronous. */
+/**
+ * Returns the 64-bit FNV-1a hash of a text. The hash functions of runtimes are asynchronous, so this one is implemented
+ * here.
+ */
 export function fnv1a(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (const c of text)
@@ -16,7 +22,7 @@ export function fnv1a(text: string): string {
   return (hash + (1n << 64n)).toString(16).slice(1);
 }
 
-/** Leaves out fields that are null or in `SILENT`, and sorts keys. A replacer for JSON.stringify. */
+/** Replacer for JSON.stringify: omits fields that are null or in `SILENT`, and sorts keys. */
 function canonical(key: string, value: unknown): unknown {
   if (value === null || SILENT.includes(key)) return undefined;
   if (ArrayBuffer.isView(value)) return Array.from(value as Float32Array);

@@ -1,14 +1,17 @@
-/** Reads label files: a name, or an id and a name, per line; `names:` of a data set's YAML; `labelmap.pbtxt`. */
+/**
+ * Reads label files of three kinds: lines with a name, or with an id and a name; `names:` of a data set's YAML;
+ * `labelmap.pbtxt`.
+ */
 
 /** Labels by class id, or an error that says what is wrong with the file. */
 export type LabelFile =
   { readonly labels: readonly string[] } | { readonly got: string; readonly expected: string };
 
-/** Label for an id that the file leaves out. TensorFlow's own label files write the same. */
+/** Label for an id that the file omits. TensorFlow's own label files have the same text. */
 const UNUSED = "???";
-/** Largest class id. A larger number at the start of a line is no class id. */
+/** Largest class id. A larger number at the start of a line is part of a name. */
 const MAX_ID = 65_535;
-/** Labels that a file may give to several unused ids. */
+/** Matches labels that a file may give to several unused ids. */
 const NONE = /^(\?\?\?|n\/a|unused|unlabeled)$/i;
 const FORMS =
   "one name per line, an id and a name per line, `names:` of a YAML, or items of a labelmap.pbtxt";
@@ -20,14 +23,14 @@ export function readLabelFile(text: string): LabelFile {
   const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
   if (isJson(text)) return wrong("JSON");
   if (/^\s*item\s*:?\s*\{/m.test(text)) return readPbtxt(text);
-  // Find the line "names:". A label may end in a colon, but no label is the word "names:" alone.
+  // Find the line "names:". A label may end with a colon, but no label is just "names:".
   const start = lines.findIndex((line) => /^["']?names["']?\s*:/.test(line));
   if (start >= 0) return readYaml(lines, start);
   if (lines.some((line) => /^(train|val|nc|path)\s*:/.test(line))) return wrong("a YAML without `names:`");
   return readLines(lines.map((line) => line.trim()));
 }
 
-/** True if a text is a JSON object or list. A text of one word or number is not: it may be a label. */
+/** True if a text is a JSON object or list. False for a text of one word or number, which may be a label. */
 function isJson(text: string): boolean {
   try {
     const json: unknown = JSON.parse(text);
@@ -43,7 +46,7 @@ function readLines(lines: readonly string[]): LabelFile {
     const match = /^(\d+)(?:\s*[:,;]\s*|\s+)(\S.*)$/.exec(line);
     return match ? [[Number(match[1]), match[2]] as const] : [];
   });
-  // If only one line begins with a number, the number is part of its name: "18 wheeler".
+  // If only one of several lines begins with a number, the number is part of a name: "18 wheeler".
   if (rows.length <= 1 && filled.length > 1) return plain(lines);
   if (rows.length === 0) return plain(lines);
   if (rows.length === filled.length) return byId(rows);
@@ -53,7 +56,7 @@ function readLines(lines: readonly string[]): LabelFile {
   );
 }
 
-/** Returns one name per line. An empty line between names is a class without a name. */
+/** Returns the labels of a file with one name per line. An empty line between names is a class without a name. */
 function plain(lines: readonly string[]): LabelFile {
   const labels = [...lines];
   while (labels[labels.length - 1] === "") labels.pop();
@@ -80,7 +83,10 @@ function byId(rows: readonly (readonly [id: number, name: string])[]): LabelFile
   return { labels: Array.from(labels, (name) => name ?? UNUSED) };
 }
 
-/** Returns the text between quotes, or a bare word without its comment. `null` for any other YAML. */
+/**
+ * Returns the text of a YAML scalar: between quotes, or bare and without a comment after it. Returns `null` for any
+ * other YAML.
+ */
 function scalar(text: string): string | null {
   const word = text.trim();
   const quoted = /^(?:"((?:[^"\\]|\\["\\])*)"|'((?:[^']|'')*)')\s*(?:#.*)?$/.exec(word);
@@ -89,14 +95,14 @@ function scalar(text: string): string | null {
   return bare === "" || /^["'[{&*!|>%@`#]/.test(bare) ? null : bare;
 }
 
-/** Reads the value of `names:` in a YAML: a list or a map by id, in lines or in brackets. */
+/** Reads the value of `names:` in a YAML: a list, or a map by id, over several lines or in brackets. */
 function readYaml(lines: readonly string[], start: number): LabelFile {
   const rest = lines[start].slice(lines[start].indexOf(":") + 1).replace(/^\s*#.*$/, "");
   if (rest.trim() !== "") return readFlow(rest + lines.slice(start + 1).join("\n"));
   const rows: [number, string][] = [];
   for (const line of lines.slice(start + 1)) {
     if (/^\s*(#.*)?$/.test(line)) continue;
-    // A line without indentation that is no list item is the next key.
+    // A line without indentation that is no list item is the next key of the YAML.
     const item = /^\s*-\s+(.*)$/.exec(line);
     const entry = /^\s+["']?(\d+)["']?\s*:\s*(.*)$/.exec(line);
     if (!item && !/^\s/.test(line)) break;

@@ -2,12 +2,15 @@
 import type { AnchorSet } from "./types.ts";
 import { type FieldReader, isWhole } from "./fields.ts";
 
-/** The anchors to which masks refer. `null` if they are wrong; the problem is then already reported. */
+/** The anchors to which masks refer. `null` if the anchors are wrong, which is already reported. */
 type Anchors = readonly (readonly [number, number])[] | null;
 
 type InputSize = readonly [number, number] | null;
 
-/** Reads one anchor set per mask: keys are `sideN` or output names, else from the largest map to the smallest. */
+/**
+ * Reads one anchor set per mask. Names of masks are `sideN` or output names. Masks without names are in the order of
+ * the maps, the largest first.
+ */
 export function readMasks(
   r: FieldReader,
   key: string,
@@ -31,11 +34,11 @@ export function readMasks(
   return sets.sort((a, b) => (b.side ?? 0) - (a.side ?? 0));
 }
 
-/** Strides of the map widths that the error about a wrong width suggests. */
+/** Strides that maps may have. */
 const STRIDES = [4, 8, 16, 32, 64, 128];
 const USUAL_STRIDES = [8, 16, 32, 64];
 
-/** Reports a map width that occurs twice, or that no map of this input can have. */
+/** Reports a map width that occurs twice, or that no map has for this input size. */
 function checkSide(
   r: FieldReader,
   at: string,

@@ -1,4 +1,4 @@
-/** Makes a config of `readModel`'s result. Imports no reader of model files, so that decoders stay small. */
+/** Makes a config from `readModel`'s result. Imports no reader of model files, so that decoders stay small. */
 import type { ConfigProblem } from "../core/errors.ts";
 import { elementType } from "../core/tensor.ts";
 import { typedDefaults } from "./defaults.ts";
@@ -10,17 +10,20 @@ import type { Config, OutputSpec } from "./types.ts";
 /** True for an object that `readModel` returned. */
 export const isModel = (root: Json): boolean => Array.isArray(root.missing) && isText(root.format);
 
-/** Returns the problems of a model file that the options do not settle. An archive inside reports its own. */
+/**
+ * Returns the problems of a model file that the options do not resolve. Returns none for an NN Archive, whose reader
+ * reports them.
+ */
 export const missingIn = (root: Json, options: FieldReader): readonly ConfigProblem[] =>
   isObject(root.archive)
     ? []
     : (root as unknown as Model).missing.filter(({ path }) => !isStated(path, (name) => options.has(name)));
 
-/** True if the options state the fact that a model file lacks. Labels also state the class count. */
+/** True if the options state the missing fact `path` of a model file. Labels also state the class count. */
 export const isStated = (path: string, isGiven: (name: string) => boolean): boolean =>
   isGiven(path) || (path === "classes" && isGiven("labels"));
 
-/** Reads the options that a model file states, and its outputs. */
+/** Returns a config with the options and the outputs that a model file states. */
 export function readModelConfig(r: FieldReader): Config {
   const options = r.object("options");
   const { outputs, inputs, description, input, exporter, options: stated } = r.json as unknown as Model;
@@ -31,18 +34,18 @@ export function readModelConfig(r: FieldReader): Config {
     classes: stated.classes ?? null,
     ...(exporter && { familyExporter: exporter }),
     modelName: description,
-    // If the input size is open, drop the shapes: they are of the one image size used for the export.
+    // If the input size is open, drop the shapes of the outputs: they apply only to the image size used for the export.
     outputs: outputs.map((output) => (isOpen ? { ...outputSpec(output), dims: null } : outputSpec(output))),
   };
 }
 
-/** True if the width or height of an image input is open. */
+/** True if an image input has at least two open dimensions after the batch, which are width and height. */
 const hasOpenSides = ({ dims }: ModelTensor): boolean =>
   dims?.length === 4 && dims.slice(1).filter((d) => typeof d !== "number").length >= 2;
 
 /**
- * Returns an output as a decoder knows it before the first frame. The shape stays open if a dimension or the type is
- * open.
+ * Returns the facts about an output that a decoder has before the first frame. The shape is null if a dimension is open
+ * or if decoders lack the type.
  */
 export const outputSpec = ({ name, dims, type, quantisation }: ModelTensor): OutputSpec => ({
   name,
@@ -54,7 +57,9 @@ export const outputSpec = ({ name, dims, type, quantisation }: ModelTensor): Out
   ...scalesOf(quantisation),
 });
 
-/** Converts a file's quantisation to the form of decoders: one scale and zero point, or lists with their axis. */
+/**
+ * Converts a file's quantisation to the form that decoders take: one scale and zero point, or lists with their axis.
+ */
 export const scalesOf = (
   quantisation: Quantisation | null,
 ): Pick<OutputSpec, "scale" | "zeroPoint" | "axis"> =>
