@@ -70,7 +70,8 @@ function byId(rows: readonly (readonly [id: number, name: string])[]): LabelFile
     if (labels[id] !== undefined) return wrong(`class id ${id} twice`, "each id once");
     labels[id] = name;
   }
-  // Read names such as "1 cent, 2 cent, 5 cent" as plain lines, although each begins with a number.
+  // Refuse a name that has several ids, unless the ids are 0, 1, 2, ... The numbers may be parts of names: "1 cent", "5
+  // cent".
   const names = rows.map(([, name]) => name);
   const isDense = rows.every(([id], i) => id === i);
   const firsts = new Map([...names.entries()].reverse().map(([i, name]) => [name, i] as const));

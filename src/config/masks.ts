@@ -34,7 +34,7 @@ export function readMasks(
   return sets.sort((a, b) => (b.side ?? 0) - (a.side ?? 0));
 }
 
-/** Strides that maps may have. */
+/** Strides that maps may have, and the strides of the map widths that an error suggests. */
 const STRIDES = [4, 8, 16, 32, 64, 128];
 const USUAL_STRIDES = [8, 16, 32, 64];
 

@@ -1,4 +1,4 @@
-/** Reads the network out of the `config.json` of an NN Archive. */
+/** Returns the `config.json` of an NN Archive in the form of `readModel`'s result. */
 import { pictureOf } from "../archive-input.ts";
 import { FieldReader, isObject, type Json } from "../fields.ts";
 import { readArchive } from "../nn-archive.ts";
@@ -7,7 +7,7 @@ import { elementType } from "../../core/tensor.ts";
 import { inputOf } from "./input.ts";
 import type { Model, ModelInput, ModelTensor } from "./types.ts";
 
-/** Metadata keys of a head that show a task other than boxes. */
+/** Metadata keys of a head whose presence shows a task other than boxes. */
 const TASKS: readonly (readonly [key: string, task: Task])[] = [
   ["n_prototypes", "segment"],
   ["n_keypoints", "pose"],
@@ -19,7 +19,7 @@ const POINT_VALUES = 3;
 const listOf = (x: unknown): Json[] => (Array.isArray(x) ? x.filter(isObject) : []);
 const textIn = (x: unknown): string | null => (typeof x === "string" ? x : null);
 
-/** Returns the model of an NN Archive. `missing` lists whatever a decoder would need. */
+/** Returns the model of an NN Archive. `missing` lists the problems of its config. */
 export function archiveModel(json: unknown): Model {
   const root = isObject(json) ? json : {};
   const reader = new FieldReader(root);
@@ -70,7 +70,7 @@ function tensorOf(json: Json): ModelTensor {
   };
 }
 
-/** Returns mean and divisor of the archive's picture. */
+/** Returns the mean and the divisor that the archive states for its input picture. */
 function normalisationOf(inputs: readonly Json[]): ModelInput["normalisation"] {
   const { mean, std } = pictureOf(inputs).rule;
   return mean === undefined || std === undefined ? null : { mean: [mean].flat(), std: [std].flat() };

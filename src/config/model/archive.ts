@@ -8,12 +8,12 @@ import { BLOCK, hasChecksum, paxPath, readTarHeader, tarText } from "./tar.ts";
 export type Unxz = (packed: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array>;
 
 /**
- * Unpacked bytes beyond which an archive is refused: MOST_UNPACKED + MOST_RATIO times its size. Weights compress to
- * half their size at best, while a small forged file may unpack without end.
+ * An archive is refused if it unpacks to more than MOST_UNPACKED bytes plus MOST_RATIO times its size. Weights compress
+ * to half their size at best, while a small forged file may unpack without end.
  */
 const MOST_UNPACKED = 64 << 20;
 const MOST_RATIO = 16;
-/** Unpacked bytes beyond which any archive is refused. A larger network is not for a device. */
+/** Largest count of unpacked bytes, unless the packed file is larger. No network for a device is so large. */
 const MOST_AT_ALL = 2 ** 31;
 
 /** Returns how many bytes an archive of `packed` bytes may unpack to. */
@@ -21,21 +21,24 @@ export const mostUnpacked = (packed: number): number =>
   Math.max(packed, Math.min(MOST_AT_ALL, MOST_UNPACKED + MOST_RATIO * packed));
 
 const LIMITS = { config: MAX_TEXT, name: 2 * MAX_NAME, files: 256 };
-/** Most names that an error lists, and most letters of each name. */
+/** Largest count of names that an error lists, and of letters in each name. */
 const LISTED_NAMES = 8;
 const LISTED_LETTERS = 60;
 
 /** Compression of an NN Archive. */
 export type Packing = "xz" | "gz" | "tar";
 
-/** Returns how an archive is packed, by its first 512 bytes, or null if the bytes are no archive. */
+/** Returns the compression of an archive by its first 512 bytes, or null if the bytes are no archive. */
 export function packingOf(bytes: Uint8Array): Packing | null {
   if (bytes[0] === 0xfd && tarText(bytes, 1, 5) === "7zXZ") return "xz";
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return "gz";
   return bytes.length >= BLOCK && hasChecksum(bytes) ? "tar" : null;
 }
 
-/** Returns the `config.json` of an NN Archive as parsed JSON. Throws a ConfigError if damaged or without one. */
+/**
+ * Returns the `config.json` of an NN Archive as parsed JSON. Throws a ConfigError if the archive is damaged or has no
+ * such file.
+ */
 export async function readArchiveJson(
   bytes: Uint8Array,
   packing: Packing,
@@ -87,14 +90,17 @@ export interface ArchiveLimits {
 /** Throws an error about a file of the archive, or about the whole archive if `file` is null. */
 export type RefuseArchive = (file: string | null, got: string, expected: string) => never;
 
-/** Returns the `config.json` of a tar. Reads on to the end, where gzip and xz have their checksums. */
+/**
+ * Returns the bytes of the `config.json` in a tar. Then reads to the end of the stream, since the checksums of gzip and
+ * xz are there.
+ */
 export async function findConfig(
   stream: ByteStream,
   limits: ArchiveLimits,
   refuse: RefuseArchive,
 ): Promise<Uint8Array> {
   const names: string[] = [];
-  // Name of the next file, if a header of kind "L" or "x" states it.
+  // Name of the next file, if a header of kind "L" or "x" came before its own header.
   let longName: string | null = null;
   for (let files = 0; ; files++) {
     const header = await stream.take(BLOCK);
@@ -144,5 +150,5 @@ async function takeBody(
   return body;
 }
 
-/** True for a config.json at the root or one folder down: archives packed from outside contain their folder. */
+/** True for a config.json at the root or one folder down: an archive may contain the folder that was packed. */
 const isConfig = (name: string): boolean => /^(\.\/)?([^/]+\/)?config\.json$/.test(name);

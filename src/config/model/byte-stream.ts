@@ -1,21 +1,21 @@
-/** Takes and skips bytes of a stream of chunks. Buffers no more than the caller asks for. */
+/** Takes and skips bytes of a stream of chunks. Copies only the bytes that the caller takes. */
 export class ByteStream {
   /** Count of the bytes taken or skipped so far. */
   passed = 0;
   readonly #chunks: AsyncIterator<Uint8Array>;
-  /** Bytes of the current chunk that are left. */
+  /** The unread bytes of the current chunk. */
   #rest: Uint8Array = new Uint8Array(0);
 
   constructor(chunks: AsyncIterable<Uint8Array>) {
     this.#chunks = chunks[Symbol.asyncIterator]();
   }
 
-  /** Ends the stream early, which also stops the unpacking behind it. */
+  /** Ends the stream early, which also stops the unpacking that feeds it. */
   async close(): Promise<void> {
     await this.#chunks.return?.();
   }
 
-  /** Returns the next bytes. They are fewer than `count` only at the end of the stream. */
+  /** Returns a copy of the next `count` bytes, or of fewer at the end of the stream. */
   async take(count: number): Promise<Uint8Array> {
     const parts: Uint8Array[] = [];
     await this.#walk(count, (part) => parts.push(part.slice()));
@@ -33,8 +33,8 @@ export class ByteStream {
   }
 
   /**
-   * Reads to the end, since packed data end with their checksum. Returns false if the stream has more than `most`
-   * bytes.
+   * Reads to the end of the stream, since packed data end with a checksum. Returns false if the stream has more than
+   * `most` bytes.
    */
   async readToEnd(most: number): Promise<boolean> {
     await this.skip(most - this.passed + 1);

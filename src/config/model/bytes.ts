@@ -1,7 +1,9 @@
 /** Limits, text decoding and the error that all readers of model files share. */
 import { ConfigError, mismatch } from "../../core/errors.ts";
 
-/** Longest name of a tensor or operator, in bytes. TensorFlow joins the names of fused layers. */
+/**
+ * Longest name of a tensor or operator, in bytes. Names are long because TensorFlow joins the names of fused layers.
+ */
 export const MAX_NAME = 4096;
 /** Largest count of a network's inputs or outputs. Old ONNX files list all weights as inputs. */
 export const MAX_TENSORS = 10_000;
@@ -9,16 +11,22 @@ export const MAX_TENSORS = 10_000;
 export const MAX_PORTS = 128;
 /** Largest count of a tensor's dimensions. */
 export const MAX_RANK = 32;
-/** Longest metadata text in bytes: room for names of 40,000 classes. Also limits what one packed file unpacks to. */
+/**
+ * Longest metadata text in bytes, enough for the names of 40,000 classes. Also the largest unpacked size of a file in
+ * an archive.
+ */
 export const MAX_TEXT = 1 << 20;
 /** Largest count of metadata entries. */
 export const MAX_ENTRIES = 256;
 
-/** Throws a ConfigError about the file. `where` is a place in it, empty for the whole file. */
+/** Throws a ConfigError about the model file. `where` is a path inside the file, empty for the whole file. */
 export function refuseFile(where: string, got: string, expected: string): never {
   throw new ConfigError([{ path: where, message: mismatch(got, expected) }]);
 }
 
-/** Returns bytes as text. Bytes that are not UTF-8 become U+FFFD: names are for people and for comparison. */
+/**
+ * Returns UTF-8 bytes as text. Invalid bytes become U+FFFD, which is harmless in names that are only shown and
+ * compared.
+ */
 export const textOf = (bytes: Uint8Array, start: number, end: number): string =>
   new TextDecoder().decode(bytes.subarray(start, end));

@@ -1,4 +1,4 @@
-/** The contents of a network file, as its format states them. A later step finds the family. */
+/** The contents of an ONNX or TFLite file. `recognise` later finds the family. */
 import type { Model, ModelInput } from "./types.ts";
 
 export interface NetworkFile extends Pick<

@@ -47,7 +47,9 @@ export class Flatbuffer {
     return at + this.u32(at);
   }
 
-  /** Returns the text that the offset at `at` leads to. Throws a ConfigError for more than `most` bytes. */
+  /**
+   * Returns the text to which the offset at `at` points. Throws a ConfigError if the text is longer than `most` bytes.
+   */
   text(at: number, most: number): string {
     const start = this.follow(at);
     const length = this.u32(start);
@@ -56,7 +58,7 @@ export class Flatbuffer {
     return textOf(this.bytes, start + 4, start + 4 + length);
   }
 
-  /** Returns `at`. Throws a ConfigError if the file does not have `length` bytes there. */
+  /** Returns `at`. Throws a ConfigError unless the file has `length` bytes from `at` on. */
   check(at: number, length: number): number {
     if (at + length > this.bytes.length)
       refuseFile(

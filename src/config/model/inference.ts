@@ -8,15 +8,18 @@ import type { Model } from "./types.ts";
 
 const MAX_CLASSES = 100_000;
 
-/** Facts about a network from such metadata. */
+/** Facts about a network from metadata of this kind. */
 export interface InferenceMetadata extends Pick<Model, "task" | "names" | "inputSize" | "options"> {
   readonly exporter: Exporter;
   readonly taskName: string | null;
-  /** Keypoint count of the class with the most. The keypoints of other classes are padded to it. */
+  /** Largest keypoint count of a class. The network pads the keypoints of other classes to this count. */
   readonly keypoints: number | null;
 }
 
-/** Returns what the metadata state, `null` without such a key. Throws a ConfigError if it cannot be read. */
+/**
+ * Returns the facts in the metadata, `null` if there is no known key. Throws a ConfigError if the value of the key
+ * cannot be read.
+ */
 export function readInference(metadata: { readonly [key: string]: string }): InferenceMetadata | null {
   const form = METADATA_FORMS.find(({ key }) => metadata[key] !== undefined);
   if (!form) return null;
@@ -63,7 +66,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Converts means or divisors for channels in 0..1 to those for channels in 0..255. */
+/** Reads means or divisors for channels in 0..1. Returns them for channels in 0..255. */
 function bytesOf(r: FieldReader, key: string): readonly number[] | null {
   const values = r.positives(key, 3);
   // Round to six digits, so that 0.485 * 255 becomes 123.675.
@@ -77,7 +80,10 @@ function sizeOf(shape: readonly number[] | null): readonly [number, number] | nu
   return Number.isSafeInteger(width) && Number.isSafeInteger(height) ? [width, height] : null;
 }
 
-/** Returns the roles of the outputs. The file calls the outputs by their names inside the network. */
+/**
+ * Returns the roles of the outputs. The metadata map the names inside the network, such as `pred_boxes`, to output
+ * names.
+ */
 function rolesOf(r: FieldReader): Roles | null {
   const outputs = r.object("outputs");
   const [boxes, scores, masks, keypoints] = ["pred_boxes", "pred_logits", "pred_masks", "pred_keypoints"].map(

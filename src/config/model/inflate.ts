@@ -9,7 +9,10 @@ const streamOf = (chunks: readonly Uint8Array[]): ReadableStream<Uint8Array> =>
     },
   });
 
-/** Yields the unpacked chunks of a stream. Ends it if the caller stops early. Throws for damaged data. */
+/**
+ * Yields the chunks that `unpacker` unpacks. Ends the stream if the caller stops early. Throws a ConfigError for
+ * damaged data.
+ */
 export async function* unpackChunks(
   where: string,
   packed: readonly Uint8Array[],
@@ -23,13 +26,13 @@ export async function* unpackChunks(
       yield next.value;
     }
   } finally {
-    // Ignore errors. A stream that has ended or failed may throw here, after it delivered its data.
+    // Ignore errors: to cancel a stream that has ended or failed may throw, after it delivered its data.
     await reader.cancel().catch(() => undefined);
   }
 }
 
 function damaged(where: string, e: unknown): never {
-  // The error of Node 26 has no message, but its cause has one.
+  // In Node 26, the error has no message, but its cause has one.
   const reasons = [e, e instanceof Error ? e.cause : undefined].map((one) =>
     one instanceof Error ? one.message : "",
   );
@@ -51,17 +54,18 @@ export function gunzip(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8
   );
 }
 
-/** Header of a gzip member without a name and a time. */
+/** Header of a gzip file without a name and a time. */
 const GZIP_HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
 
-/** Unpacks a deflated file of a zip. Throws a ConfigError for damaged data, or another size or checksum. */
+/** Unpacks a deflated file of a zip. Throws a ConfigError if the data are damaged, or if size or checksum differ. */
 export async function inflate(
   where: string,
   packed: Uint8Array,
   crc: number,
   size: number,
 ): Promise<Uint8Array> {
-  // Wrap the data as gzip: older engines lack "deflate-raw". The engine then also checks checksum and size.
+  // Wrap the data as gzip, since older runtimes lack "deflate-raw". The runtime then also checks the checksum and the
+  // size.
   const trailer = new Uint8Array(8);
   const view = new DataView(trailer.buffer);
   view.setUint32(0, crc, true);

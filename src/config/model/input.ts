@@ -1,10 +1,10 @@
-/** Finds the input that takes the picture, and the layout of the picture in it. */
+/** Finds the network input that takes the picture, and its layout. */
 import type { ModelInput, ModelTensor } from "./types.ts";
 
 /** Largest channel count of a picture. */
 const MAX_CHANNELS = 4;
 
-/** Returns the one input that can be a picture. `null` if there is none, or several. */
+/** Returns the only input that can be a picture. Returns `null` if none or several can. */
 export function inputOf(
   inputs: readonly ModelTensor[],
   normalisation: ModelInput["normalisation"],
@@ -25,7 +25,7 @@ function layoutOf([, first, , last]: NonNullable<ModelTensor["dims"]>): ModelInp
 export const isGray = ({ dims, layout }: Pick<ModelInput, "dims" | "layout">): boolean =>
   layout !== null && dims?.[layout === "NCHW" ? 1 : 3] === 1;
 
-/** Returns [width, height] of the picture, `null` if the dims leave them open. */
+/** Returns [width, height] of the picture, `null` if one of them or the layout is open. */
 export function sizeOf(input: ModelInput | null): readonly [number, number] | null {
   if (!input?.dims || input.layout === null) return null;
   const [, second, third, fourth] = input.dims;

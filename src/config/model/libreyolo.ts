@@ -5,10 +5,13 @@ import { isObject } from "../fields.ts";
 import type { TypedOptions } from "../types.ts";
 import type { InferenceMetadata } from "./inference.ts";
 
-/** LibreYOLO resizes by Pillow for most networks. */
+/** Preparation of most LibreYOLO networks, which resize by Pillow. */
 const PILLOW: PartialRule = { resample: "pillow" };
 
-/** Options for LibreYOLO's detection networks, by `model_family`. Absent options have the family's defaults. */
+/**
+ * Options for LibreYOLO's detection networks, by `model_family`. Options that are absent here have the defaults of
+ * `family`.
+ */
 const FORMS: { readonly [modelFamily: string]: Partial<TypedOptions> } = {
   // Output [1,4+C,N]: planes, with boxes as corners.
   yolo9: { family: "yolov9", boxFormat: "xyxy", prepare: { resize: "letterbox-topleft" } },
@@ -49,17 +52,20 @@ function optionsOf({
 }: Metadata): Partial<TypedOptions> | undefined {
   if (task === "classify") return { family: "classifier", scores: "softmax-logits", prepare: PILLOW };
   const form = Object.hasOwn(FORMS, family) ? FORMS[family] : undefined;
-  // Refuse masks and keypoints, since LibreYOLO changes their tensors. It exports only RF-DETR's masks unchanged.
+  // Refuse masks and keypoints, since LibreYOLO changes their tensors. Only RF-DETR's masks are exported unchanged.
   if (task !== "detect" && !(family === "rfdetr" && task === "segment")) return undefined;
   if (family === "deimv2" && DINO_SIZES.includes(rest["size"] ?? rest["model_size"] ?? ""))
     return { ...form, prepare: { ...form?.prepare, ...IMAGENET_RGB } };
-  // With "nms" the graph suppresses, and outputs rows of corners, score and class id.
+  // With `nms`, the graph contains suppression, and outputs rows of corners, score and class id.
   if (form?.boxFormat === "xyxy" && rest["nms"] === "true")
     return { family: form.family, reading: "end-to-end", prepare: form.prepare };
   return form;
 }
 
-/** Returns what the metadata state, `null` if they are not LibreYOLO's, or its export is not known. */
+/**
+ * Returns the facts in the metadata. Returns `null` if LibreYOLO did not write them, or if its `model_family` or task
+ * is not known.
+ */
 export function readLibreyolo(metadata: Metadata): InferenceMetadata | null {
   const {
     model_family: family,
@@ -84,7 +90,7 @@ export function readLibreyolo(metadata: Metadata): InferenceMetadata | null {
   };
 }
 
-/** Returns the class names by class id, `null` unless each class has one. */
+/** Returns the class names by class id, `null` unless there is a name for each class. */
 function namesOf(text: string | undefined, classes: number): readonly string[] | null {
   let json: unknown;
   try {

@@ -1,10 +1,10 @@
-/** Parses literals of Python and JSON without running them. Exporters in Python write `str({0: 'person'})`. */
+/** Parses literals of Python and JSON without running code. Exporters in Python write texts such as `{0: 'person'}`. */
 
 /** Value of a literal. Tuples and lists become arrays. Keys of a dict become strings. */
 export type Literal =
   string | number | boolean | null | readonly Literal[] | { readonly [key: string]: Literal };
 
-/** Deepest accepted nesting. Metadata have three levels. */
+/** Deepest accepted nesting. Exporters' metadata have three levels. */
 const MAX_DEPTH = 16;
 
 /** Largest accepted count of values in one text. */
@@ -22,7 +22,7 @@ const WORDS: { readonly [word: string]: boolean | null } = {
 
 const ESCAPES: { readonly [letter: string]: string } = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
 
-/** Returns the value of a literal, `undefined` if the text is none. */
+/** Returns the value of a literal, `undefined` if the text is no literal. */
 export function readLiteral(text: string): Literal | undefined {
   const reader = new LiteralReader(text);
   try {
@@ -34,7 +34,7 @@ export function readLiteral(text: string): Literal | undefined {
   }
 }
 
-/** Signals a text that is no literal. Never leaves this file. */
+/** Thrown for a text that is no literal. `readLiteral` catches it. */
 const NO_LITERAL = new Error("no literal");
 
 class LiteralReader {
@@ -66,7 +66,7 @@ class LiteralReader {
     while (/\s/.test(this.#text[this.#at] ?? "")) this.#at++;
   }
 
-  /** Skips `mark` if it comes next, and returns whether it did. */
+  /** Skips the character `mark` if it comes next. Returns true if it was skipped. */
   #take(mark: string): boolean {
     this.#skipBlanks();
     if (this.#text[this.#at] !== mark) return false;

@@ -1,4 +1,6 @@
-/** `readModel` returns a model file as plain data, with the options that a decoder of the network needs. */
+/**
+ * `readModel` returns the contents of a model file as plain data, with the options that a decoder of the network needs.
+ */
 import { COCO_CLASSES } from "../../core/coco.ts";
 import { ConfigError, type ConfigProblem, type OptionName, mismatch } from "../../core/errors.ts";
 import { TRAITS } from "../../core/families.ts";
@@ -29,7 +31,7 @@ export interface ReadModelOptions {
 
 const OPTIONS: OptionRules = { unxz: FUNCTION };
 
-/** A ConfigError whose message is one sentence. */
+/** A ConfigError made of a single message, for `checkOptions`. */
 class OptionError extends ConfigError {
   constructor(message: string) {
     super([{ path: "", message }]);
@@ -39,9 +41,10 @@ class OptionError extends ConfigError {
 /**
  * Reads a network's own file: ONNX, TFLite, or an NN Archive (`.tar`, `.tar.gz`, or `.tar.xz` with the option `unxz`).
  * Weights are neither read nor copied. `createDecoder` takes the result in place of a config. Exports of Ultralytics,
- * YOLOX and NanoDet need no other option. Of other files `missing` lists the options that a decoder needs.
+ * YOLOX and NanoDet need no other option. For other files, `missing` in the result lists the options that a decoder
+ * needs.
  * @param bytes the whole file
- * @throws ConfigError, and nothing else, if the bytes are no such file, are cut short or are damaged
+ * @throws ConfigError, and nothing else, if the bytes are none of these files, are cut short or are damaged
  * @example
  * import { createDecoder, readModel } from "boxwright";
  *
@@ -82,10 +85,10 @@ function beginningOfText(bytes: Uint8Array): string | null {
   return first.every((byte) => isLetter(byte) && byte < 127) ? String.fromCharCode(...first).trim() : null;
 }
 
-/** Error text for a file that begins as HTML. Many servers answer an unknown address with a page. */
+/** Error text for a file that begins as HTML. Many servers answer a request for a missing file with a page. */
 const PAGE = "a page in HTML: the server has no file at this address";
 
-/** First bytes of other common files that hold no network. ONNX itself has no such signature. */
+/** First bytes of common files that hold no network. An ONNX file itself has no fixed first bytes. */
 const OTHERS: readonly (readonly [beginning: readonly number[], what: string])[] = [
   [letters("{"), "JSON; createDecoder takes a config as it is"],
   [letters("version https://git-lfs"), "a pointer of Git LFS: git lfs pull fetches the file"],
@@ -146,10 +149,10 @@ function modelOf(file: NetworkFile): Model {
   };
 }
 
-/** Matches the data set as a separate word: "coco", "coco.yaml", "COCO2017", "mscoco". */
+/** Matches a name of the data set COCO as a separate word: "coco", "coco.yaml", "COCO2017", "mscoco". */
 const COCO_WORD = /(?:^|[^a-z])(?:ms-?)?coco(?:80|128|[-_ ]?20(?:14|17))?(?![a-z0-9])/i;
 
-/** Returns COCO's names if the file has as many classes and mentions COCO, else `null`. */
+/** Returns COCO's class names if the network has 80 classes and the file mentions COCO, else `null`. */
 function namesOfCoco(file: NetworkFile, options: Partial<TypedOptions> = {}): readonly string[] | null {
   if (options.classes !== COCO_CLASSES) return null;
   const texts = [
@@ -161,7 +164,10 @@ function namesOfCoco(file: NetworkFile, options: Partial<TypedOptions> = {}): re
   return !isTrainedFurther && texts.some((text) => COCO_WORD.test(text)) ? COCO80 : null;
 }
 
-/** Returns the metadata with the task "segment" if the outputs have masks: YOLOv5's export states no task. */
+/**
+ * Returns the metadata, with the task "segment" if the outputs contain prototypes: metadata of YOLOv5's exporter state
+ * no task.
+ */
 function withTaskOfMasks(
   metadata: UltralyticsMetadata | null,
   { outputs }: NetworkFile,
@@ -186,11 +192,11 @@ interface Findings {
   readonly options: Partial<TypedOptions>;
   readonly input: ModelInput | null;
   readonly needsClasses: boolean;
-  /** Count of the class names in the file, if they belong to another network. Else 0. */
+  /** Count of the class names in the file if they do not fit the network, else 0. */
   readonly others: number;
 }
 
-/** Returns the options of keypoints. Empty unless a keypoint has two or three values. */
+/** Returns the options for keypoints. Returns none unless a keypoint has two or three values. */
 function pointsOf({ keypoints, keypointNames }: UltralyticsMetadata): Partial<TypedOptions> {
   const [count = 0, values] = keypoints ?? [];
   if (values !== 2 && values !== 3) return {};
@@ -200,7 +206,7 @@ function pointsOf({ keypoints, keypointNames }: UltralyticsMetadata): Partial<Ty
 /** Tasks that a decoder reads. */
 const DECODED: readonly string[] = ["detect", "pose", "segment", "oriented", "classify"];
 
-/** Returns the settings that a decoder needs and the file does not state. */
+/** Returns the facts that a decoder needs but the file does not state. */
 function missingIn({ file, metadata, options, input, needsClasses, others }: Findings): ConfigProblem[] {
   const { outputs } = file;
   const problems: ConfigProblem[] = [];
@@ -242,7 +248,7 @@ function missingIn({ file, metadata, options, input, needsClasses, others }: Fin
   return problems;
 }
 
-/** True if boxes are in 0..1, so that the input size is not needed. */
+/** True if the network's boxes are normalised. Then a decoder needs no input size. */
 const isNormalised = ({ coordinates, family }: Partial<TypedOptions>): boolean =>
   (coordinates ?? (family && TRAITS[family].coordinates)) === "normalised";
 

@@ -7,7 +7,7 @@ import type { ModelTensor } from "./types.ts";
 /** Largest count of operator kinds in one graph. The standard has fewer than 250. */
 const MAX_OPERATORS = 1000;
 
-/** TensorProto.DataType. */
+/** Names of element types by their number in TensorProto.DataType. */
 const TYPES = [
   "undefined f32 u8 i8 u16 i16 i32 i64 string bool f16 f64 u32 u64 complex64 complex128 bf16",
   "float8e4m3fn float8e4m3fnuz float8e5m2 float8e5m2fnuz u4 i4 float4e2m1",
@@ -15,7 +15,7 @@ const TYPES = [
   .join(" ")
   .split(" ");
 
-/** Reads the network of an ONNX file. Throws a ConfigError for other, damaged or cut files. */
+/** Reads the network of an ONNX file. Throws a ConfigError if the file is no ONNX, is damaged or is cut short. */
 export function readOnnx(bytes: Uint8Array): NetworkFile {
   const file = {
     producer: null as string | null,
@@ -51,7 +51,7 @@ export function readOnnx(bytes: Uint8Array): NetworkFile {
   };
 }
 
-/** Reads an OperatorSetIdProto. Returns the version if the domain is the standard one, whose name is empty. */
+/** Reads an OperatorSetIdProto. Returns the version if the domain is the standard one ("" or "ai.onnx"), else null. */
 function standardOpset(message: Message): number | null {
   let domain = "";
   let version: number | null = null;
@@ -69,7 +69,7 @@ function readEntry(message: Message, into: Record<string, string>): void {
     if (message.field === 1) key = message.text(MAX_NAME);
     else if (message.field === 2) value = message.text(MAX_TEXT);
   }
-  // Define the property: an assignment to "__proto__" would be lost.
+  // Use defineProperty: an assignment to the key "__proto__" would not store the value.
   Object.defineProperty(into, key, { value, enumerable: true, configurable: true, writable: true });
   if (Object.keys(into).length > MAX_ENTRIES)
     refuseFile("metadata_props", `more than ${MAX_ENTRIES} entries`, "fewer");
@@ -81,7 +81,10 @@ interface Graph {
   readonly operators: ReadonlySet<string>;
 }
 
-/** Reads a GraphProto. `open` returns a new reader at the first field: initializers come before inputs. */
+/**
+ * Reads a GraphProto in two passes, because initializers come before inputs. `open` returns a new reader at the first
+ * field.
+ */
 function readGraph(open: () => Message): Graph {
   const inputs = new Map<string, ModelTensor>();
   const outputs = new Map<string, ModelTensor>();
@@ -92,7 +95,7 @@ function readGraph(open: () => Message): Graph {
     else if (graph.field === 11) addTensor(graph.message("input"), inputs);
     else if (graph.field === 12) addTensor(graph.message("output"), outputs);
   }
-  // Up to format version 3, weights are listed as inputs too. Remove those, which no caller passes.
+  // Up to IR version 3, weights (initializers) are also listed as inputs. Remove them, since no caller passes weights.
   const again = open();
   while (again.next())
     if (again.field === 5 && inputs.size > 0) inputs.delete(nameOf(again.message("initializer"), 8));
@@ -105,7 +108,7 @@ function nameOf(message: Message, field: number): string {
   return name;
 }
 
-/** Reads the operator of a NodeProto, field 4. */
+/** Adds the operator of a NodeProto, field 4, to `operators`. */
 function addOperator(node: Message, operators: Set<string>): void {
   operators.add(nameOf(node, 4));
   if (operators.size > MAX_OPERATORS) refuseFile("graph", `more than ${MAX_OPERATORS} operators`, "fewer");
@@ -147,7 +150,7 @@ function readShape(shape: Message): ModelTensor["dims"] {
     let size: number | string | null = null;
     const dim = shape.message("dim");
     while (dim.next()) {
-      // Take -1 and 0 as open dimensions: some exporters write them.
+      // -1 and 0 are open dimensions: some exporters write them.
       if (dim.field === 1) size = isSize(dim.number()) ? dim.number() : null;
       else if (dim.field === 2) size = dim.text(MAX_NAME) || null;
     }

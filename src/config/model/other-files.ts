@@ -2,9 +2,9 @@
 
 /** A format that boxwright does not read. */
 interface OtherFormat {
-  /** Matches the endings of its file names. Absent if other kinds of files share the ending. */
+  /** Matches endings of file names in this format. Absent if other kinds of files share the endings. */
   readonly endings?: RegExp;
-  /** Bytes that each such file has at offset `at`. */
+  /** Bytes that each file of the format has at offset `at`. */
   readonly beginning?: string;
   /** Offset of `beginning`. Default 0. */
   readonly at?: number;

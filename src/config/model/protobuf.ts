@@ -1,4 +1,7 @@
-/** Walks the fields of a protobuf message without a schema. Skips what is not asked for, and copies nothing. */
+/**
+ * Walks the fields of a protobuf message without a schema. Skips fields that the caller does not read, and copies
+ * nothing.
+ */
 import { ConfigError, mismatch } from "../../core/errors.ts";
 import { textOf } from "./bytes.ts";
 
@@ -27,7 +30,10 @@ export class Message {
     this.#end = end;
   }
 
-  /** Moves to the next field, false at the end. Throws a ConfigError for a field beyond it or of no known kind. */
+  /**
+   * Moves to the next field. Returns false at the end of the message. Throws a ConfigError for a field that extends
+   * beyond the end or has an unknown wire type.
+   */
   next(): boolean {
     if (this.#at >= this.#end) return false;
     const at = this.#at;
@@ -50,7 +56,10 @@ export class Message {
     return this.#value;
   }
 
-  /** Returns the field as text. Throws a ConfigError for more than `most` bytes, or no text. */
+  /**
+   * Returns the current field as text. Throws a ConfigError if the text has more than `most` bytes, or if the field is
+   * no text.
+   */
   text(most: number): string {
     this.#check(BLOCK, "text");
     const length = this.#at - this.#start;
@@ -95,7 +104,7 @@ export class Message {
   }
 
   #refuse(got: string, expected: string): never {
-    // Begin with the likely cause: few readers know wire types.
+    // Begin the message with the likely cause: few readers know wire types.
     const message = `the file is damaged, cut short, or no ONNX file: ${mismatch(got, expected)}. Download or export it again`;
     throw new ConfigError([{ path: this.#path, message }]);
   }
