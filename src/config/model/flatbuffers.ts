@@ -158,7 +158,7 @@ export class Table {
     return index < 0 || index >= count ? null : new Table(this.file, this.file.follow(start + index * 4));
   }
 
-  /** Returns the tables of a vector, at most `most` of them. */
+  /** Returns the tables of a vector. Throws a ConfigError if there are more than `most`. */
   tables(field: number, most: number): Table[] {
     const { start, count } = this.#items(field, 4, most);
     return Array.from({ length: count }, (_, i) => new Table(this.file, this.file.follow(start + i * 4)));

@@ -1,6 +1,6 @@
 /**
  * Compares a model file with the known forms of export, and returns the options of `createDecoder` for the form that
- * matches. A form is what one exporter makes of one kind of network: names, shapes and metadata.
+ * matches. A form is the names, shapes and metadata that one exporter gives to one kind of network.
  */
 import {
   MOST_BOX_CELLS,
@@ -28,7 +28,7 @@ export interface Recognition {
   readonly options: Partial<TypedOptions>;
   /** True if a decoder also needs the class count or the class names. */
   readonly needsClasses?: boolean;
-  /** True if the file's class names are not as many as the classes of its outputs. */
+  /** True if the count of the file's class names differs from the class count of its outputs. */
   readonly areOthersNames?: true;
 }
 
@@ -38,7 +38,7 @@ export interface Evidence {
   readonly metadata: UltralyticsMetadata | null;
   readonly input: ModelInput | null;
   readonly inputSize: readonly [number, number] | null;
-  /** True if the class names of the metadata are those of another network, and are ignored. */
+  /** True if the class names in the metadata are those of another network. They are then ignored. */
   readonly ignoresNames?: true;
 }
 
@@ -68,15 +68,15 @@ export function recognise(evidence: Evidence): Recognition | null {
     const options = optionsOfRows(form, evidence);
     if (options !== null) return { exporter: form.exporter, options };
   }
-  // Stop if the class names are those of another network, such as COCO's in exports of YOLO-World. Only the shapes of
-  // the outputs then tell the classes.
+  // If nothing matches, the class names may be those of another network, such as COCO's in exports of YOLO-World. Try
+  // again without the names: the class count then follows from the output shapes.
   if (metadata === null || evidence.ignoresNames) return null;
   const found = recognise({ ...evidence, ignoresNames: true });
   return found && { ...found, needsClasses: true, areOthersNames: true };
 }
 
 function hasNames({ outputs, inputs = [], isWhole, boxMasks }: NamesForm, file: NetworkFile): boolean {
-  // An exporter may leave the last dimension open. Accept an open one only if the form also names an input.
+  // An exporter may leave the last dimension open. Accept an open last dimension only if the form also names an input.
   const fits = (dims: ModelTensor["dims"], last: number): boolean =>
     dims?.length === 3 && (dims[2] === last || (inputs.length > 0 && typeof dims[2] !== "number"));
   const areNamed = Object.entries(outputs).every(([name, last]) =>
@@ -95,15 +95,15 @@ function hasNames({ outputs, inputs = [], isWhole, boxMasks }: NamesForm, file: 
 }
 
 /**
- * Returns the keypoint options from the output [1,N,K,3]. Returns none if a dimension is open, or if the form has no
- * such output.
+ * Returns the option `keypoints` from the shape of the output [1,N,K,3]. Returns no option if K is open, or if the form
+ * has no such output.
  */
 function pointsIn({ points }: NamesForm, { outputs }: NetworkFile): Partial<TypedOptions> {
   const [, , count, values] = outputs.find(({ name }) => name === points)?.dims ?? [];
   return typeof count === "number" && (values === 2 || values === 3) ? { keypoints: [count, values] } : {};
 }
 
-/** Returns the class count of pairs of outputs, `null` if an output belongs to no pair. */
+/** Returns the class count if all outputs are pairs of scores and boxes, `null` otherwise. */
 function classesOfPairs(form: PairsForm, outputs: readonly ModelTensor[]): number | null {
   const channels = (tensor: ModelTensor | undefined): number | string | null =>
     tensor?.dims?.slice(-1)[0] ?? null;
@@ -141,7 +141,7 @@ function optionsOfRows(form: RowsForm, evidence: Evidence): Partial<TypedOptions
   };
 }
 
-/** Returns the option that says whether the network decodes its boxes, judged by the operators in its graph. */
+/** Returns the option that states whether the network decodes its boxes. The operators in its graph show it. */
 function decodingOf({ decoder }: RowsForm, { operators }: NetworkFile): Partial<TypedOptions> {
   if (decoder === undefined) return {};
   return operators.has(decoder) ? { boxFormat: "cxcywh" } : { reading: "point-rows" };
@@ -152,17 +152,20 @@ interface Rows {
   readonly strides: readonly number[] | null;
 }
 
-/** Returns the rows of an output, with channels last or first. Returns `null` if the output does not match the form. */
+/**
+ * Returns the class count and the strides of an output with rows, whose channels are last or first. Returns `null` if
+ * the output does not match the form.
+ */
 function rowsOf(form: RowsForm, evidence: Evidence, { dims }: ModelTensor): Rows | null {
   if (dims === null) return null;
   const { metadata, inputSize } = evidence;
-  // If all dimensions are open, metadata with a task are enough evidence. Ultralytics' package writes the task, while
-  // the script of YOLOv5 does not.
+  // If all dimensions are open, metadata with a task are enough evidence of the form. Only Ultralytics' package writes
+  // the task: the export script of YOLOv5 does not.
   if (metadata?.taskName && dims.slice(1).every((size) => typeof size !== "number"))
     return { classes: metadata.names.length, strides: null };
   const orders = [
     [dims[1], dims[2]],
-    // Channels first.
+    // Channels first. Some forms never have this order.
     ...(form.endToEnd || form.input !== undefined ? [] : [[dims[2], dims[1]]]),
   ];
   for (const [count, channels] of orders) {
@@ -175,7 +178,7 @@ function rowsOf(form: RowsForm, evidence: Evidence, { dims }: ModelTensor): Rows
     if (!isWide || (!isTold && !form.endToEnd)) continue;
     if (evidence.ignoresNames && form.rowsPerCell === undefined) continue;
     if (form.rowsPerCell === undefined) return { classes, strides: null };
-    // Accept an open dimension if there are metadata, which state the classes and the input size.
+    // Accept an open row count if there are metadata, which state the classes and the input size.
     if (typeof count !== "number" || inputSize === null) return metadata && { classes, strides: null };
     const strides = form.strides.find((list) => count === (form.rowsPerCell ?? 1) * cellsOf(list, inputSize));
     if (strides) return { classes, strides };
@@ -199,19 +202,22 @@ const MASK_COEFFICIENTS = 32;
 const cellsOf = (strides: readonly number[], [width, height]: readonly [number, number]): number =>
   strides.reduce((sum, stride) => sum + Math.ceil(width / stride) * Math.ceil(height / stride), 0);
 
-/** Returns the family that the description names if its head fits the form, else the form's own family. */
+/**
+ * Returns the family named in the description, if that family has the same kind of head as the form. Otherwise returns
+ * the form's family.
+ */
 function familyOf(form: RowsForm, description: string | null): Family {
   const named = familyInName(description ?? "");
   return named !== null && TRAITS[named].head === TRAITS[form.family].head ? named : form.family;
 }
 
-/** Largest coordinate of normalised boxes, with room to spare. Boxes in pixels reach some hundreds. */
+/** Upper limit for coordinates of normalised boxes, with a margin. Coordinates in pixels reach some hundreds. */
 const NORMALISED_BELOW = 4;
 
 /**
- * Returns the unit of boxes in a TFLite export of Ultralytics. For integer outputs, scale and type bound the values.
- * For float outputs, the exporter's habit decides: it normalises all boxes but those of end-to-end networks with NCHW
- * inputs.
+ * Returns the unit of boxes in a TFLite export of Ultralytics. For integer outputs, scale and type bound the values,
+ * which shows the unit. For float outputs, assume the exporter's rule: boxes are normalised, except those of end-to-end
+ * networks with NCHW inputs.
  */
 function coordinatesOf(
   form: RowsForm,
@@ -220,7 +226,7 @@ function coordinatesOf(
 ): Partial<TypedOptions> {
   if (file.format !== "tflite" || metadata === null || TRAITS[form.family].coordinates !== undefined)
     return {};
-  // Take the largest of several scales, which is that of the box channels.
+  // Of several scales, the largest is that of the box channels.
   const scale = output.quantisation ? Math.max(...output.quantisation.scale) : undefined;
   const range = { u8: 255, i8: 255, i16: 32767 }[output.type];
   if (scale !== undefined && range !== undefined)

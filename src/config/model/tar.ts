@@ -25,13 +25,13 @@ export function hasChecksum(header: Uint8Array): boolean {
   return parseInt(tarText(header, 148, 8).trim(), 8) === sum;
 }
 
-/** Reads a header whose checksum has been checked. `refuse` throws, given what was found and expected. */
+/** Reads a header whose checksum has been checked. `refuse` throws an error about what was found and expected. */
 export function readTarHeader(
   header: Uint8Array,
   refuse: (got: string, expected: string) => never,
 ): TarHeader {
   const digits = tarText(header, 124, 12).trim();
-  // GNU writes sizes from 8 GiB up in base 256, marked by the highest bit.
+  // Refuse sizes in base 256, marked by the highest bit. GNU tar writes sizes from 8 GiB up in this form.
   if (header[124] & 0x80 || !/^[0-7]+$/.test(digits))
     refuse(`tar size ${JSON.stringify(digits)}`, "octal digits below 8 GiB");
   const prefix = tarText(header, 257, 5) === "ustar" ? tarText(header, 345, 155) : "";
@@ -42,7 +42,10 @@ export function readTarHeader(
   };
 }
 
-/** Returns the last path in the records `length key=value ` of a pax header, or null. Skips by the length. */
+/**
+ * Returns the last path in the records `length key=value` of a pax header, or null. Finds the next record by the
+ * length.
+ */
 export function paxPath(body: Uint8Array): string | null {
   let path: string | null = null;
   for (let at = 0; at < body.length;) {

@@ -1,4 +1,6 @@
-/** Reads the metadata of a TFLite file: the TFLite Metadata flatbuffer, and the files in the zip at its end. */
+/**
+ * Reads the metadata of a TFLite file: the flatbuffer TFLite Metadata, and the files in the zip at the end of the file.
+ */
 import { show } from "../../core/tensor.ts";
 import { readLabelFile } from "../label-file.ts";
 import { MAX_ENTRIES, MAX_NAME, MAX_PORTS, MAX_TEXT, refuseFile } from "./bytes.ts";
@@ -7,11 +9,11 @@ import { type Literal, readLiteral } from "./literal.ts";
 import type { ModelInput } from "./types.ts";
 import { type ZipEntry, zipEntries, zipText } from "./zip.ts";
 
-/** Largest count of files, and of preparation steps, per tensor. */
+/** Largest count of associated files, and of preparation steps, per tensor. */
 const MAX_FILES = 16;
-/** Largest count of zip files to unpack in search of metadata. */
+/** Largest count of files in the zip that are unpacked in search of metadata. */
 const MAX_SEARCHED = 8;
-/** Largest count of values in a mean: one per channel. */
+/** Largest count of values in a mean or standard deviation: one per channel. */
 const MAX_CHANNELS = 64;
 
 /** Field numbers of the tables in metadata_schema.fbs. */
@@ -21,9 +23,9 @@ const TENSOR = { units: 4, files: 6 };
 const FILE = { name: 0, type: 2, locale: 3 };
 const UNIT = { kind: 0, options: 1 };
 const NORMALISATION = { mean: 0, std: 1 };
-/** Values of AssociatedFileType: labels along an axis, or labels of values. */
+/** Values of AssociatedFileType for label files: labels of an axis, and labels of values. */
 const LABELS = [2, 3];
-/** Value of ProcessUnitOptions: NormalizationOptions. */
+/** Value of ProcessUnitOptions for NormalizationOptions. */
 const NORMALISES = 1;
 
 export interface TfliteMetadata {
@@ -33,7 +35,10 @@ export interface TfliteMetadata {
   readonly normalisation: ModelInput["normalisation"];
 }
 
-/** Reads the metadata of a TFLite file from their flatbuffer and zip. Throws a ConfigError if damaged. */
+/**
+ * Reads the metadata of a TFLite file from `buffer`, the metadata flatbuffer, and from the zip in `bytes`. Throws a
+ * ConfigError for damaged metadata.
+ */
 export async function readTfliteMetadata(
   bytes: Uint8Array,
   buffer: Uint8Array | null,
@@ -55,7 +60,10 @@ export async function readTfliteMetadata(
 
 type Dict = { readonly [key: string]: Literal };
 
-/** Returns the first file of the zip that is a dict: Ultralytics' `metadata.json`, once `temp_meta.txt`. */
+/**
+ * Returns the first file of the zip that contains a dict: Ultralytics' `metadata.json`, in older exports
+ * `temp_meta.txt`.
+ */
 async function readDict(
   bytes: Uint8Array,
   zip: readonly ZipEntry[],
@@ -76,7 +84,7 @@ const entriesOf = (dict: Dict): { readonly [key: string]: string } =>
       .map(([key, value]) => [key, typeof value === "string" ? value : JSON.stringify(value)]),
   );
 
-/** Returns the labels in the label file of an output. Skips files with a language, which are translations. */
+/** Returns the labels in the label file of an output. Skips label files with a locale, which are translations. */
 async function readLabels(
   bytes: Uint8Array,
   zip: readonly ZipEntry[],
@@ -96,7 +104,7 @@ async function readLabels(
     : refuseFile(`label file ${show(entry.name)} of the TFLite file`, read.got, read.expected);
 }
 
-/** Returns mean and standard deviation for the first input, in pixel values. */
+/** Returns mean and standard deviation for the first input, in the unit of pixel values. */
 function readNormalisation(subgraph: Table): ModelInput["normalisation"] {
   const unit = subgraph
     .item(SUBGRAPH.inputs, 0)

@@ -1,4 +1,4 @@
-/** Reads TFLite files: inputs and outputs of the first subgraph with quantisation, and the metadata. */
+/** Reads TFLite files: the inputs and outputs of the first subgraph with their quantisation, and the metadata. */
 import { OPERATOR_FORMS } from "../../core/exporters.ts";
 import { MAX_NAME, MAX_PORTS, MAX_RANK, refuseFile, textOf } from "./bytes.ts";
 import type { NetworkFile } from "./file.ts";
@@ -8,12 +8,15 @@ import type { ModelTensor, Quantisation } from "./types.ts";
 
 /** Name of the file in errors. */
 const FILE = "TFLite file";
-/** Largest count of operator kinds, signatures and metadata entries. Tables may share bytes: a count bounds them. */
+/**
+ * Largest count of operator kinds, signatures and metadata entries. The file size does not limit them, since tables may
+ * share bytes.
+ */
 const MAX_ITEMS = 1024;
 /** Largest count of scales per tensor: one per channel. */
 const MAX_SCALES = 4096;
 
-/** TensorType of the schema. */
+/** Names of element types by their number in TensorType of the schema. */
 const TYPES =
   "f32 f16 i32 u8 i64 string bool i16 complex64 i8 f64 complex128 u64 resource variant u32 u16 i4 bf16".split(
     " ",
@@ -31,7 +34,7 @@ const TENSOR_MAP = { name: 0, tensor: 1 };
 const METADATA = { name: 0, buffer: 1 };
 const BUFFER = { data: 0 };
 
-/** True if bytes 4 to 7 say that the file is a TFLite flatbuffer. */
+/** True if bytes 4 to 7 are the identifier of a TFLite flatbuffer. */
 export const isTflite = (bytes: Uint8Array): boolean => textOf(bytes, 4, 8) === "TFL3";
 
 /** Reads the network of a TFLite file. Throws a ConfigError if the bytes are cut short or damaged. */
@@ -80,7 +83,7 @@ function readTensor(tensor: Table, signature: string | null): ModelTensor {
   const quantisation = tensor.table(TENSOR.quantisation);
   return {
     name: tensor.text(TENSOR.name, MAX_NAME) ?? "",
-    // Operators whose output length varies state no shape.
+    // Tensors without a shape are outputs of operators whose output length varies.
     dims:
       shape.length === 0
         ? null
@@ -91,7 +94,10 @@ function readTensor(tensor: Table, signature: string | null): ModelTensor {
   };
 }
 
-/** Returns the quantisation of a tensor, `null` for none. Converters write an empty table or a scale of 0 for none. */
+/**
+ * Returns the quantisation of a tensor, `null` if the tensor is not quantised. Converters then write an empty table or
+ * a scale of 0.
+ */
 function readQuantisation(table: Table): Quantisation | null {
   const scale = table.f32s(QUANTISATION.scale, MAX_SCALES);
   const zeroPoint = table.i64s(QUANTISATION.zeroPoint, MAX_SCALES);
@@ -105,7 +111,7 @@ function readQuantisation(table: Table): Quantisation | null {
   };
 }
 
-/** Returns the names in a signature by tensor index. */
+/** Returns the names that a signature gives to tensors, by tensor index. */
 function namesInSignature(signature: Table | undefined, field: number): Map<number, string> {
   const maps = signature?.tables(field, MAX_PORTS) ?? [];
   return new Map(maps.map((map) => [map.i32(TENSOR_MAP.tensor), map.text(TENSOR_MAP.name, MAX_NAME) ?? ""]));

@@ -10,16 +10,19 @@ export interface Quantisation {
   /** One scale, or one for each index of `axis`. */
   readonly scale: readonly number[];
   readonly zeroPoint: readonly number[];
-  /** Dimension along which several scales run. 0 for a single scale. */
+  /** Dimension that has a scale for each index. 0 if there is a single scale. */
   readonly axis: number;
 }
 
 /** An input or output of a network. */
 export interface ModelTensor {
   readonly name: string;
-  /** Sizes of the dimensions; a string or `null` for a size known at run time only. `null`: the rank is open too. */
+  /**
+   * Sizes of the dimensions. A size known only at run time is a string or `null`. If `dims` is `null`, the rank is open
+   * too.
+   */
   readonly dims: readonly (number | string | null)[] | null;
-  /** Element type: "f32", "u8", "i64", ... A type that this package lacks keeps the format's own name. */
+  /** Element type: "f32", "u8", "i64", ... Types that boxwright does not have keep the name of the file's format. */
   readonly type: string;
   /** Quantisation, `null` for values that are not quantised. */
   readonly quantisation: Quantisation | null;
@@ -29,9 +32,9 @@ export interface ModelTensor {
 
 /** The input that takes the picture. */
 export interface ModelInput extends ModelTensor {
-  /** Order of the dimensions, `null` if the dims fit both. */
+  /** Order of the dimensions, `null` if the dims do not show the order. */
   readonly layout: "NCHW" | "NHWC" | null;
-  /** TFLite Metadata: the network wants (pixel - mean) / std, one value or one per channel. */
+  /** Mean and divisor that the file states: the network expects (pixel - mean) / std. One value, or one per channel. */
   readonly normalisation: { readonly mean: readonly number[]; readonly std: readonly number[] } | null;
 }
 
@@ -42,11 +45,11 @@ export interface Model {
   readonly producer: string | null;
   /** Version of the standard operators. ONNX only. */
   readonly opset: number | null;
-  /** Exporter whose conventions the file follows, `null` if unknown. */
+  /** Exporter whose form the file has, `null` if unknown. */
   readonly exporter: Exporter | null;
-  /** The file's own description of the network: "Ultralytics YOLO11n model trained on coco.yaml". */
+  /** Description of the network in the file, such as "Ultralytics YOLO11n model trained on coco.yaml". */
   readonly description: string | null;
-  /** Task, `null` if the file states none. Files without metadata whose outputs are boxes are "detect". */
+  /** Task, `null` if unknown. If a file has no metadata but its outputs are boxes, "detect". */
   readonly task: Task | null;
   /** Class names by class id. */
   readonly names: readonly string[] | null;
@@ -54,23 +57,25 @@ export interface Model {
   readonly inputSize: readonly [number, number] | null;
   /** Pixels per cell of the smallest feature map. */
   readonly stride: number | null;
-  /** True if the network suppresses by itself and gives finished detections. `null` if the file does not say. */
+  /**
+   * True if the network itself suppresses boxes and outputs finished detections. `null` if the file does not state it.
+   */
   readonly endToEnd: boolean | null;
-  /** [points, values per point] of a pose network. */
+  /** [keypoints, values per keypoint] of a pose network. */
   readonly keypoints: readonly [number, number] | null;
-  /** The input that takes the picture. `null` if no input can take one, or several can. */
+  /** The input that takes the picture. `null` if no input can take a picture, or if several can. */
   readonly input: ModelInput | null;
-  /** All inputs, weights left out. */
+  /** All inputs except weights. */
   readonly inputs: readonly ModelTensor[];
   readonly outputs: readonly ModelTensor[];
-  /** True if the graph has an exponential, which decoding of boxes needs. ONNX only. Absent: unknown. */
+  /** True if the graph has an exponential, which a graph that decodes boxes needs. ONNX only. Absent: unknown. */
   readonly hasExponentials?: boolean;
   /** Metadata of the file, unchanged. */
   readonly metadata: { readonly [key: string]: string };
-  /** Settings of the file as options of `createDecoder`. Empty for an NN Archive. */
+  /** Facts in the file as options of `createDecoder`. Empty for an NN Archive, whose config is `archive`. */
   readonly options: Partial<TypedOptions>;
   /** `config.json` of an NN Archive. `null` for other formats. */
   readonly archive: unknown;
-  /** Facts that a decoder needs and the file lacks. `path` names the option that states each. */
+  /** Facts that a decoder needs but the file lacks. `path` names the option that states the fact. */
   readonly missing: readonly ConfigProblem[];
 }

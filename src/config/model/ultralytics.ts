@@ -8,24 +8,27 @@ const MAX_CLASSES = 100_000;
 
 export interface UltralyticsMetadata {
   readonly names: readonly string[];
-  /** Name of the task in the file. `null` if the file states none, as those of YOLOv5's own exporter. */
+  /** Name of the task in the file. `null` if the file states none, as files of YOLOv5's own exporter. */
   readonly taskName: string | null;
-  /** Task of the network, `null` for a task that this package does not know. */
+  /** Task of the network. `null` if boxwright does not know the task. */
   readonly task: Task | null;
   /** [width, height] in pixels. */
   readonly inputSize: readonly [number, number] | null;
   readonly stride: number | null;
   readonly endToEnd: boolean | null;
   readonly keypoints: readonly [number, number] | null;
-  /** Names of the keypoints. `null` if the file states none, or different ones per class. */
+  /** Names of the keypoints. `null` if the file states none, or different names for each class. */
   readonly keypointNames: readonly string[] | null;
 }
 
-/** Reads metadata with Ultralytics' own keys, `null` for others. Throws a ConfigError for damaged ones. */
+/**
+ * Reads metadata with Ultralytics' keys. Returns `null` if the keys are absent. Throws a ConfigError for damaged
+ * metadata.
+ */
 export function readUltralytics(metadata: { readonly [key: string]: string }): UltralyticsMetadata | null {
   if (metadata["names"] === undefined || metadata["stride"] === undefined) return null;
   const value = (key: string): Literal | undefined => readLiteral(metadata[key] ?? "");
-  // The file has [height, width].
+  // The file states [height, width].
   const size = pairOf(value("imgsz"));
   const side = Number(metadata["imgsz"]);
   const stride = Number(metadata["stride"]);
@@ -55,7 +58,10 @@ function pairOf(value: Literal | undefined): readonly [number, number] | null {
   return isPair ? (value as unknown as readonly [number, number]) : null;
 }
 
-/** Returns the keypoint names, which the file lists per class. `null` unless all lists are equal. */
+/**
+ * Returns the keypoint names, which the file lists for each class. Returns `null` unless the lists of all classes are
+ * equal.
+ */
 function keypointNamesOf(value: Literal | undefined, count: number): readonly string[] | null {
   const lists: readonly Literal[] = typeof value === "object" && value !== null ? Object.values(value) : [];
   const [first] = lists;
@@ -64,7 +70,10 @@ function keypointNamesOf(value: Literal | undefined, count: number): readonly st
   return areNames && lists.every((list) => String(list) === String(first)) ? (first as string[]) : null;
 }
 
-/** True if the network gives no duplicate boxes, either by design or by suppression in the exported graph. */
+/**
+ * True if the network outputs no duplicate boxes, by its design or by suppression in the exported graph. Returns `null`
+ * if unknown.
+ */
 function endToEndOf(stated: Literal | undefined, args: Literal | undefined): boolean | null {
   const isDict = typeof args === "object" && args !== null && !Array.isArray(args);
   const suppresses = isDict ? (args as { readonly [key: string]: Literal })["nms"] : undefined;

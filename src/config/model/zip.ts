@@ -1,4 +1,7 @@
-/** Reads a zip (.npz, metadata after a TFLite file) by the directory at its end, which has the sizes. */
+/**
+ * Reads a zip (an .npz file, or the metadata after a TFLite file) by the directory at its end, which states the sizes
+ * of all files.
+ */
 import { crc32 } from "../../core/crc32.ts";
 import { MAX_NAME, MAX_TEXT, refuseFile, textOf } from "./bytes.ts";
 import { inflate } from "./inflate.ts";
@@ -8,7 +11,7 @@ const MAX_FILES = 64;
 
 const END = 0x06054b50;
 const END_SIZE = 22;
-/** Longest comment after the end of a zip. */
+/** Longest comment after the end record of a zip, in bytes. */
 const MAX_COMMENT = 65535;
 const CENTRAL = 0x02014b50;
 const CENTRAL_SIZE = 46;
@@ -18,7 +21,7 @@ const STORED = 0;
 const DEFLATED = 8;
 /** Flag bit of an encrypted file. */
 const ENCRYPTED = 1;
-/** Placeholder for a size or an address that only zip64 states. */
+/** Value in place of a size or an address that only a zip64 record states. */
 const IN_ZIP64 = 0xffffffff;
 
 /** A file in a zip, as the directory at its end describes it. */
@@ -45,7 +48,7 @@ export interface ZipData {
 const viewOf = (bytes: Uint8Array): DataView =>
   new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** Returns the address of the end record (22 bytes, before the comment), -1 if there is no zip. */
+/** Returns the address of the end record (22 bytes, followed by the comment), -1 if there is no zip. */
 function findEnd(bytes: Uint8Array): number {
   const view = viewOf(bytes);
   const first = Math.max(0, bytes.length - END_SIZE - MAX_COMMENT);
@@ -70,7 +73,7 @@ export function readDirectory(bytes: Uint8Array, mostFiles: number, refuse: Refu
   if (count > mostFiles) refuse(null, `${count} files`, `at most ${mostFiles}`);
   const directory = end - size;
   if (directory < 0) refuse(null, `a directory of ${size} bytes before byte ${end}`, "one inside the file");
-  // Addresses count from the start of the zip, or from the start of a file in front of it.
+  // Addresses in the zip may count from its first byte, or from the first byte of a file before the zip.
   const shift = directory - directoryOffset;
   const entries: ZipEntry[] = [];
   for (let at = directory, i = 0; i < count; i++) {
@@ -104,7 +107,7 @@ function checkEntries(entries: readonly ZipEntry[], length: number, refuse: Refu
     names.add(entry.name);
     packed += entry.packed;
   }
-  // Report an entry that reaches beyond the end by a message of its own.
+  // Skip the error if a single entry is larger than the file: `dataOf` reports such an entry.
   const isLie = entries.some((entry) => entry.packed > length);
   if (packed > length && !isLie)
     refuse(null, `entries of ${packed} packed bytes together`, `at most the file's ${length}`);
@@ -129,10 +132,16 @@ export function dataOf(bytes: Uint8Array, entry: ZipEntry, refuse: RefuseZip): Z
 const refuseZip: RefuseZip = (file, got, expected) =>
   refuseFile(file === null ? "zip" : `zip: ${file}`, got, expected);
 
-/** Returns the files of a metadata zip at the end of `bytes`, empty for none. Throws if it is damaged. */
+/**
+ * Returns the files of a metadata zip at the end of `bytes`. Returns none if there is no zip. Throws if the zip is
+ * damaged.
+ */
 export const zipEntries = (bytes: Uint8Array): ZipEntry[] => readDirectory(bytes, MAX_FILES, refuseZip) ?? [];
 
-/** Returns the text of a file in a zip. Throws a ConfigError if too large, damaged, or packed otherwise. */
+/**
+ * Returns the text of a file in a zip. Throws a ConfigError if the file is too large, damaged, or packed by an unknown
+ * method.
+ */
 export async function zipText(bytes: Uint8Array, entry: ZipEntry): Promise<string> {
   const { name, crc, size } = entry;
   if (size > MAX_TEXT) refuseZip(name, `${size} bytes`, `at most ${MAX_TEXT}`);
