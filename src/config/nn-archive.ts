@@ -11,20 +11,20 @@ import { archiveTask } from "./archive-task.ts";
 import { COUNT, UNIT } from "../core/options.ts";
 import { type FieldReader, TEXT, isText } from "./fields.ts";
 
-/** A head of an archive. Its parser tells either the kind of network or the single family. */
+/** A head of an archive. The name of its parser determines the kind of network (`kind`), or the family (`special`). */
 interface ArchiveHead {
   readonly head: FieldReader;
   readonly kind: NetworkKind | null;
   readonly special: ParserTraits | null;
 }
 
-/** Returns advice for a parser whose networks no decoder reads, undefined for other parsers. */
+/** Returns advice for a parser whose networks no decoder reads. Returns undefined for other parsers. */
 function otherReader(parser: unknown): string | undefined {
   const name = isText(parser) ? parser.toLowerCase() : "";
   return Object.hasOwn(OTHER_PARSERS, name) ? OTHER_PARSERS[name] : undefined;
 }
 
-/** Returns the config of an archive. An archive does not say who decodes: the device decides. */
+/** Returns the config of an archive. An archive does not state whether the device or the host decodes. */
 export function readArchive(root: FieldReader): Config {
   const model = root.object("model");
   const heads = (model.objects("heads") ?? []).map((head): ArchiveHead => {
@@ -62,7 +62,7 @@ export function readArchive(root: FieldReader): Config {
         `${PARSERS.map(({ parser }) => parser).join(", ")}, or the option family`,
       "family",
     );
-  // Take the last of several heads, as depthai-core does.
+  // If there are several heads, use the last one, as depthai-core does.
   const last = [...heads, ...known].pop();
   if (!last)
     return {
@@ -79,14 +79,14 @@ export function readArchive(root: FieldReader): Config {
   return readHead(last, base);
 }
 
-/** Returns the archive's config with the statements of its head. */
+/** Returns `from`, the archive's config, with the facts that its head states. */
 function readHead({ head, kind, special }: ArchiveHead, from: Config): Config {
   const base = { ...from, ...special?.defaults };
   const metadata = head.object("metadata");
   const hasAnchors = kind !== null && KINDS[kind].anchors;
   const labels = metadata.labels("classes");
   const classes = metadata.take("n_classes", COUNT);
-  // Allow fewer names than classes: the other classes have ids only. More names than classes are an error.
+  // Allow fewer names than classes: classes without a name have only their id. More names than classes are an error.
   if (classes !== null && labels && labels.length > classes)
     metadata.report("n_classes", `${classes} for ${labels.length} names in classes`, "at least as many");
   const subtype = metadata.take("subtype", TEXT);
@@ -104,7 +104,7 @@ function readHead({ head, kind, special }: ArchiveHead, from: Config): Config {
   const roles = ordered ?? rolesOf(metadata, base);
   const columns = base.outputs?.find(({ name }) => name === ordered?.scores)?.dims?.slice(-1)[0];
   const strides = metadata.positives("strides") ?? (special && metadata.positives("feat_stride_fpn"));
-  // The parser of MediaPipe's networks states the input's side as `scale`.
+  // In heads of MediaPipe's parser, `scale` is the side of the network input in pixels.
   const scale = special && metadata.take("scale", COUNT);
   const anchorSets = hasAnchors ? anchorsOf(metadata, yoloOutputs) : null;
   if (strides?.length && anchorSets?.length && anchorSets.length !== strides.length)
@@ -126,7 +126,8 @@ function readHead({ head, kind, special }: ArchiveHead, from: Config): Config {
     iouThreshold: metadata.take("iou_threshold", UNIT) ?? base.iouThreshold,
     maxDetections: metadata.take("max_det", COUNT) ?? base.maxDetections,
     anchorSets,
-    // strides[i] belongs to yolo_outputs[i]. Sort ascending, so that strides go with the maps, largest first.
+    // strides[i] belongs to yolo_outputs[i]. A config has the largest map first, so sort the strides in ascending
+    // order.
     strides: strides && strides.length === yoloOutputs?.length ? strides.sort((a, b) => a - b) : strides,
     headOutputs,
     roles,
@@ -143,7 +144,10 @@ function checkOutputs(r: FieldReader, key: string, names: readonly string[], { o
       r.report(key, `"${name}"`, `one of the model's outputs ${outputs.map((o) => o.name).join(", ")}`);
 }
 
-/** Returns the roles of outputs of a parser that goes by their order. Networks without masks lack the third. */
+/**
+ * Returns the roles of outputs for a parser that identifies them by their order. Networks without masks have no third
+ * output.
+ */
 function orderedOutputs(
   head: FieldReader,
   names: readonly string[],
@@ -154,7 +158,10 @@ function orderedOutputs(
   return null;
 }
 
-/** Returns the roles of boxes and scores. If both name the same output, it holds whole detections and has no role. */
+/**
+ * Returns the roles of boxes and scores. If both keys name the same output, it holds whole detections. Then returns
+ * null.
+ */
 function rolesOf(metadata: FieldReader, base: Config): Config["roles"] {
   const [boxes, scores] = ["boxes_outputs", "scores_outputs"].map((key) => {
     const name = metadata.take(key, TEXT);
@@ -164,7 +171,7 @@ function rolesOf(metadata: FieldReader, base: Config): Config["roles"] {
   return boxes !== null && scores !== null && boxes !== scores ? { boxes, scores } : null;
 }
 
-/** Reads one anchor set per output. `null` in the file states that there are no anchors. */
+/** Reads one anchor set per output. If the file states `null`, there are no anchors. */
 function anchorsOf(metadata: FieldReader, names: readonly string[] | null): AnchorSet[] | null {
   const anchors = metadata.array("anchors");
   if (!anchors) return metadata.json.anchors === null ? [] : null;
@@ -178,18 +185,18 @@ function anchorsOf(metadata: FieldReader, names: readonly string[] | null): Anch
   return sets && sets.map((list, i) => ({ side: null, output: names?.[i] ?? null, anchors: list }));
 }
 
-/** Returns a shape. `null` if a dimension is open, written as -1 or 0. */
+/** Returns a shape. Returns `null` if a dimension is open, which files write as -1 or 0. */
 function shapeOf(r: FieldReader): number[] | null {
   const a = r.array("shape");
   if (a && !a.every(Number.isSafeInteger)) r.reportValue("shape", "whole numbers");
   return a?.every((d) => Number.isSafeInteger(d) && (d as number) > 0) ? (a as number[]) : null;
 }
 
-/** Returns width and height of the image input, or of the first with a shape, by its layout's letters. */
+/** Returns width and height of the image input, or otherwise of the first input with a shape. */
 export function inputSizeOf(model: FieldReader): [number, number] | null {
   const isImage = (r: FieldReader): number => (r.json.input_type === "image" ? 1 : 0);
   let size: [number, number] | null = null;
-  // Look at inputs declared as images first: they may come anywhere in the list.
+  // Look first at inputs declared as images, which may be anywhere in the list.
   for (const input of model.objects("inputs")?.sort((a, b) => isImage(b) - isImage(a)) ?? []) {
     const shape = shapeOf(input);
     const layout = (input.take("layout", TEXT) ?? "NCHW").toUpperCase();
@@ -209,7 +216,7 @@ function outputsOf(model: FieldReader): OutputSpec[] | null {
       name: name as string,
       dims: shapeOf(o),
       type: o.take("dtype", TEXT),
-      // Keep the letters for printing only: some tools write wrong ones, such as "NCDE".
+      // The layout letters are only printed: some tools write wrong letters, such as "NCDE".
       layout: o.take("layout", TEXT),
       order: null,
     };

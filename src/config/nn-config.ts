@@ -1,4 +1,6 @@
-/** Reads `NN_config`, and `nn_config` as it was spelt later: family, classes, anchors, masks by map width. */
+/**
+ * Reads `NN_config`, which was later spelt `nn_config`: kind of network, classes, anchors, anchor masks by map width.
+ */
 import { hasBackground, KIND_NAMES, KINDS, type NetworkKind } from "../core/parsers.ts";
 import { defaultConfig } from "./defaults.ts";
 import { COUNT, UNIT } from "../core/options.ts";
@@ -25,7 +27,7 @@ const BLOCK = [
   "iou_threshold",
 ];
 
-/** Default of both thresholds, the value in nearly all published files. */
+/** Default of both thresholds: the value in nearly all published files. */
 const THRESHOLD = 0.5;
 
 /** Returns the config of a file with the block `key`. */
@@ -46,7 +48,7 @@ export function readNnConfig(root: FieldReader, key: "NN_config" | "nn_config"):
   const inputSize = readSize(block);
   const threshold = (name: string): number =>
     metadata.take(name, UNIT) ?? block.take(name, UNIT) ?? THRESHOLD;
-  // Use only the name in `model`: other tools write other fields there. The name is evidence for the family.
+  // Read only the name from `model`, as evidence for the family. Other tools write other fields there.
   const model = isObject(root.json.model) ? root.json.model : {};
   const hasAnchors = kind === null || KINDS[kind].anchors;
   return {
@@ -61,12 +63,15 @@ export function readNnConfig(root: FieldReader, key: "NN_config" | "nn_config"):
     inputSize,
     confidenceThreshold: threshold("confidence_threshold"),
     iouThreshold: threshold("iou_threshold"),
-    // Read the anchors even if the family is misspelt, so that all problems are reported at once.
+    // Read the anchors even if NN_family is misspelt, so that all problems are reported at once.
     anchorSets: hasAnchors ? readAnchors(metadata, inputSize) : null,
   };
 }
 
-/** Returns the kind of network. Reports a missing kind if the file asks for detections or has metadata of a network. */
+/**
+ * Returns the kind of network that NN_family names. Reports a missing NN_family if the file asks for detections or has
+ * NN_specific_metadata.
+ */
 function readKind(block: FieldReader, format: Config["outputFormat"]): NetworkKind | null {
   const families = '"YOLO" or "mobilenet"';
   const spelled = block.word(
@@ -95,7 +100,8 @@ function readClasses(
   if (kind !== null && KINDS[kind].anchors && !metadata.has("classes") && !labels)
     metadata.reportMissing("classes", "the number of classes");
   if (kind === null || classes === null || !labels?.length) return classes;
-  // Allow one more label for a mobilenet: its labels begin with the background, which the class count may leave out.
+  // For a MobileNet-SSD, allow one label more than classes: labels begin with the background, which the class count may
+  // omit.
   const most = hasBackground(kind, null) ? classes + 1 : classes;
   if (labels.length < classes || labels.length > most)
     root.report(
@@ -114,7 +120,7 @@ function noteOf(isEmpty: boolean, format: Config["outputFormat"]): string {
   );
 }
 
-/** Reads "WxH", width first. */
+/** Reads the input size: "WxH", width first. */
 function readSize(block: FieldReader): [number, number] | null {
   const size = /^\s*0*([1-9]\d{0,4})\s*[xX,]\s*0*([1-9]\d{0,4})\s*$/;
   const text = block.take<string>("input_size", [

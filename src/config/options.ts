@@ -1,7 +1,7 @@
 /**
- * Table of the options of `createDecoder`: the values that each may have, and its task. Checks, suggestions and
- * refusals come from this table. The compiler asks for a row for each option of `types.ts`. `node/cli/options.ts` has
- * the options of the command line.
+ * Table of the options of `createDecoder`: the allowed values of each option, and its task. Checks and error messages
+ * use this table. The TypeScript compiler requires a row for each option in `types.ts`. `node/cli/options.ts` has the
+ * options of the command line.
  */
 import { ENGINE_NAMES } from "../core/engine-name.ts";
 import type { OptionName } from "../core/errors.ts";
@@ -33,10 +33,10 @@ export const CALL_OPTIONS = {
   ],
 } as const satisfies { readonly [K in CallOption]-?: Rule<NonNullable<DecoderOptions[K]>> };
 
-/** Options that `readAnchors` reads after the rest of the config. */
+/** Options without a rule here: `readAnchors` reads them after the rest of the config. */
 const LATER = ["anchors", "anchorMasks"] as const;
 
-/** Rules of options that belong to no task. They describe the network and how to read its outputs. */
+/** Rules of options that belong to no task: options about the network, and about how to read its outputs. */
 export const SETTINGS = {
   family: readFamily,
   rules: readRules,
@@ -54,7 +54,7 @@ export const SETTINGS = {
   roles: readRoles,
   task: readTask,
   reading: /* @__PURE__ */ oneOf(READING_NAMES),
-  // Only the type is checked here. `prepareImage` checks the fields of the rule.
+  // Check only the type. `prepareImage` checks the fields of the rule.
   prepare: ["a rule of prepareImage", isObject],
   labels: (r) => r.labels("labels"),
   classes: O.COUNT,
@@ -65,7 +65,7 @@ export const SETTINGS = {
   maxDetections: O.COUNT,
 } as const satisfies { readonly [K in Setting]: Row<DecoderOptions[K]> };
 
-/** Rules of options that belong to one task. Any of them selects its task if the option `task` is absent. */
+/** Rules of options that belong to one task. If the option `task` is absent, such an option selects the task. */
 export const TASK_OPTIONS: {
   readonly [K in keyof TaskFields]-?: readonly [task: TaskName, rule: Rule<NonNullable<TaskFields[K]>>];
 } = {
@@ -96,7 +96,7 @@ export const settingNames = (): string[] => [
   ...Object.keys(TASK_OPTIONS),
 ];
 
-/** Copies a list, since the caller may change the list later. Returns other values as they are. */
+/** Copies a list, since the caller may change the list later. Returns any other value unchanged. */
 const copied = <T>(x: T): T => (Array.isArray(x) ? ([...(x as unknown[])] as T) : x);
 
 function readTask(r: FieldReader): TaskConfig | null {
@@ -117,6 +117,6 @@ function readTask(r: FieldReader): TaskConfig | null {
   return config;
 }
 
-/** Returns the task that all networks of the stated family have, undefined if there is no single one. */
+/** Returns the task that all networks of the stated family have. Returns undefined if their tasks differ. */
 const familyTask = ({ json }: FieldReader): TaskName | undefined =>
   Object.hasOwn(TRAITS, String(json.family)) ? TRAITS[json.family as Family].task : undefined;

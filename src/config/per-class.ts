@@ -2,7 +2,9 @@
 import { hasBackground } from "../core/parsers.ts";
 import type { Config } from "./types.ts";
 
-/** True if a list has a plausible length for one entry per class. The list may or may not count the background. */
+/**
+ * True if a list may have one entry per class, judged by its length. The list may include the background or omit it.
+ */
 export function mayBePerClass(
   { classes, family, kind, background }: Pick<Config, "classes" | "family" | "kind" | "background">,
   { length }: readonly unknown[],

@@ -1,4 +1,7 @@
-/** Reads unknown JSON and overriding options into one `Config`. Fields that only tensors tell stay `null`. */
+/**
+ * Reads unknown JSON, and options that override it, into one `Config`. Fields that only the tensors determine stay
+ * `null`.
+ */
 import { ConfigError, type ConfigProblem, mismatch } from "../core/errors.ts";
 import { nearestName } from "../core/names.ts";
 import { SPEC_NAMES, few, kindOf, show, type TensorSpecInput } from "../core/tensor.ts";
@@ -12,7 +15,10 @@ import { overlay, readSettings } from "./settings.ts";
 import { readTypedOptions } from "./typed.ts";
 import type { Config, DecoderOptions, OutputSpec } from "./types.ts";
 
-/** Reads like `readConfig`, but loads readers of files if needed. Copies first: the caller may change both. */
+/**
+ * Reads like `readConfig`, but loads the readers of config files only if needed. Before loading, copies both arguments,
+ * since the caller may change them meanwhile.
+ */
 export async function fetchConfig(json: unknown, options: DecoderOptions): Promise<Config> {
   const config = readBy(json, options, () => null);
   if (config !== null) return config;
@@ -21,7 +27,7 @@ export async function fetchConfig(json: unknown, options: DecoderOptions): Promi
   return readBy(file, over as DecoderOptions, () => formats) as Config;
 }
 
-/** Returns a copy of plain data. If copying throws, returns the data: the reader then reports the cause. */
+/** Returns a copy of plain data. If copying throws, returns the data themselves: the reader then reports the cause. */
 function copyIfPlain(data: unknown): unknown {
   try {
     return copyOf(data);
@@ -30,7 +36,7 @@ function copyIfPlain(data: unknown): unknown {
   }
 }
 
-/** Returns a copy of objects and arrays. Other values, functions among them, stay the same. */
+/** Returns a deep copy of plain objects and arrays. Other values, such as functions, are not copied. */
 const copyOf = (data: unknown): unknown =>
   typeof data === "object" && data !== null && ["Object", "Array"].includes(kindOf(data))
     ? Array.isArray(data)
@@ -38,7 +44,10 @@ const copyOf = (data: unknown): unknown =>
       : Object.fromEntries(Object.entries(data).map(([key, x]) => [key, copyOf(x)]))
     : data;
 
-/** Reads a config and overriding options. Returns null if `formats`, called for a file only, returns null. */
+/**
+ * Reads a config, and options that override it. Calls `formats` only for a config file, and returns null if `formats`
+ * returns null.
+ */
 export function readBy(
   json: unknown,
   options: DecoderOptions,
@@ -48,7 +57,7 @@ export function readBy(
     return read(json, options, formats);
   } catch (e) {
     if (e instanceof ConfigError) throw e;
-    // A getter or proxy of the caller threw, or the data are nested deeper than the stack allows.
+    // The cause is a getter or proxy of the caller that threw, or data nested deeper than the stack allows.
     return fail("a value that cannot be read through", "plain data");
   }
 }
@@ -74,7 +83,7 @@ function read(json: unknown, options: DecoderOptions, formats: () => FileFormats
     );
   if (isModel(root)) r.problems.push(...missingIn(root, over));
   dropSettled(r.problems, over);
-  // Stop here: problems found after a wrong field may be its consequences.
+  // Stop here, since later problems may only be consequences of a wrong field.
   r.throwProblems();
   const config = alignLabels(overlay(over, file, settings));
   const anchorSets = readAnchors(over, config) ?? config.anchorSets;
@@ -82,7 +91,7 @@ function read(json: unknown, options: DecoderOptions, formats: () => FileFormats
   return { ...config, anchorSets, ...(outputs && { outputs: outputSpecs(outputs) }) };
 }
 
-/** Removes problems of a file that an option resolves. `labels` states the class count too. */
+/** Removes the problems of a file that options resolve. The option `labels` also states the class count. */
 function dropSettled(problems: ConfigProblem[], over: FieldReader): void {
   const isOpen = ({ option }: ConfigProblem): boolean =>
     option === undefined || !(over.has(option) || (option === "classes" && over.has("labels")));
@@ -109,7 +118,7 @@ function rootOf(json: unknown): Json {
   return fail(show(root), `${isBuiltIn ? "plain data" : "an object"}: ${FORMATS}`);
 }
 
-/** Reads the document in the format that its keys show. Returns null for a file if `formats` returns null. */
+/** Reads the document in the format that its keys show. Returns null for a config file if `formats` returns null. */
 function readFormat(r: FieldReader, root: Json, formats: () => FileFormats | null): Config | null {
   reportBeside(r, root);
   if (isModel(root))
@@ -139,7 +148,10 @@ function readFormat(r: FieldReader, root: Json, formats: () => FileFormats | nul
   return readTypedOptions(r);
 }
 
-/** Reports options among the keys of a file or the fields of `readModel`: they would have no effect. */
+/**
+ * Reports options that stand among the keys of a config file or of `readModel`'s result, where they would have no
+ * effect.
+ */
 function reportBeside(r: FieldReader, root: Json): void {
   const block = Object.keys(root).find((key) => key.toLowerCase() === "nn_config" && r.has(key));
   const file = block ?? (isModel(root) ? "what readModel returned" : isArchive(root) ? "model" : null);
@@ -157,10 +169,13 @@ const isArchive = ({ model, ...root }: Json): boolean =>
   isObject(model) &&
   (Array.isArray(model.heads) || model.heads === null || "outputs" in model || "config_version" in root);
 
-/** Formats of a config with the key that identifies each, for an error. */
+/** Formats of a config, each with the key that identifies it, as text for an error. */
 const FORMATS = "NN_config, nn_config, model (NN Archive config.json) or family (typed options)";
 
-/** Keys that identify typed options. Any of them suffices, so that a missing `family` is reported as missing. */
+/**
+ * Keys that identify typed options. One of them suffices, so that the error about options without `family` says that
+ * `family` is missing.
+ */
 const TYPED = ["family", "classes", "labels", "inputSize", "anchors", "roles"];
 
 function outputSpecs(outputs: NonNullable<DecoderOptions["outputs"]>): OutputSpec[] {

@@ -8,7 +8,7 @@ import { show } from "../core/tensor.ts";
 import { type FieldReader, TEXTS, isText, isWhole } from "./fields.ts";
 import type { Roles } from "./types.ts";
 
-/** Reads the family. For an unknown name, the error suggests a family. */
+/** Reads the option `family`. For an unknown name, the error suggests a family. */
 export function readFamily(r: FieldReader): Family | null {
   const { family } = r.json;
   const rule = oneOf(FAMILIES);
@@ -50,7 +50,7 @@ const RULES: { readonly [R in keyof Rules]: Rule<unknown> } = {
   countBackground: among(true, false),
 };
 
-/** Reads the name of a set of rules, or an object of single rules, which may name a set too. */
+/** Reads the option `rules`: the name of a set of rules, or an object of single rules, which may also name a set. */
 export function readRules(r: FieldReader): StatedRules | null {
   const sets = oneOf(Object.keys(RULE_SETS) as RuleSet[]);
   if (!r.has("rules")) return null;
@@ -59,7 +59,7 @@ export function readRules(r: FieldReader): StatedRules | null {
   const { set, ...rules } = c.json;
   const known = Object.keys(RULES);
   for (const [name, value] of Object.entries(rules)) {
-    // Look up known names only: every object inherits "constructor".
+    // Look up only known names: "constructor" is inherited by every object.
     const rule = known.includes(name) ? RULES[name as keyof Rules] : null;
     const complaint = nameComplaint(name, known) ?? valueComplaint(value, rule!);
     if (complaint) c.report(name, ...complaint);
@@ -67,7 +67,7 @@ export function readRules(r: FieldReader): StatedRules | null {
   return { set: c.take("set", sets, set), rules };
 }
 
-/** Reads prior boxes of four or eight numbers each. */
+/** Reads the option `priors`: four or eight numbers for each prior box. */
 export function readPriors(r: FieldReader): Float32Array | null {
   const x = r.take<ArrayLike<number>>("priors", [
     "a Float32Array of four numbers a box",
@@ -75,7 +75,7 @@ export function readPriors(r: FieldReader): Float32Array | null {
   ]);
   if (!x) return null;
   for (let i = 0; i < x.length; i++) {
-    // Report only the first wrong number: there may be thousands.
+    // Report only the first wrong number, since there may be thousands.
     if (typeof x[i] !== "number" || !Number.isFinite(Math.fround(x[i]))) {
       r.reportValue(`priors[${i}]`, "a finite number", x[i]);
       return null;
@@ -83,7 +83,8 @@ export function readPriors(r: FieldReader): Float32Array | null {
   }
   if (x.length === 0 || x.length % 4 !== 0)
     r.report("priors", `${x.length} numbers`, "four for each box (or eight, with the variances after them)");
-  // Copy the array: the plan may read the priors as late as the first frame, when the caller may have overwritten them.
+  // Copy the array, since the caller may overwrite it before the plan reads the priors, at the latest at the first
+  // frame.
   return new Float32Array(x);
 }
 
@@ -103,7 +104,7 @@ const ROLES: { readonly [R in keyof Roles]-?: boolean } = {
 };
 export const ROLE_NAMES = /* @__PURE__ */ Object.keys(ROLES);
 
-/** Reads which output has which role. */
+/** Reads the option `roles`: the outputs of each role. */
 export function readRoles(r: FieldReader): Roles | null {
   if (!r.has("roles")) return null;
   const roles = r.object("roles");

@@ -1,6 +1,7 @@
 /**
  * Settings are the options that a caller states: typed options, or the second argument of `createDecoder`.
- * `readSettings` reads them from one source. `overlay` puts them over a config and checks that both agree.
+ * `readSettings` reads the settings of one of these sources. `overlay` overrides a config by settings, and checks that
+ * both agree.
  */
 import { RULE_SETS } from "../core/rules.ts";
 import { TRAITS } from "../core/families.ts";
@@ -14,12 +15,12 @@ import type { Config } from "./types.ts";
 
 /** The settings that one source states. */
 export type Settings = Partial<Omit<Config, "rules">> & {
-  /** Divisors on y, x, h, w, an alternative to variances. */
+  /** Divisors of y, x, h, w, an alternative to `variances`. */
   readonly scales?: readonly number[];
   readonly rules?: StatedRules;
 };
 
-/** Reads the settings of one source. Reports wrong values, and values that contradict another of the same source. */
+/** Reads the settings of one source. Reports wrong values, and values that contradict each other. */
 export function readSettings(r: FieldReader): Settings {
   const entries = Object.entries<Row<unknown>>(SETTINGS)
     .map(([key, row]) => [key, typeof row === "function" ? row(r) : r.take(key, row)] as const)
@@ -45,12 +46,16 @@ export function readSettings(r: FieldReader): Settings {
   return settings;
 }
 
-/** Returns the config overridden by the settings. Reports lists of another length than the class count. */
+/**
+ * Returns the config overridden by the settings. Reports lists per class whose length does not fit the class count, and
+ * other contradictions.
+ */
 export function overlay(r: FieldReader, config: Config, settings: Settings): Config {
   const { scales, rules: given, ...fields } = settings;
   const isSetNamed = (given?.set ?? null) !== null;
   const set = given?.set ?? config.ruleSet;
-  // A named set brings its own largest count of detections. A count stated as a rule or option overrides it.
+  // A named set of rules limits the count of detections. A limit stated as a rule or as an option overrides that of the
+  // set.
   const cap = isSetNamed ? RULE_SETS[set].maxDetections : Infinity;
   const usual = { ...config, ...usualSettings(config, fields.family) };
   const merged: Config = {
@@ -63,7 +68,7 @@ export function overlay(r: FieldReader, config: Config, settings: Settings): Con
     classes: fields.classes ?? config.classes ?? fields.labels?.length ?? config.labels?.length ?? null,
     scalesGiven: scales !== undefined || (fields.variances === undefined && config.scalesGiven),
     ruleSet: set,
-    // Single rules override those of the config. A named set replaces them all.
+    // Stated rules override the rules of the config. A named set replaces all rules of the config.
     rules: { ...(isSetNamed ? {} : config.rules), ...given?.rules },
   };
   const task = fields.task?.name;
@@ -72,13 +77,13 @@ export function overlay(r: FieldReader, config: Config, settings: Settings): Con
       r.report(option, `it for a config of task "${config.task.name}"`, `task "${task}" beside it`);
   checkLists(r, config, settings, merged);
   checkSize(r, config, settings);
-  // A config may name no family. With a family from the settings, it can be decoded.
+  // A config that names no family can be decoded if the settings state the family.
   return settings.family ? { ...merged, decodes: true, note: null } : merged;
 }
 
 /**
- * Returns the thresholds and the largest count of detections that a family's authors use: defaults of typed options and
- * model files.
+ * Returns the thresholds and the limit of detections that a family's authors use. They are the defaults of typed
+ * options and model files.
  */
 function usualSettings({ format }: Config, family: Config["family"] | undefined): Partial<Config> {
   if (format !== "options" || !family) return {};
@@ -86,7 +91,7 @@ function usualSettings({ format }: Config, family: Config["family"] | undefined)
   return { ...(threshold !== undefined && { confidenceThreshold: threshold }), ...defaults };
 }
 
-/** Returns the factors on x, y, w, h. TensorFlow's divisors are in the order y, x, h, w. */
+/** Returns the factors on x, y, w, h for TensorFlow's divisors of y, x, h, w. */
 const variancesOf = (scales: readonly number[]): Config["variances"] => [
   1 / scales[1],
   1 / scales[0],
@@ -114,14 +119,14 @@ function checkLists(r: FieldReader, config: Config, settings: Settings, merged: 
   if (unknown) r.report("keep", `"${unknown}"`, `one of the labels ${few(labels, 8)}`);
 }
 
-/** Reports class ids in `keep` that cannot exist. The decoder checks the others against the shapes. */
+/** Reports class ids in `keep` that cannot exist. The decoder later checks all ids against the shapes. */
 function checkKeptIds(r: FieldReader, { classes, keep, labels }: Config): void {
   const ids = (keep ?? []).filter((k) => typeof k === "number");
-  // If neither is known, only the shapes tell the count. Allow for a background, and for the unused ids of COCO's own
-  // numbering.
+  // The class count is exact only once the shapes are known. Allow one more id for a background, and the larger ids of
+  // COCO's own numbering.
   const count = Math.max(classes ?? 0, labels?.length ?? 0);
   const most = count === COCO80.length ? COCO91.length : count + 1;
-  // Allow any id if the network has a single class.
+  // Allow any id if the class count is unknown or 1.
   const wrong = ids.find((id) => id < 0 || (count > 1 && id >= most));
   if (wrong === undefined) return;
   r.report("keep", `class ${wrong}`, count > 1 ? `class ids in 0..${count - 1}` : "class ids from 0 up");

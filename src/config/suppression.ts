@@ -3,7 +3,10 @@ import { type SuppressOptions, settingsOf } from "../core/suppression.ts";
 import { type FieldReader, isText } from "./fields.ts";
 import type { Suppression } from "./types.ts";
 
-/** Options of `suppress()` that the option `suppression` refuses, with the option to state instead. */
+/**
+ * Options of `suppress()` that the option `suppression` does not accept, each with the decoder's option to state
+ * instead.
+ */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   iouGate: "rules: { iouGate }",
   pixelOffset: "rules: { pixelOffset }",
@@ -21,7 +24,7 @@ function checkSuppression(suppression: unknown): void {
     if (name in ELSEWHERE) refuse(name, "it among the settings of a method", ELSEWHERE[name], RangeError);
 }
 
-/** Reads a method by its name, or with its settings. */
+/** Reads the option `suppression`: the name of a method, or an object with the method and its settings. */
 export function readSuppression(r: FieldReader): Suppression | null {
   const given = r.json.suppression;
   if (!r.has("suppression")) return null;

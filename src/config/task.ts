@@ -3,7 +3,7 @@ import type { TaskName } from "../core/tasks.ts";
 import type { FieldReader } from "./fields.ts";
 import type { TaskConfig } from "./types.ts";
 
-/** Check of each task whose options can contradict each other. */
+/** Checks of tasks whose options can contradict each other. */
 export const TASK_CHECKS: { readonly [T in TaskName]?: (r: FieldReader, task: TaskConfig) => void } = {
   pose: (r, task) => checkCounts(r, task, { names: "keypointNames", edges: "edges" }),
 

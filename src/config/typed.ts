@@ -8,7 +8,7 @@ import { CALL_OPTIONS, settingNames } from "./options.ts";
 import { overlay, readSettings } from "./settings.ts";
 import type { Config } from "./types.ts";
 
-/** Returns the config of typed options. The defaults are those of Ultralytics. */
+/** Returns the config of typed options. Defaults are those of Ultralytics. */
 export function readTypedOptions(r: FieldReader): Config {
   const config = overlay(r, typedDefaults(), readSettings(r));
   r.reportMisspelt(settingNames());

@@ -1,4 +1,4 @@
-/** The types of a config: `Config` as read from a file, and the options that a caller writes. */
+/** The types of a config: `Config`, the result of reading, and the options that a caller writes. */
 import type { LabelSet } from "../core/labels.ts";
 import type { Rules, RuleSet } from "../core/rules.ts";
 import type { EngineName } from "../core/engine-name.ts";
@@ -18,7 +18,10 @@ export type Coordinates = "pixels" | "normalised" | "photo" | "strides";
 /** Order of the numbers of a prior box. */
 export type PriorFormat = "xyxy" | "cxcywh" | "cycxhw";
 
-/** The anchors of one feature map. `side`, `output` or else the position in the list says which map. */
+/**
+ * The anchors of one feature map. `side` or `output` identifies the map. If both are null, the position in the list
+ * does.
+ */
 export interface AnchorSet {
   /** Width of the map in cells (`sideN` of an NN_config). */
   readonly side: number | null;
@@ -45,12 +48,12 @@ export interface OutputSpec {
   readonly axis?: number;
 }
 
-/** Names of the outputs by role. A list of names goes from the largest map to the smallest. */
+/** Names of the outputs by role. A list has one name per map, from the largest map to the smallest. */
 export interface Roles {
   readonly boxes?: string | readonly string[];
   readonly scores?: string | readonly string[];
   readonly objectness?: string | readonly string[];
-  /** Column of class ids. */
+  /** Class ids of the detections. */
   readonly classIds?: string;
   /** Prior boxes. */
   readonly priors?: string;
@@ -70,29 +73,31 @@ export interface Roles {
 
 /** Options of the tasks besides boxes. Each option belongs to one task. */
 export interface TaskFields {
-  /** Number of keypoints, and values of each: x and y, or x, y and confidence. Task "pose". */
+  /** Count of keypoints, and count of values of each: 2 (x, y) or 3 (x, y, confidence). Task "pose". */
   readonly keypoints?: readonly [count: number, values: 2 | 3];
   /** Names of the keypoints, in order. Task "pose". */
   readonly keypointNames?: readonly string[];
   /** Pairs of keypoints that a skeleton joins, counted from 0. Task "pose". */
   readonly edges?: readonly (readonly [number, number])[];
-  /** The confidence of a keypoint: "probabilities", or "logits", still raw. Task "pose". */
+  /** Form of the confidence of keypoints: "probabilities", or raw "logits". Task "pose". */
   readonly keypointScores?: "probabilities" | "logits";
   /**
-   * Unit of decoded keypoints. Default: the unit of the boxes. "strides": one tensor for all cells holds raw offsets
-   * from each cell's place, in strides. Task "pose".
+   * Unit of decoded keypoints. Default: the unit of the boxes. "strides": a tensor with one row per cell holds raw
+   * offsets from the cell, in strides. Task "pose".
    */
   readonly keypointCoordinates?: "pixels" | "normalised" | "strides";
-  /** How the maximum of a heat map becomes a point. Default: the authors' rule; "none": the cell. Task "pose". */
+  /**
+   * How the maximum of a heat map becomes a point; see `REFINEMENTS`. Default: the rule of the family's authors. Task
+   * "pose".
+   */
   readonly keypointRefinement?: "none" | "centre" | "quarter" | "dark-udp" | "heatmap";
   /** Divisor that converts decoded keypoints of the family "keypoints" to 0..1. Default 1. Task "pose". */
   readonly keypointScale?: number;
-  /** Number of mask coefficients of a cell, as many as there are prototypes. Task "segment". */
+  /** Count of mask coefficients of a cell, which is the count of prototypes. Task "segment". */
   readonly maskCoefficients?: number;
   /**
-   * How oriented boxes suppress each other. "ultralytics": by ProbIoU, where a suppressed box suppresses others too.
-   * "probiou": by ProbIoU, greedily. "opencv": by IoU of the polygons, greedily. Default "ultralytics". Task
-   * "oriented".
+   * How oriented boxes suppress each other. "ultralytics": by ProbIoU, where suppressed boxes also suppress others.
+   * "probiou": greedily by ProbIoU. "opencv": greedily by the IoU of polygons. Default "ultralytics". Task "oriented".
    */
   readonly orientedSuppression?: "ultralytics" | "probiou" | "opencv";
   /**
@@ -102,7 +107,8 @@ export interface TaskFields {
   readonly angleRange?: "regular" | "raw";
   /**
    * Form of the angle channel: "radians", "logits" (angle = (sigmoid(v) - 0.25) pi), or "fractions" (angle = (v - 0.25)
-   * pi, v in 0..1). Default: "radians" if the boxes are decoded, the family's form for raw maps. Task "oriented".
+   * pi, v in 0..1). Default: "radians" if the network decodes its boxes; for raw maps, the family's form. Task
+   * "oriented".
    */
   readonly angleForm?: "radians" | "logits" | "fractions";
   /**
@@ -115,13 +121,16 @@ export interface TaskFields {
    * PPTextDetectionParser of depthai-nodes. Default "paddleocr". Task "text".
    */
   readonly textRule?: "paddleocr" | "depthai";
-  /** Probability above which a pixel belongs to a text. Default 0.3; 0.25 for rule "depthai". Task "text". */
+  /** Probability above which a pixel belongs to a text. Default 0.3, or 0.25 for textRule "depthai". Task "text". */
   readonly maskThreshold?: number;
-  /** Text boxes grow by area x ratio / perimeter on each side. Default 1.5. Only for rule "paddleocr". Task "text". */
+  /**
+   * Text boxes grow by area x unclipRatio / perimeter on each side. Default 1.5. Only for textRule "paddleocr". Task
+   * "text".
+   */
   readonly unclipRatio?: number;
 }
 
-/** A method of `suppress` with its settings. A setting that belongs to another method is refused. */
+/** A method of `suppress` with its settings. Settings of other methods are refused. */
 export interface Suppression {
   readonly method:
     | "hard"
@@ -140,7 +149,7 @@ export interface Suppression {
   readonly sigma?: number;
   /** Power of the penalty of "diou". */
   readonly beta?: number;
-  /** Decay of "matrix". */
+  /** Kernel of "matrix": the factor on a score as a function of the IoU. */
   readonly kernel?: "gaussian" | "linear";
   /** Score below which a box is dropped after the method lowered its score. Default: the confidence threshold. */
   readonly scoreThreshold?: number;
@@ -162,7 +171,7 @@ export interface Config {
    * Who decodes: the device ("detection") or the host ("raw"). `null`: the file states neither, and the host decodes.
    */
   readonly outputFormat: "detection" | "raw" | null;
-  /** False if the file names no family, so that nothing can be decoded. `note` says so. */
+  /** False if the file names no family, so that nothing can be decoded. `note` then states the reason. */
   readonly decodes: boolean;
   readonly note: string | null;
 
@@ -170,7 +179,7 @@ export interface Config {
   readonly kind: NetworkKind | null;
   /** Family that an option or a model file states. */
   readonly family: Family | null;
-  /** Exporter of the model file that told the family. Absent if an option stated the family. */
+  /** Exporter of the model file that determined the family. Absent if an option stated the family. */
   readonly familyExporter?: string;
   /** `subtype` of an NN Archive, unchanged. */
   readonly subtype: string | null;
@@ -204,7 +213,10 @@ export interface Config {
   readonly priors: Float32Array | null;
   /** Index of the class column of the background. `false` if there is none. */
   readonly background: number | false | null;
-  /** Factors on (x, y, w, h) of a box with a prior: variances 0.1,0.1,0.2,0.2, or the inverse of scales 10,10,5,5. */
+  /**
+   * Factors on the offsets x, y, w, h from a prior, such as the variances 0.1, 0.1, 0.2, 0.2, or the inverse of the
+   * scales 10, 10, 5, 5.
+   */
   readonly variances: readonly [number, number, number, number] | null;
   /** True if the factors came as TensorFlow's `scales`. Box channels then have the order ty tx th tw. */
   readonly scalesGiven: boolean;
@@ -214,32 +226,38 @@ export interface Config {
   readonly keep: readonly (string | number)[] | null;
   /** Value of the option `prepare`: how the network wants its picture. Overrides `picture`. */
   readonly prepare: PartialRule | null;
-  /** What the file says of the picture: `inputs` of an NN Archive, `input` of a `Model`. For `decoder.prepare`. */
+  /**
+   * What the file states about the picture: `inputs` of an NN Archive, or `input` of a `Model`. `decoder.prepare` reads
+   * it.
+   */
   readonly picture: unknown;
-  /** Outputs that are known before any data. */
+  /** Facts about outputs that are stated before any data. */
   readonly outputs: readonly OutputSpec[] | null;
   /** Names of the outputs that belong to the detection head. Other outputs are ignored. */
   readonly headOutputs: readonly string[] | null;
   readonly roles: Roles | null;
   /** The task of the network. `null` means boxes only. */
   readonly task: TaskConfig | null;
-  /** The method of suppression. `null`: the kernel's, which is greedy and by IoU. */
+  /** The method of suppression. `null`: greedy suppression by IoU, in the kernel. */
   readonly suppression: Suppression | null;
   /** Named set of rules. */
   readonly ruleSet: RuleSet;
-  /** Single rules over the named set. */
+  /** Single rules that override the named set. */
   readonly rules: Partial<Rules>;
 }
 
 /** Options of `createDecoder`. They override the config. Lengths are in pixels of the network input. */
 export interface DecoderOptions extends TaskFields {
-  /** Engine. Default "auto": the fastest that runs here. */
+  /** Engine. Default "auto": the fastest engine that the runtime can run. */
   readonly engine?: EngineName | "auto";
   /** Family of the network. */
   readonly family?: Family;
-  /** What the network was trained for. Default "detect": boxes. `boxwright/core` needs it among its `tasks`. */
+  /**
+   * Task for which the network was trained. Default "detect": boxes. With `boxwright/core`, pass the task in the option
+   * `tasks`, too.
+   */
   readonly task?: TaskName;
-  /** A named set of rules, or single rules over the config's set. */
+  /** A named set of rules, or single rules that override the config's set. */
   readonly rules?: RuleSet | (Partial<Rules> & { readonly set?: RuleSet });
   /**
    * "probabilities": the network applied the sigmoid or softmax. "logits": the decoder applies the sigmoid.
@@ -270,7 +288,10 @@ export interface DecoderOptions extends TaskFields {
   readonly priorFormat?: PriorFormat;
   /** Factors on x, y, w, h of the offsets of SSD heads (Caffe and PyTorch: 0.1, 0.1, 0.2, 0.2). */
   readonly variances?: readonly [number, number, number, number];
-  /** Divisors on y, x, h, w in place of `variances` (TensorFlow: 10, 10, 5, 5). Channels and priors get that order. */
+  /**
+   * Divisors of y, x, h, w in place of `variances` (TensorFlow: 10, 10, 5, 5). Box channels and priors then have the
+   * order y, x, h, w.
+   */
   readonly scales?: readonly [number, number, number, number];
   /** Class column of SSD scores that means background: 0 (default), the last, or `false` for none. */
   readonly background?: number | false;
@@ -279,16 +300,13 @@ export interface DecoderOptions extends TaskFields {
   /**
    * Unit of decoded boxes. `"pixels"`: of the network input. `"normalised"`: 0..1 of the network input. `"photo"`:
    * pixels of the photo, if the network got the photo's size as an input; no letterbox is then undone. Default: the
-   * family's unit, which is pixels for YOLO.
-   * For RTMDet's maps: "pixels" (mmdetection, mmdeploy) or `"strides"` (mmyolo). Default: found by the values of the
-   * first frame.
+   * family's unit, which is pixels for YOLO. For RTMDet's maps: "pixels" (mmdetection, mmdeploy) or `"strides"`
+   * (mmyolo). Default: determined by the values of the first frame.
    */
   readonly coordinates?: Coordinates;
-  /** Names of the outputs by role, needed if shapes and names do not tell the roles. */
+  /** Names of the outputs by role. Needed if the roles do not follow from shapes and names. */
   readonly roles?: Roles;
-  /**
-   * How to read the tensors if their shapes allow several readings. The error that lists the readings has their names.
-   */
+  /** Selects a reading if the tensors' shapes allow several. The error about several readings lists their names. */
   readonly reading?: ReadingName;
   /** How `prepare` makes an input tensor of a picture. Overrides the file and the family's usual preparation. */
   readonly prepare?: PartialRule;
@@ -300,11 +318,11 @@ export interface DecoderOptions extends TaskFields {
   readonly confidenceThreshold?: number | readonly number[];
   /** 0..1: IoU above which a box is suppressed. Default of typed options 0.45, of files 0.5. */
   readonly iouThreshold?: number;
-  /** Suppression by a named method. It acts within a class, or over classes if `rules` say `suppress: "all"`. */
+  /** Method of suppression. It acts within each class, or across classes if `rules` contain `suppress: "all"`. */
   readonly suppression?: Suppression["method"] | Suppression;
   /** Class names or class ids to look for. Scores of other classes are not read. */
   readonly keep?: readonly (string | number)[];
-  /** Most detections of an image. Each column of `Detections` has this length. */
+  /** Largest count of detections of an image. Each column of `Detections` has this length. */
   readonly maxDetections?: number;
   /**
    * Called once for each new note about a likely mistake that does not stop decoding. `describe()` lists the notes too.
@@ -314,11 +332,14 @@ export interface DecoderOptions extends TaskFields {
    */
   readonly onNote?: (note: string) => void;
   /**
-   * True: each result is a copy that later frames do not change, as if made by `copy()`. Each frame then allocates
-   * memory. Use it to find results that are kept too long. Default false.
+   * True: each result is a copy that later frames do not change, as if made by `copy()`, so each frame allocates
+   * memory. Helps to find code that keeps results for too long. Default false.
    */
   readonly fresh?: boolean;
-  /** Tensors that are known in advance. Their slots exist at once, and tensors of other shapes are refused. */
+  /**
+   * Shapes and types of tensors that are known in advance. Their slots exist at once, and tensors of other shapes are
+   * refused.
+   */
   readonly outputs?: readonly TensorSpecInput[] | { readonly [name: string]: TensorSpecInput };
 }
 
