@@ -195,7 +195,7 @@ export interface Config {
   readonly confidenceThreshold: number | readonly number[];
   /** 0..1: IoU above which a box is suppressed. */
   readonly iouThreshold: number;
-  /** Most detections of an image. */
+  /** Largest count of detections of an image. */
   readonly maxDetections: number;
 
   /** `[]`: the file says that the network has no anchors. `null`: the file says nothing about anchors. */

@@ -1,4 +1,4 @@
-/** Checks an interpretation against the config: tensors left unread, batch sizes, element types and scores. */
+/** Checks an interpretation against the config: unread tensors, batch sizes, element types and scores. */
 import type { Config } from "../config/types.ts";
 import { refuse, refuseFor } from "../core/errors.ts";
 import { TRAITS } from "../core/families.ts";
@@ -29,8 +29,8 @@ export const isSoftmax = (heads: readonly HeadDraft[]): boolean =>
   heads.some(({ scoreFn }) => scoreFn === "softmax");
 
 /**
- * Throws a TensorError if a tensor that the config names is unread, or if a stride has no map. To ignore a map that
- * does not fit would silently lose its boxes.
+ * Throws a TensorError if a tensor that the config names is unread, or if the counts of strides and maps differ. If a
+ * map were ignored because it does not fit, its boxes would be lost silently.
  */
 export function checkNamed(
   { roles, strides, scaleXY }: Config,
@@ -40,7 +40,8 @@ export function checkNamed(
 ): void {
   const named = namesOf(roles);
   const isHere = (output: string): boolean => specs.some((s) => s.name === output);
-  // Ignore all roles if a tensor of one is missing: they were written for another export of the network.
+  // If none of the tensors in `roles` exists, ignore the roles: they were written for another export of the network.
+  // Refuse roles of which only some exist.
   const lacking = named.some(isHere) ? named.filter((output) => !isHere(output)) : [];
   if (lacking.length > 0) refuse("roles", `outputs ${list(specs)}`, `${lacking.join(", ")} among them`);
   const missed = unused.filter((s) => namesHead(s.name) || named.includes(s.name));
@@ -52,7 +53,8 @@ export function checkNamed(
         "or name them by --only on the command line",
     );
   const { maps: isMaps, anchors } = READINGS[name];
-  // In one tensor, the anchors of a map differ by their first channel, and maps differ by their first cell.
+  // Several heads may read the same tensor. With anchors, a map's heads differ by their first channel. Without anchors,
+  // heads with another first element are other maps.
   const first = ({ box }: HeadDraft): number => (anchors ? 0 : box.offset);
   const maps = new Set(heads.map((h) => `${h.box.tensor} ${h.cells} ${h.gridWidth} ${first(h)}`)).size;
   if (strides && isMaps && maps !== strides.length)
@@ -61,13 +63,13 @@ export function checkNamed(
     refuse("scaleXY", `a list of ${scaleXY.length}`, `${maps}, one per map, or one number for all`);
 }
 
-/** A map of the input that no head reads, with the unread tensors of its size. */
+/** A feature map that no head reads, with the unread tensors of its size. */
 interface UnreadMap {
   readonly grid: Grid;
   readonly tensors: readonly TensorSpec[];
 }
 
-/** Returns the first usual map of the input size that no head reads, although tensors of the map's size exist. */
+/** Returns the first map at stride 8, 16 or 32 that no head reads, although unread tensors have the map's size. */
 export function unreadMap(
   heads: readonly HeadDraft[],
   unused: readonly TensorSpec[],
@@ -85,8 +87,9 @@ export function unreadMap(
 }
 
 /**
- * Throws a TensorError if each map has a keypoint tensor and all tensors of one map are unread. If a map is as wide as
- * a cell has channels, [1,4,4,4] may be boxes, scores or keypoints. Objects of that map's size would be lost.
+ * Throws a TensorError if each map has a keypoint tensor and all tensors of one map are unread: objects found in that
+ * map would be lost. This happens if a map is as wide as a cell has channels, since [1,4,4,4] may be boxes, scores or
+ * keypoints.
  */
 export function checkMaps(
   { heads, name, task }: Interpretation,
@@ -108,7 +111,10 @@ export function checkMaps(
   );
 }
 
-/** Throws a TensorError if a column ends beyond its tensor: too few class ids, or batch sizes that differ. */
+/**
+ * Throws a TensorError if a column extends beyond its tensor: there are too few class ids, or tensors differ in batch
+ * size.
+ */
 export function checkBatch(specs: readonly TensorSpec[], { heads, batch }: Interpretation): void {
   for (const head of heads) {
     for (const column of headColumns(head)) {
@@ -162,11 +168,14 @@ export function checkReading(
     );
 }
 
-/** Throws a TensorError if quantisation changes the meaning of the column that ends a list. */
+/**
+ * Throws a TensorError if quantisation changes the values that end a list: a count, or markers of the first invalid
+ * row.
+ */
 function checkListEnds(head: HeadDraft, specs: readonly TensorSpec[]): void {
   for (const column of headColumns(head, ["marker", "count"])) {
     const { scale, zeroPoint, type, ...spec } = specs[column.tensor];
-    // Allow a scale for the marker column: any value below zero ends the list.
+    // Allow any scale for markers: every value below zero ends the list.
     if (zeroPoint !== 0 || (column === head.count && (scale ?? 1) !== 1))
       refuse(
         shape(spec),
@@ -190,7 +199,7 @@ function checkClassIdSteps(head: HeadDraft, specs: readonly TensorSpec[]): void 
   }
 }
 
-/** Returns the scale of a tensor. Throws a TensorError if it has integers but no scale. */
+/** Returns the scale of a tensor. Throws a TensorError if the tensor has integers but no scale. */
 const checkHasScale = (spec: TensorSpec): number =>
   spec.scale ??
   refuseFor(
@@ -200,7 +209,9 @@ const checkHasScale = (spec: TensorSpec): number =>
     `scale and zeroPoint: real = (raw - zeroPoint) * scale${spec.type === "i16" ? HALF_FLOATS : ""}`,
   );
 
-/** Throws a TensorError if a quantised column of scores or boxes has no scale, or if scores have too coarse a scale. */
+/**
+ * Throws a TensorError if a quantised column of scores or boxes has no scale, or if the scale of scores is too coarse.
+ */
 function checkScale(column: Column, head: HeadDraft, specs: readonly TensorSpec[], scores: ScoreForm): void {
   const spec = specs[column.tensor];
   const scale = checkHasScale(spec);

@@ -10,7 +10,10 @@ type ClassFields = Pick<
   "family" | "heads" | "classes" | "rules" | "backgroundLast" | "listIds" | "task"
 >;
 
-/** Returns a list with an entry for every class id. Unused ids get `gap`. Full lists stay as they are. */
+/**
+ * Returns a list with an entry for every class id. Unused ids get the entry `gap`. Returns lists that have all entries
+ * unchanged.
+ */
 export function withGaps<T>({ listIds, classes }: ClassFields, list: readonly T[], gap: T): readonly T[] {
   if (list.length !== listIds?.length) return list;
   const all = Array<T>(classes).fill(gap);
@@ -19,8 +22,8 @@ export function withGaps<T>({ listIds, classes }: ClassFields, list: readonly T[
 }
 
 /**
- * Returns the class id of a list's first entry, by the list's length. 1: the list leaves out the background that the
- * ids count. -1: the list names a background that the ids leave out. 0: neither.
+ * Returns the class id of a list's first entry, by the list's length. 1: class ids count the background, but the list
+ * omits it. -1: the list begins with the background, but class ids do not count it. 0: neither.
  */
 export function listStart(plan: ClassFields, length: number): number {
   const first = firstClass(plan);
@@ -39,19 +42,22 @@ export const isPerClass = (plan: ClassFields, { length }: readonly unknown[]): b
   listStart(plan, length) !== 0 ||
   (plan.backgroundLast && length === plan.classes + 1);
 
-/** Throws a TensorError if a list of confidence thresholds does not have one per class. */
+/** Throws a TensorError if confidence thresholds are a list without one entry per class. */
 export function checkPerClass(plan: ClassFields, confidence: number | readonly number[]): void {
   if (typeof confidence === "object" && !isPerClass(plan, confidence))
     refuse("confidenceThreshold", `${confidence.length} values`, `${plan.classes}, one per class`);
 }
 
-/** Returns a list with the class name of a family whose published networks all have the same single class. */
+/** Returns the class name as a list, if all published networks of the family have the same single class. */
 function familyLabels(plan: ClassFields): readonly string[] | null {
   const { className } = TRAITS[plan.family];
   return className !== undefined && plan.classes - firstClass(plan) === 1 ? [className] : null;
 }
 
-/** Returns the labels by class id, from config, task or family, or `null`. Frozen: all results share the list. */
+/**
+ * Returns the labels by class id, from config, task or family, or `null`. The list is frozen, since all results share
+ * it.
+ */
 export function labelsOf(plan: ClassFields, given: readonly string[] | null): readonly string[] | null {
   const labels = given ?? plan.task?.labels ?? familyLabels(plan);
   if (!labels) return null;
@@ -60,7 +66,9 @@ export function labelsOf(plan: ClassFields, given: readonly string[] | null): re
   return Object.freeze(start < 0 ? all.slice(-start) : [...Array<string>(start).fill("background"), ...all]);
 }
 
-/** Returns `keep` as sorted class ids. Throws for an entry that is no class, and for the background alone. */
+/**
+ * Returns `keep` as sorted class ids. Throws for an entry that is no class, and if the background is the only entry.
+ */
 export function keepIds(config: Config, keep: readonly (string | number)[], plan: ClassFields): number[] {
   const labels = labelsOf(plan, config.labels) ?? [];
   const { classes } = plan;

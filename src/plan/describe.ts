@@ -20,7 +20,7 @@ export interface Description {
 /** Description of a config before the shapes are known. */
 export interface ConfigDescription {
   readonly kind: "config";
-  /** The config. `priors` is text that states how many numbers there are. */
+  /** The config. `priors` is text that states the count of numbers. */
   readonly config: Omit<Config, "priors"> & { readonly priors: string | null };
 }
 
@@ -28,7 +28,7 @@ export interface ConfigDescription {
 export interface HeadDescription extends Omit<Head, "priors"> {
   /** Index of the head's first cell among the cells of all heads. `Detections.sources` counts the same way. */
   readonly firstSource: number;
-  /** Text that states how many numbers the prior boxes have. */
+  /** Text that states the count of numbers in the prior boxes. */
   readonly priors: string | null;
 }
 
@@ -65,7 +65,7 @@ const namesText = ({ labels }: Config, classes: number | null): string => {
 
 const NOT_GIVEN = "not given";
 
-/** Returns the meaning of the file's output_format. Empty for typed options, which have no such field. */
+/** Returns text about the file's output_format. Empty for typed options, which have no such field. */
 function formatText({ decodes, note, format, outputFormat }: Config): string {
   if (!decodes) return `, ${note ?? "nothing to decode"}`;
   return format === "options" ? "" : `, output_format ${outputFormat ?? "not given (raw: the host decodes)"}`;
@@ -128,7 +128,7 @@ function headText(head: Head & { firstSource: number }, inputSize: Plan["inputSi
   return `head: ${about}: ${cells} cells from number ${firstSource}${strideText(head, inputSize)}, ${box}, ${score}`;
 }
 
-/** Returns the stride of a head that has a grid, in pixels of the input. */
+/** Returns text with the stride of a head in pixels of the input. Empty for heads without a grid. */
 function strideText({ kind, unit }: Head, inputSize: Plan["inputSize"]): string {
   if (inputSize === null || (kind !== "grid" && kind !== "distance")) return "";
   const [x, y] = unit.map((cell, axis) => Number((cell * inputSize[axis]).toPrecision(4)));
@@ -138,7 +138,7 @@ function strideText({ kind, unit }: Head, inputSize: Plan["inputSize"]): string 
 const SUPPRESSION = { none: "none", class: "per class at", all: "across classes at" };
 
 function rulesText(config: Config, { rules, inputSize, task, suppression: named }: Plan): string {
-  // A task with its own suppression describes it in its own line.
+  // If a task has its own suppression, the task's line describes it.
   const nms = named?.suppress ?? task?.rules?.suppress ?? rules.suppress;
   const by = task?.rules ? "" : `IoU ${rules.iouGate} `;
   const suppression = SUPPRESSION[nms] + (nms === "none" ? "" : ` ${by}${config.iouThreshold}`);
@@ -154,7 +154,7 @@ function rulesText(config: Config, { rules, inputSize, task, suppression: named 
   ].join(", ");
 }
 
-/** Copies data through JSON. A typed array becomes text that states how many numbers it has. */
+/** Copies data through JSON. A typed array becomes text that states the count of its numbers. */
 const throughJson = <T>(data: object): T =>
   JSON.parse(
     JSON.stringify(data, (_, value: unknown) =>

@@ -1,9 +1,9 @@
-/** The value `explain` of `boxwright/core`: long errors and descriptions, for the developers of a page. */
+/** The value `explain` of `boxwright/core`: detailed errors and descriptions for developers. */
 import { refuseAll, refuseSeveral } from "../heads/refuse.ts";
 import { describeConfig, describePlan } from "./describe.ts";
 import { noteOfChange, notesOf, notesOfFamily } from "./notes.ts";
 
-/** Functions that a decoder calls for long messages. */
+/** Functions that a decoder calls for detailed messages. */
 export interface Explain {
   /** Describes a config whose plan is not made yet. */
   readonly describeConfig: typeof describeConfig;
@@ -13,7 +13,7 @@ export interface Explain {
   readonly notesOf: typeof notesOf;
   /** Returns notes on a family that was guessed. */
   readonly notesOfFamily: typeof notesOfFamily;
-  /** Returns a note if a plan contradicts the plan before it. */
+  /** Returns a note if a plan seems to be for another network than the previous plan. */
   readonly noteOfChange: typeof noteOfChange;
   /** Throws the error about tensors that fit no interpretation. */
   readonly refuseAll: typeof refuseAll;

@@ -5,8 +5,8 @@ import type { HeadQuery } from "../heads/query.ts";
 import { beginsWithBackground } from "../config/background.ts";
 
 /**
- * Returns a note if a column holds class ids and the config's names belong to other ids. Returns none if each class has
- * a score: then the shape states the class count, and a list of another length is refused.
+ * Returns a note if a tensor holds class ids and the config's labels probably belong to other ids. If the tensors hold
+ * a score for each class instead, returns no note: labels are then checked against the class count of the shape.
  */
 export function notesOfLabels(query: HeadQuery, heads: readonly HeadDraft[]): string[] {
   const { labels, family, traits, background } = query;

@@ -1,7 +1,7 @@
 /**
- * Makes a plan from a config and its output shapes. `interpretConfig` determines family, outputs and rules, and finds
- * every interpretation of the tensors. `planOf` makes a plan if there is exactly one. Decoder, `compile` and `inspect`
- * use both.
+ * Makes a plan from a config and output shapes. `interpretConfig` determines family, outputs and rules, and finds every
+ * interpretation of the tensors. `planOf` makes a plan if there is exactly one interpretation. Decoders, `compile` and
+ * `inspect` use both functions.
  */
 import type { Config } from "../config/types.ts";
 import { RULE_SETS, type Rules, EXCEPTIONS } from "../core/rules.ts";
@@ -25,7 +25,10 @@ import type { Explain } from "./explain.ts";
 import type { GatherHead, Plan } from "./plan.ts";
 import { type Planners, type TaskPlanner, plannerOf } from "./task.ts";
 
-/** Largest count of candidates of a multi-label plan. Candidates beyond it are dropped, and counted as dropped. */
+/**
+ * Largest count of candidates of a multi-label plan, if it has fewer cells. Further candidates are dropped, and counted
+ * as dropped.
+ */
 const MULTI_LABEL_ROOM = 1 << 18;
 
 /** A config with known family, outputs and rules, and every interpretation of the tensors. */
@@ -36,11 +39,11 @@ export interface Interpreted {
   readonly why: FamilyReason;
   /** All given tensors. */
   readonly specs: readonly TensorSpec[];
-  /** Tensors that the config names as outputs of its head. If it names none, all tensors. */
+  /** Tensors that the config names as outputs of its head. If the config names none, all tensors. */
   readonly outputs: readonly TensorSpec[];
   readonly rules: Rules;
   readonly interpretations: readonly Interpretation[];
-  /** The task that found the interpretations. Undefined if only boxes are read. */
+  /** Planner of the task that found the interpretations. Undefined if only boxes are read. */
   readonly planner: TaskPlanner | undefined;
   /** Output whose values a plan needs before it can be made: prior boxes, or distances of an unknown unit. */
   readonly awaits: TensorSpec | null;
@@ -50,8 +53,8 @@ export interface Interpreted {
  * Finds every interpretation of `specs` that the config allows.
  * @param planners the tasks that may read the tensors
  * @param valuesOf returns the values of the tensor with this index, or `null` if they are unknown so far
- * @throws TensorError if the config decodes nothing, or if tensors that it names are missing; ConfigError if its task
- * is not among `planners`
+ * @throws TensorError if the config decodes nothing, or if tensors that the config names are missing; ConfigError if
+ * the config's task is not among `planners`
  */
 export function interpretConfig(
   config: Config,
@@ -97,7 +100,7 @@ export function interpretConfig(
 /**
  * Returns the plan of the only interpretation.
  * @param explain functions for detailed errors and for notes; null: errors are short, and there are no notes
- * @throws TensorError if there is no interpretation or more than one, or if it contradicts the config
+ * @throws TensorError if there is no interpretation or more than one, or if the interpretation contradicts the config
  */
 export function planOf(interpreted: Interpreted, explain: Explain | null): Plan {
   const { config, query, why, outputs: specs, rules, interpretations, planner } = interpreted;
@@ -143,7 +146,7 @@ export function planOf(interpreted: Interpreted, explain: Explain | null): Plan 
       suppression: { ...config.suppression, suppress: rules.suppress === "all" ? "all" : "class" },
     }),
     capacity: capacityOf(heads, settled),
-    // Do not gather for a task, since it reads more of a row than is gathered.
+    // Do not gather for a task, since tasks read more channels of a row than are gathered.
     gather: batch === 1 && !interpretation.task ? gatherOf(compacted.heads) : null,
   };
   return deepFreeze(plan);
@@ -167,7 +170,7 @@ function refuseReadings(
   );
 }
 
-/** Returns the heads with their units. Throws a TensorError if boxes are in pixels of an input of unknown size. */
+/** Returns the heads with their units. Throws a TensorError if boxes are in pixels but the input size is unknown. */
 function withUnits({ about, heads, name }: Interpretation): Head[] {
   const side = READINGS[name].rowPerCell ? squareOfRows(cellsOf(heads)) : null;
   const hint = side === null ? "" : `; ${cellsOf(heads)} rows are those of a ${side}x${side} input`;
@@ -188,13 +191,14 @@ function withUnits({ about, heads, name }: Interpretation): Head[] {
 }
 
 /**
- * Returns the rules of a plan. A step that the network itself has done is left out, unless the config names its rule.
+ * Returns the rules of a plan. Omits a step that the network itself has done, unless the config states the rule of that
+ * step.
  */
 function settledRules({ config, query, rules }: Interpreted, interpretation: Interpretation): Rules {
   const { name, heads, pairs, inPhoto } = interpretation;
   const { suppressed, unclamped, looksRaw } = READINGS[name];
   const { inputSize } = interpretation;
-  // Exporters for DeepStream write every cell in the form of a finished list, although suppression is still needed.
+  // Exports for DeepStream have the form of a finished list, but contain every cell, so suppression is still needed.
   const isOpen = looksRaw && areAllCells({ inputSize, strides: config.strides }, cellsOf(heads));
   const settled: Rules = {
     ...rules,
@@ -203,15 +207,18 @@ function settledRules({ config, query, rules }: Interpreted, interpretation: Int
     clamp: unclamped || query.traits.unclamped ? "none" : rules.clamp,
     ...(pairs && { multiLabel: true, maxCandidates: cellsOf(heads) }),
     ...config.rules,
-    // The limit of the set of rules, of the config, or of an option.
+    // `config.maxDetections` already combines the limits of the rule set, the config and the option.
     maxDetections: config.maxDetections,
     ...(config.suppression && { suppress: "none" }),
   };
-  // Clamp after suppression: boxes in pixels of the photo cannot be clamped to the input.
+  // Boxes in pixels of the photo cannot be clamped to the input before suppression. Clamp them after it.
   return inPhoto && settled.clamp === "before" ? { ...settled, clamp: "after" } : settled;
 }
 
-/** Returns the class count. If a column holds class ids, the length of the config's list of thresholds is the count. */
+/**
+ * Returns the class count. If a column holds class ids, shapes do not limit it, so a longer list of confidence
+ * thresholds is the count.
+ */
 function countClasses({ confidenceThreshold }: Config, { classes, heads }: Interpretation): number {
   const hasClassIds = heads.some(({ classId }) => classId);
   return Math.max(classes, hasClassIds ? [confidenceThreshold].flat().length : 0);
@@ -236,7 +243,7 @@ function capacityOf(heads: readonly Head[], { multiLabel }: Rules): number {
   return multiLabel ? Math.max(cells, Math.min(pairs, MULTI_LABEL_ROOM)) : cells;
 }
 
-/** Drops unread tensors, and gives the heads their new indices. */
+/** Drops unread tensors, and replaces the tensor indices in heads and task by the new ones. */
 function compact(
   specs: readonly TensorSpec[],
   heads: readonly Head[],
@@ -264,8 +271,9 @@ function compact(
 }
 
 /**
- * Returns how to gather each head, or `null` unless all can be gathered. A head can if objectness gates it, and if all
- * its columns lie in one tensor with equal steps. Then only rows that pass are copied from a caller's array.
+ * Returns how to gather rows of each head from a caller's array, so that only rows that pass the gate are copied.
+ * Returns `null` unless this is possible for all heads. A head needs objectness, and all its columns must lie in one
+ * tensor with equal steps.
  */
 function gatherOf(heads: readonly Head[]): GatherHead[] | null {
   const gathered = heads.flatMap(({ objectness, score, box, bins, classes }) => {

@@ -1,4 +1,4 @@
-/** Notes of a plan: sentences about a likely mistake in a config or in tensors that are decoded all the same. */
+/** Notes of a plan: sentences about likely mistakes in a config or in tensors. Decoding goes on despite a note. */
 import type { Rules } from "../core/rules.ts";
 import { FAMILIES, TRAITS } from "../core/families.ts";
 import type { FamilyReason } from "../core/family-names.ts";
@@ -12,10 +12,10 @@ import { unreadMap } from "./check.ts";
 import { notesOfLabels } from "./label-notes.ts";
 import type { Plan } from "./plan.ts";
 
-/** Possible row counts as multiples of all maps' cells: one, or one per anchor. */
+/** Usual counts of rows per cell: one, or one per anchor. */
 const ROWS_PER_CELL = [1, 2, 3, 5];
 
-/** Returns a note if another family is nearly as likely by the evidence that determined this one. */
+/** Returns a note if the evidence that determined the family fits another family nearly as well. */
 export function notesOfFamily({ family, traits }: HeadQuery, { kind, value }: FamilyReason): string[] {
   if (kind === "exporter")
     return [
@@ -35,7 +35,10 @@ export function notesOfFamily({ family, traits }: HeadQuery, { kind, value }: Fa
     : [];
 }
 
-/** Returns a note if the cell count differs from the last plan's for the same input: perhaps another network. */
+/**
+ * Returns a note if the cell count differs from that of the last plan with the same input size: the tensors may be of
+ * another network.
+ */
 export function noteOfChange(before: Plan, { reading, inputSize, heads }: Plan): string | null {
   const size = inputSize?.join("x");
   const [was, is] = [before.heads, heads].map((all) => all.reduce((sum, { cells }) => sum + cells, 0));
@@ -85,8 +88,8 @@ export function notesOf(
 }
 
 /**
- * True if tensors are the maps of one channel that Rockchip's exporters write beside distances and classes. They hold
- * each cell's sum over all classes. Rockchip's decoders skip cells early by that sum.
+ * True if the tensors are the one-channel maps that Rockchip's exporters write beside distances and classes. They hold
+ * the sum of each cell's class scores, by which Rockchip's decoders skip cells early.
  */
 const areSums = (tensors: readonly TensorSpec[], heads: readonly HeadDraft[]): boolean =>
   tensors.length === heads.length &&
@@ -103,7 +106,7 @@ const areSums = (tensors: readonly TensorSpec[], heads: readonly HeadDraft[]): b
       ),
   );
 
-/** Returns a note if a network's maps have different storage orders that no option states. */
+/** Returns a note if maps of a network are read in different storage orders that no option states. */
 function mixedOrders(heads: readonly HeadDraft[], specs: readonly TensorSpec[]): string[] {
   // The storage order does not matter for a map with one cell or one channel.
   const isTold = ({ name, dims }: HeadTensor): boolean =>
@@ -118,13 +121,13 @@ function mixedOrders(heads: readonly HeadDraft[], specs: readonly TensorSpec[]):
     : [];
 }
 
-/** Interpretations that may have a score column for the background. */
+/** Readings that may have a score column for the background. */
 const WITH_BACKGROUND: readonly ReadingName[] = [
   ...(["detection-output", "postprocess", "queries", "boxes-scores", "class-scores"] as const),
   ...(["prior-rows", "prior-maps"] as const),
 ];
 
-/** Returns a note on options that the interpretation ignores: the caller may expect another network. */
+/** Returns a note about options that the interpretation ignores: the caller may expect another network. */
 function notRead(query: HeadQuery, name: ReadingName, heads: readonly HeadDraft[]): string[] {
   const { priors, anchors, finished } = READINGS[name];
   // Skip priors that were built for the family: the caller did not pass them.
@@ -145,7 +148,7 @@ function notRead(query: HeadQuery, name: ReadingName, heads: readonly HeadDraft[
   ];
 }
 
-/** Returns a note if the row count is not the cell count of the input's maps. */
+/** Returns a note if the row count does not fit the cell count of maps at usual strides. */
 const strangeRows = (query: HeadQuery, rows: number): string[] =>
   query.inputSize && !ROWS_PER_CELL.some((n) => gridsOfRows(query, rows / n))
     ? [
@@ -154,8 +157,8 @@ const strangeRows = (query: HeadQuery, rows: number): string[] =>
     : [];
 
 /**
- * Returns a note if the strides are whole but unlike those of published networks. Boxes would be too large or too
- * small.
+ * Returns a note if the strides are whole numbers but differ from those of published networks. With a wrong input size,
+ * boxes would be too large or too small.
  */
 function strangeStrides(
   heads: readonly HeadDraft[],
@@ -181,8 +184,8 @@ function strangeStrides(
 }
 
 /**
- * Returns a note if a map seems missing. Published networks with fewer than three maps have strides 16 and 32, or a
- * single map. Networks with distributions of distances always have all maps.
+ * Returns a note if a map seems to be missing. Published networks with fewer than three maps have strides 16 and 32, or
+ * a single map. Networks with distributions of distances always have maps at strides 8, 16 and 32.
  */
 function lostMaps(strides: readonly number[], isDistribution: boolean): string[] {
   const lost = [8, 16, 32].filter((stride) => !strides.includes(stride));
@@ -193,7 +196,7 @@ function lostMaps(strides: readonly number[], isDistribution: boolean): string[]
 
 const LOST = "objects of that size are lost if the network has one";
 
-/** Returns the note on an unread tensor of the size of a map for which no head exists. */
+/** Returns text about the first map that no head reads, if unread tensors have its size. Empty if there is none. */
 function lostBesides(
   heads: readonly HeadDraft[],
   unused: readonly TensorSpec[],
@@ -204,15 +207,15 @@ function lostBesides(
 }
 
 /**
- * Returns a note if a map does not fit the input at any stated stride, or at a power of two if none is stated. Other
- * strides do not count: 26 cells of a 640 input would be a stride of 25.
+ * Returns a note if a map does not fit the input at any stated stride, or, without stated strides, at any power of two.
+ * Nearly every cell count fits some stride, so others do not count: 26 cells in 640 pixels have stride 25.
  */
 function strangeMaps(
   heads: readonly HeadDraft[],
   { inputSize: size, family, strides, traits }: HeadQuery,
 ): string[] {
   if (size === null) return [];
-  // The incomplete cell at the input's edge counts as a cell, or does not.
+  // Networks may count the incomplete cell at the input's edge or omit it.
   const roundings = [Math.ceil, Math.floor];
   const fits = (map: readonly number[]): boolean =>
     (strides ?? POWERS).some((stride) =>
@@ -229,5 +232,5 @@ function strangeMaps(
   ];
 }
 
-/** Strides of maps, from 2 to 1024. */
+/** Powers of two from 2 to 1024: possible strides. */
 const POWERS = /* @__PURE__ */ Array.from({ length: 10 }, (_, i) => 2 << i);

@@ -33,31 +33,37 @@ export interface Plan {
   readonly rules: Rules;
   /** Class ids to look for; `null`: all. */
   readonly keep: readonly number[] | null;
-  /** Row count of the detection columns, the largest `maxDetections` that `update` accepts. */
+  /** Row count of the detection columns, which is the largest `maxDetections` that `update` accepts. */
   readonly maxDetections: number;
   /** True if the background is the last class column. Lists that name the background have it last. */
   readonly backgroundLast: boolean;
-  /** Class id of each entry of a list per class. Present only if class ids have gaps that the lists leave out. */
+  /**
+   * Class id of each entry in lists per class. Present only if there are unused class ids, for which lists have no
+   * entry.
+   */
   readonly listIds?: readonly number[] | undefined;
-  /** True if boxes are in pixels of the photo, whose size a frame gives. Absent: pixels of the input. */
+  /**
+   * True if boxes are in pixels of the photo, whose size each frame states. Absent: boxes are relative to the network
+   * input.
+   */
   readonly inPhoto?: true;
   /** Row count of the candidate columns. */
   readonly capacity: number;
   /** How to gather rows from a caller's array; `null`: arrays are copied whole. */
   readonly gather: readonly GatherHead[] | null;
-  /** Method that suppresses in place of the kernel, whose `rules.suppress` is then "none". */
+  /** Method of suppression that replaces the kernel's. `rules.suppress` is then "none". */
   readonly suppression?: PlannedSuppression;
   /** The part of the plan that a task reads. Absent for boxes alone. */
   readonly task?: TaskPlan;
 }
 
-/** A method of `suppress`, as planned. */
+/** A method of `suppress` in a plan. */
 export interface PlannedSuppression extends Suppression {
   /** "class": boxes suppress each other within a class. "all": across classes. */
   readonly suppress: "class" | "all";
 }
 
-/** How to gather a head whose cells are gated by objectness. */
+/** How to gather the rows of a head whose gate is objectness. */
 export interface GatherHead {
   readonly tensor: number;
   /** First element of a row, and count of its channels. */

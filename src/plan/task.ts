@@ -1,4 +1,4 @@
-/** The part of a task for making a plan: it finds the task's tensors, and overrides rules. */
+/** The functions of a task that help to make a plan: they find the task's tensors, and override rules. */
 import type { Rules } from "../core/rules.ts";
 import { type TaskName, neededTask } from "../core/tasks.ts";
 import type { Interpretation, Specs } from "../heads/head.ts";
@@ -6,13 +6,16 @@ import type { HeadQuery } from "../heads/query.ts";
 
 export interface TaskPlanner {
   readonly task: string;
-  /** Returns every interpretation with `head.extra`, `task` and `uses` set. Throws with the task's shapes. */
+  /**
+   * Returns every interpretation, with `head.extra`, `task` and `uses` set. If there is none, throws an error that
+   * lists the shapes which the task can read.
+   */
   read(query: HeadQuery, specs: Specs): readonly Interpretation[];
-  /** Rules of the kernel that override the config's. `plan.task.rules` keeps the config's. */
+  /** Rules for the kernel that override the config's rules. `plan.task.rules` has the config's rules. */
   readonly rules?: Partial<Rules>;
 }
 
-/** The available tasks. A plan ignores tasks without `read`. */
+/** The available tasks. Planning ignores entries without `read`. */
 export type Planners = readonly (TaskPlanner | { readonly task: "suppression" | "prepare" })[];
 
 /**
