@@ -54,7 +54,7 @@ export function checkNamed(
     );
   const { maps: isMaps, anchors } = READINGS[name];
   // Several heads may read the same tensor. With anchors, a map's heads differ by their first channel. Without anchors,
-  // heads with another first element are other maps.
+  // heads with different offsets are different maps.
   const first = ({ box }: HeadDraft): number => (anchors ? 0 : box.offset);
   const maps = new Set(heads.map((h) => `${h.box.tensor} ${h.cells} ${h.gridWidth} ${first(h)}`)).size;
   if (strides && isMaps && maps !== strides.length)

@@ -1,8 +1,8 @@
-/** Reads words, tables and strings of a plan file, and never a byte outside the file. */
+/** Reads words, tables and strings of a plan file. Never reads a byte outside the file. */
 import { FIRST_ADDRESS } from "../core/abi.ts";
 import { ConfigError, mismatch } from "../core/errors.ts";
 
-/** Throws the error about an unusable plan file. */
+/** Throws a ConfigError about an unusable plan file. */
 export const refusePlan = (got: string, expected: string): never => {
   throw new ConfigError([{ path: "plan", message: mismatch(got, expected) }]);
 };
@@ -40,12 +40,15 @@ export class PlanBytes {
     return Array.from({ length: count }, (_, i) => first + i * words * 4);
   }
 
-  /** Returns the offset of each row of a table. The directory holds the table's offset and row count. */
+  /**
+   * Returns the offset of each row of a table. Words `offsetWord` and `countWord` of the directory hold the table's
+   * offset and row count.
+   */
   table(offsetWord: number, countWord: number, words: number): number[] {
     return this.rows(this.word(0, offsetWord), this.word(0, countWord), words);
   }
 
-  /** Throws unless the file ends with a zero byte: every string then ends inside the file. */
+  /** Throws unless the file ends with a zero byte, so that every string ends inside the file. */
   checkLastByte(): void {
     const last = this.bytes[this.bytes.length - 1];
     if (last !== 0) refusePlan(`a last byte ${last}`, "0, which ends the last string");
@@ -66,7 +69,10 @@ export class PlanBytes {
   }
 }
 
-/** Returns `at` if it is a multiple of `step` and `bytes` bytes lie in `from..end`; else throws. 0 bytes: a count. */
+/**
+ * Returns `at`. Throws unless `bytes` bytes at offset `at` lie in `from..end`, and `at` is a multiple of `step`. With 0
+ * bytes, `at` may also be a count or another number, which must lie in `from..end`.
+ */
 export function within(at: number, bytes: number, end: number, from = FIRST_ADDRESS, step = 1): number {
   return at >= from && at + bytes <= end && at % step === 0
     ? at
@@ -76,6 +82,6 @@ export function within(at: number, bytes: number, end: number, from = FIRST_ADDR
       );
 }
 
-/** Like `within`, for a memory address, which must be a multiple of 16. */
+/** Checks a memory address as `within` does. The address must be a multiple of 16. */
 export const aligned = (at: number, bytes: number, end: number, from: number): number =>
   within(at, bytes, end, from, 16);

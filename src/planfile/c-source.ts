@@ -3,7 +3,7 @@ import { refuse } from "../core/errors.ts";
 import { ELEMENTS, shape, show, volume } from "../core/tensor.ts";
 import type { CompiledPlan } from "./write.ts";
 
-/** Keywords of C and C++. Both compile the source. */
+/** Keywords of C and C++, since compilers of both languages must accept the source. */
 const RESERVED = new Set(
   (
     "alignas alignof and asm auto bitand bitor bool break case catch char class compl concept const " +
@@ -65,5 +65,5 @@ function hexWords(bytes: Uint8Array<ArrayBuffer>): string[] {
   });
 }
 
-/** Returns text for inside a comment. Tensor names come from files, and must not end the comment. */
+/** Returns the text in a form that cannot end a C comment: it contains tensor names, which come from files. */
 const comment = (text: string): string => text.replace(/\*\//g, "* /").replace(/[\r\n]+/g, " ");

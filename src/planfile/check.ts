@@ -1,14 +1,14 @@
 /**
- * Checks every address, step and count that an engine reads from a plan block: a forged file can have a valid checksum.
- * After these checks, an engine stays inside memory, and its work is bounded.
+ * Checks every address, step and count that an engine reads from a plan block, since a forged file can have a valid
+ * checksum. After these checks, an engine stays inside memory, and its work is bounded.
  */
 import * as A from "../core/abi.ts";
 import { keptBlocks } from "../memory/layout.ts";
 import { type PlanBytes, aligned, within } from "./bytes.ts";
 
-/** Sizes against which addresses are checked. */
+/** Limits against which addresses and counts are checked. */
 export interface Limits {
-  /** Bytes of the file that are copied to memory. */
+  /** Count of the file's bytes that are copied to memory. */
   readonly imageBytes: number;
   readonly memoryBytes: number;
   /** Rows of the detection columns. */
@@ -17,23 +17,27 @@ export interface Limits {
 
 /** Totals over the heads of a plan block. */
 interface Needs {
-  /** Count of cells. Each gives at most one candidate, unless the plan is multi-label. */
+  /** Count of cells. A cell gives at most one candidate, unless the plan is multi-label. */
   cells: number;
   /** Count of elements that a scan reads. */
   elements: number;
-  /** Count of class ids that heads can give. Infinity if a column holds class ids. */
+  /** Count of class ids that candidates can have. Infinity if a column holds class ids. */
   classes: number;
   /** True if a head has several classes and no objectness. Its scan then keeps maxima over groups of classes. */
   groups: boolean;
 }
 
-/** Checks that `count` words at `at` lie in the part that never changes. Returns the largest; -1 if `at` is 0. */
+/**
+ * Checks that `count` words at address `at` lie in the part of the image that kernels never change. Returns the largest
+ * of these words, -1 if `at` is 0.
+ */
 type LargestOf = (at: number, count: number) => number;
 
 const HEAD_BYTES = A.HEAD_WORDS * 4;
 
 /**
- * Checks a plan block and the records to which it points. Returns the end of the memory that its kernel writes.
+ * Checks a plan block and the records to which it points. Returns the end of the memory that a kernel writes for this
+ * block.
  * @param constants end of all plan blocks. Kernels write to plan blocks; the rest of the image never changes
  */
 export function checkPlanBlock(file: PlanBytes, plan: number, constants: number, limits: Limits): number {
@@ -54,8 +58,8 @@ export function checkPlanBlock(file: PlanBytes, plan: number, constants: number,
   const { cells, elements, classes, groups } = needs;
   within(elements, 0, memoryBytes, 0);
 
-  // Check both words, by which the vector kernel divides its scratch. With groups, it also keeps a word per cell after
-  // two rows.
+  // Check P_COLUMN and P_ROWS, by which the kernel with vectors divides its scratch. For heads with groups, the kernel
+  // also writes a word per cell after the first two rows.
   const column = within(word(A.P_COLUMN), 0, memoryBytes, A.COLUMN_BYTES);
   const scanRows = within(
     word(A.P_ROWS),
@@ -64,8 +68,8 @@ export function checkPlanBlock(file: PlanBytes, plan: number, constants: number,
     groups ? 2 * A.ROW_BYTES + column : A.PLAIN_ROWS_BYTES,
   );
 
-  // The regions that a kernel writes follow the image, in the order of `layout.ts`. A full multi-label plan drops
-  // candidates in scratch memory.
+  // The regions that a kernel writes follow the image, in the order of `layout.ts`. A multi-label plan may have fewer
+  // rows than cells: when the columns are full, it drops candidates.
   const isMultiLabel = (word(A.P_FLAGS) & A.FLAG_MULTI_LABEL) > 0;
   const capacity = within(word(A.P_CAPACITY), 0, memoryBytes, isMultiLabel ? Math.min(cells, 1) : cells);
   const after = (end: number, index: number, bytes: number): number =>
@@ -74,10 +78,11 @@ export function checkPlanBlock(file: PlanBytes, plan: number, constants: number,
   for (let k = A.P_SCORES; k <= A.P_BOXES; k++) work = after(work, k, capacity * (k < A.P_BOXES ? 4 : 16));
   const order = after(work, A.P_ORDER, capacity * 4);
   const sort = after(after(order, A.P_SPARE, capacity * 4), A.P_COUNTS, 4 << A.BUCKET_BITS);
-  // A multi-label scan sorts if there are too many candidates.
+  // The scan of a multi-label plan sorts if there are too many candidates, so its scratch lies after the memory of the
+  // sort.
   const scratch = Math.max(3 * column + scanRows, groups ? A.SCAN_BYTES : 0);
   const scan = after(isMultiLabel ? sort : work, A.P_SCRATCH, scratch);
-  // With at most ONE_WAVE candidates, sorting ends before suppression begins, so their memory may overlap.
+  // With at most ONE_WAVE candidates, sorting ends before suppression begins, so the memory of both may overlap.
   const chains = after(capacity <= A.ONE_WAVE ? order : sort, A.P_CHAINS, A.CHAINS * 4);
   const blocks = keptBlocks(rows, word(A.P_FLAGS) & A.FLAG_NMS_ALL ? 1 : classes);
   let end = Math.max(scan, sort, after(chains, A.P_KEPT, blocks * A.KEPT4_BYTES));
@@ -86,7 +91,7 @@ export function checkPlanBlock(file: PlanBytes, plan: number, constants: number,
   return end;
 }
 
-/** Checks the head record at `head`, and adds its totals to `needs`. Tensors end at `tensorsEnd` or before. */
+/** Checks the head record at `head`, and adds its counts to `needs`. All tensors end at or before `tensorsEnd`. */
 function checkHead(
   file: PlanBytes,
   head: number,
@@ -95,8 +100,9 @@ function checkHead(
   largestOf: LargestOf,
 ): void {
   const word = (index: number): number => file.word(head, index);
-  // Checks that the last element after `rows` and `channels` steps lies in the tensor, and that its type is known. Each
-  // tensor has 16 spare bytes after it, so a load of four bytes always fits.
+  // Checks that the type is known, and that four bytes at the last element, after `rows` and `channels` steps, lie
+  // before `tensorsEnd`. Kernels load up to four bytes; each tensor is followed by 16 spare bytes, so a valid plan
+  // passes.
   const reads = (at: number, type: number, rows = 0, step = 0, channels = 0, channel = 0): void => {
     within(word(type), 0, A.TYPE_I32, 0);
     within(word(at), rows * word(step) + channels * word(channel) + 4, tensorsEnd);
@@ -106,7 +112,7 @@ function checkHead(
   // A head without a kept class has no cells.
   if (cells === 0) return;
 
-  // A class id column has a single score column beside it. Plan files never gather rows.
+  // A head with a class id column has a single score column. H_INDEX must be 0, since plan files never gather rows.
   const kind = word(A.H_KIND);
   const hasClassId = word(A.H_CLASS_ID) > 0;
   const isSoftmax = word(A.H_SCORE_FN) === A.FN_SOFTMAX;
@@ -133,8 +139,8 @@ function checkHead(
 }
 
 /**
- * Columns with one channel. Each has three words: the address (0: no column), the type, and the bytes from cell to
- * cell.
+ * Columns with one channel. A head record has three words for each: the address (0: no column), the type, and the bytes
+ * from cell to cell.
  */
 const COLUMNS = [
   [A.H_OBJ, A.H_OBJ_TYPE, A.H_OBJ_CELL],

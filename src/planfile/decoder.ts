@@ -1,6 +1,6 @@
 /**
- * `boxwright/plan` decodes by a plan file. `boxwright compile` has already read config and shapes, so no code for that
- * is loaded here. `embedded/` does the same in C.
+ * The entry `boxwright/plan`: decodes by a plan file. `boxwright compile` has already read the config and the shapes,
+ * so this entry has no code for them. `embedded/` does the same in C.
  */
 import * as A from "../core/abi.ts";
 import type { EngineName } from "../core/engine-name.ts";
@@ -37,12 +37,12 @@ import { type AttachedTask, type FileTask, attachTaskOf } from "./tasks.ts";
 
 /** Options of `loadPlan`. */
 export interface LoadOptions {
-  /** Engine that runs. Default: `"auto"`, the fastest that the runtime has. */
+  /** Engine that runs. Default: `"auto"`, the fastest engine that the runtime can run. */
   readonly engine?: EngineName | "auto";
   /**
-   * Receives each note on frames once. Notes are about scores that are all 0 or far below the threshold for many
-   * frames, and about boxes that are NaN, infinite or outside the image. `createDecoder` has more facts, and so more
-   * checks. The callback must not call `decode` of the same decoder, whose result is not returned yet.
+   * Called once for each new note. Notes are about scores that are all 0 or far below the threshold for many frames,
+   * and about boxes that are NaN, infinite or outside the image. A decoder of `createDecoder` knows more facts, so it
+   * checks more. The callback must not call `decode` of the same decoder, whose result is not returned yet.
    */
   readonly onNote?: (note: string) => void;
   /**
@@ -53,7 +53,7 @@ export interface LoadOptions {
   readonly tasks?: readonly FileTask[];
 }
 
-/** Turns the output tensors of one network into detections, by a plan file. Made by `loadPlan`. */
+/** Converts the output tensors of one network to detections, by a plan file. Made by `loadPlan`. */
 export interface PlanDecoder {
   /** Engine that runs. */
   readonly engine: EngineName;
@@ -62,7 +62,7 @@ export interface PlanDecoder {
   readonly labels: readonly string[] | null;
   /** Counters, updated in place. */
   readonly stats: Omit<Stats, "plans">;
-  /** Tensor slots by name. To copy nothing, write the tensors there and call `decode()` without outputs. */
+  /** Tensor slots by name. To avoid a copy, write the tensors into their slots and call `decode()` without outputs. */
   readonly slots: { readonly [name: string]: Slot };
   /**
    * The best score of the last frame, even below the threshold, as in `Decoder.best`. `null` before the first frame.
@@ -80,15 +80,15 @@ export interface PlanDecoder {
    */
   decodeBatch(outputs?: Outputs | TensorInput, frames?: Frame | readonly Frame[]): readonly Detections[];
   /**
-   * Returns the detections of a packet, as `Decoder.receive` does. A plan file does not name its config, so packets of
-   * every config are accepted. The tensors of a raw packet must be the plan's.
+   * Returns the detections of a packet, as `Decoder.receive` does. A plan file does not contain the hash of its config,
+   * so packets of every config are accepted. The tensors of a raw packet must fit the plan.
    * @throws TensorError if the tensors differ from the plan's; PacketError if the packet's frame is wrong
    */
   receive(packet: PlanReceivable): Detections;
   /**
-   * Changes thresholds between frames. The confidence threshold is part of the plan. For a stricter one, use only the
-   * leading detections: they are sorted, best first.
-   * @throws RangeError for an unknown name or value. Then nothing has changed
+   * Changes thresholds between frames, except the confidence threshold, which is part of the plan. To apply a higher
+   * one, use only the first detections: they are sorted, best first.
+   * @throws RangeError for an unknown name or a wrong value; then nothing has changed
    */
   update(thresholds: Omit<Update, "confidenceThreshold">): void;
 }
@@ -96,7 +96,8 @@ export interface PlanDecoder {
 /** A packet that `receive` accepts. */
 export interface PlanReceivable {
   /**
-   * Returns the packet's detections. If the packet is raw, `decoder` decodes it. `columnsOf` makes columns of records.
+   * Returns the packet's detections. If the packet is raw, `decoder` decodes it. `columnsOf` converts records to
+   * columns.
    */
   detectionsBy(
     decoder: Pick<PlanDecoder, "decode"> & { readonly configHash: null },
@@ -106,8 +107,8 @@ export interface PlanReceivable {
 
 /**
  * Makes a decoder from the bytes of a plan file. Compiles the kernel off the main thread if the runtime can.
- * @throws ConfigError if the bytes are no plan or damaged, or if an option is unknown; RangeError for an unknown engine
- * name; Error for an engine that cannot run here
+ * @throws ConfigError if the bytes are no plan file or are damaged, or if an option is unknown; RangeError for an
+ * unknown engine name; Error for an engine that cannot run here
  * @example
  * import { compilePlan } from "boxwright/node";
  * import { loadPlan } from "boxwright/plan";
@@ -152,7 +153,7 @@ export function loadPlanSync(bytes: Uint8Array | ArrayBuffer, options: LoadOptio
   return decoderOf(readPlan(bytes), read);
 }
 
-/** Checked options. */
+/** Options of `loadPlan` after the check. */
 interface ReadOptions {
   readonly engine: EngineName | "auto";
   readonly onNote: LoadOptions["onNote"];
@@ -203,7 +204,7 @@ class FileDecoder extends FrameDecoder<Workspace, ReturnType<typeof newStats>> i
   /** Rows of the detection columns: the largest `maxDetections`. */
   readonly #rows: number;
   readonly #work: Workspace;
-  /** Task of the network; `null` for boxes alone. */
+  /** Task of the network. `null` if the network has boxes alone. */
   readonly #task: AttachedTask | null;
   readonly #tasks: readonly FileTask[];
 
@@ -226,7 +227,7 @@ class FileDecoder extends FrameDecoder<Workspace, ReturnType<typeof newStats>> i
       inputs: inputsOf(buffer, tensors, addresses, { places, outputs, ownNames: null, known: tensors }),
       blocks: images.map((i) => i.plan),
       inputSize,
-      // Refuse crops for masks and oriented boxes: their coordinates cannot be converted back.
+      // Refuse crops for masks and oriented boxes, whose coordinates cannot be converted back to the photo.
       crops: [TASK_BOXES, TASK_KEYPOINTS, TASK_CELLS].includes(plan.task) ? "upright" : "none",
       inPhoto: false,
       detections,
@@ -268,7 +269,7 @@ class FileDecoder extends FrameDecoder<Workspace, ReturnType<typeof newStats>> i
     return this.#work;
   }
 
-  /** Copies a caller's arrays into the slots. Copies none if one is refused. */
+  /** Copies the caller's arrays into the slots. If one array is refused, copies none. */
   protected bringIn({ inputs, blocks }: Workspace): readonly number[] {
     copyTensors(inputs);
     return blocks;
@@ -278,7 +279,7 @@ class FileDecoder extends FrameDecoder<Workspace, ReturnType<typeof newStats>> i
     // Nothing to check: the checks before a scan need a `Plan`, which a plan file lacks.
   }
 
-  /** A plan file does not state in which tensor the probability was. */
+  /** Returns an error that names no tensor, since a plan file does not state which tensor holds the scores. */
   protected rangeError(): TensorError {
     return new TensorError(
       mismatch(
@@ -293,8 +294,8 @@ class FileDecoder extends FrameDecoder<Workspace, ReturnType<typeof newStats>> i
   }
 
   /**
-   * Returns the smallest of the heads' thresholds. Heads hold the smallest f32 that passes, so the original threshold
-   * is recovered from it.
+   * Returns the smallest confidence threshold of the heads. A head record holds the smallest f32 that passes, so
+   * rounding it to 6 digits recovers the original threshold.
    */
   protected lowestThreshold({ engine: { memory }, blocks }: Ready): number {
     const thresholds = recordsOf(memory, blocks[0]).map((r) => memory.f32[r + A.H_THRESHOLD]);
@@ -341,7 +342,7 @@ function refuseMissing({ name }: TensorSpec, outputs: Outputs, count: number): n
   throw new TensorError(`tensor "${name}" is missing: got outputs ${few(names, 9) || "none"}.`);
 }
 
-/** Throws if a tensor differs from the plan. Properties that the tensor does not state are assumed to fit. */
+/** Throws if a tensor differs from the plan. A property that the tensor does not state counts as equal. */
 function checkAsPlanned(spec: TensorSpec, tensor: TensorInput): void {
   const same = (what: string, a: unknown, b: unknown): unknown =>
     a === b || refuse(`tensor "${spec.name}"`, `${what} ${String(a)}`, `${String(b)} as in the plan`);

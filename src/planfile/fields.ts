@@ -1,15 +1,18 @@
 /**
- * Lists the fields of each task in a plan file. `task.ts` writes by these lists; `section.ts` reads and checks by them.
- * The word indices and codes are those of `format.ts`, from which the C header is generated.
+ * Lists the fields that a plan file has for each task. `task.ts` writes by these lists; `section.ts` reads and checks
+ * by them. Word indices and codes come from `format.ts`, from which the C header is generated.
  */
 import { MOST_POINTS } from "../core/keypoints.ts";
 import * as F from "./format.ts";
 
-/** How a record encodes a value of type T: as a number, a code, one bit, or doubles. */
+/** How a record encodes a value of type T: as a number, as a code, as one bit, or as doubles. */
 export interface Field<T> {
   /** Index of the first word, counted from the start of the record. */
   readonly at: number;
-  /** Bits of the word that belong to the field. Without `to`, `codes` and `doubles` it is a boolean: the bit. */
+  /**
+   * Bits of the word that belong to the field. A field without `to`, `codes` and `doubles` is a boolean, and the mask
+   * is its bit.
+   */
   readonly mask: number;
   /** Smallest and largest number. */
   readonly from?: number;
@@ -20,10 +23,10 @@ export interface Field<T> {
   readonly doubles?: number;
 }
 
-/** The fields of a record whose values are T. */
+/** The fields of a record that holds an object of type T. */
 export type Fields<T> = { readonly [K in keyof T]: Field<T[K]> };
 
-/** Fields of a task: those of its record, and those of a row in its head table. */
+/** Fields of a task: the fields of its record, and the fields of a row in its head table. */
 export interface TaskFields<R, H> {
   /** Code of the task, TASK_*. */
   readonly kind: number;
@@ -55,7 +58,7 @@ export const HEAD = {
   image: word(F.E_IMAGE),
 };
 
-/** Fields of every row of the head table that locate the extra channels. */
+/** Fields of a row of the head table that locate the extra channels. All tasks have them. */
 export const EXTRA = {
   tensor: word(F.E_SLOT),
   offset: word(F.E_OFFSET),
@@ -63,7 +66,7 @@ export const EXTRA = {
   cell: word(F.E_CELL),
 };
 
-/** Fields of every task record. */
+/** Returns the fields that every task record has. `most` is the largest allowed `count`. */
 /* @__NO_SIDE_EFFECTS__ */
 const counts = (most: number, values: readonly [number, number] = [1, 1], heads = 0xffffffff) => ({
   count: word(F.T_COUNT, 1, most),
@@ -72,7 +75,7 @@ const counts = (most: number, values: readonly [number, number] = [1, 1], heads 
   headTable: word(F.T_HEAD_TABLE),
 });
 
-/** How points, or the boxes of cells, are clamped to the image. */
+/** How keypoints, or the boxes of cells, are clamped to the image. */
 const CLAMP = /* @__PURE__ */ choice(
   F.T_FLAGS,
   { none: 0, before: F.TASK_FLAG_CLAMP_BEFORE, after: F.TASK_FLAG_CLAMP_AFTER },

@@ -1,8 +1,8 @@
 /**
- * Layout of the plan file. `boxwright compile` writes plan files; `decoder.ts` and C programs load them. This file
- * holds numbers only, since `scripts/embedded-header.mjs` turns it and `abi.ts` into one C header.
+ * Format of the plan file. `boxwright compile` writes plan files; `decoder.ts` and C programs load them. This source
+ * file holds only numbers, since `scripts/embedded-header.mjs` converts it and `abi.ts` to one C header.
  *
- * The file begins like the memory image, so that loading copies one range:
+ * A plan file begins with the memory image, so that loading copies one range:
  *
  *       0  directory, 16 words (F_*). Kernels never read these addresses
  *      64  plan blocks, head records, lists and prior tables, at their addresses in memory
@@ -17,8 +17,8 @@
  *          with a zero byte
  *
  * Words are 4 bytes, little-endian. Offsets count from the start of the file, addresses from the start of memory. Only
- * the first F_IMAGE_BYTES bytes belong in memory. The tables can stay where the file is, for example in flash. The rest
- * of memory needs no clearing.
+ * the first F_IMAGE_BYTES bytes are copied to memory. The tables can stay where the file is, for example in flash.
+ * Memory after the image need not be cleared.
  */
 
 export const PLAN_MAGIC = 1347901506; //  the bytes "BXWP"
@@ -116,8 +116,8 @@ export const ORIENTED_ULTRALYTICS = 1; // ProbIoU, and a suppressed box suppress
 export const ORIENTED_PROBIOU = 2; //     ProbIoU, greedy
 export const ORIENTED_OPENCV = 3; //      IoU of the polygons, greedy
 
-// ---- Head table ------------------------------------------------------------------------------------------------
-// Steps count in elements of the slot. A double takes two words.
+// ---- Head table ------------------------------------------------------------------------------------------------ The
+// unit of steps is an element of the slot. A double takes two words.
 export const E_SOURCE = 0; //             source of the first cell
 export const E_CELLS = 1; //              number of cells
 export const E_SLOT = 2; //               index of the slot

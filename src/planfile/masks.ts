@@ -7,7 +7,7 @@ import { MASKS } from "./fields.ts";
 import { openSection } from "./section.ts";
 import type { FileTask } from "./tasks.ts";
 
-/** Largest count of input pixels per prototype pixel along a side. Real networks have 2 to 8. */
+/** Largest ratio of the input's side to the side of the prototypes. Real networks have 2 to 8. */
 const MOST_STRIDE = 64;
 
 /** The task "segment" of plan files. */
@@ -38,7 +38,8 @@ export const masks: FileTask<"segment"> = {
         `${elements} elements for ${count} prototypes of ${width}x${height}`,
         "as many as these have",
       );
-    // Limit the input size, which a forged file could state freely: a mask of size "network" has as many pixels.
+    // Limit the input size, since a forged file can state any: a mask of size "network" has as many pixels as the
+    // input.
     inputSize?.forEach((side, k) => within(side, 0, MOST_STRIDE * (k === 0 ? width : height), 1));
     return { known: { name: "segment" }, afterImage: attachMasks(work, { tensor, prototypes, heads }) };
   },

@@ -1,15 +1,15 @@
-/** Writes a plan as an ES module that decodes on its own. */
+/** Writes a plan as an ES module that decodes without the package boxwright. */
 import type { EmbeddedPlan } from "../compiled/decode.ts";
 import { refuse, refuseFor } from "../core/errors.ts";
 import type { CompiledPlan } from "./write.ts";
 
-/** Placeholder for the plan in a template. */
+/** Text in a template that is replaced by the plan. */
 const PLACE = "BOXWRIGHT_PLAN";
 
 /**
  * Returns the source of a module whose only export is `decode(outputs, frame)`.
  * @param template the built file of compiled/simd.ts or ts.ts
- * @throws TensorError if the network gives keypoints, masks or angles, or if the outputs hold a batch
+ * @throws TensorError if the plan has a task, such as keypoints, masks or angles, or if the outputs hold a batch
  */
 export function moduleSource(template: string, compiled: CompiledPlan): string {
   const { plan } = compiled;

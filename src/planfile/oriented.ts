@@ -16,7 +16,7 @@ export const oriented: FileTask<"oriented"> = {
     const { file, images, inputSize } = loaded.plan;
     const { work, task, heads } = openSection(loaded, ORIENTED);
     const { suppression, iou } = task;
-    // Refuse such a plan: angles are measured in pixels of the input.
+    // Refuse a plan without input size, since angles are measured in pixels of the input.
     if (inputSize === null) refusePlan("no input size", "the width and height of the network's input");
     refuseKernelNms(loaded, "oriented boxes");
     for (const threshold of [...images.map(({ plan }) => file.float(plan, A.P_IOU)), iou])
@@ -31,8 +31,8 @@ export const oriented: FileTask<"oriented"> = {
         range: task.halfTurn ? SIGMOID_RANGE : null,
         suppression: suppression === "none" ? "ultralytics" : suppression,
         nms: suppression === "none" ? "none" : task.perClass ? "class" : "all",
-        // The threshold in memory is an f32. Return the double from which it was made, or else round it to 7 digits:
-        // overlaps are doubles, and the f32 of 0.7 is below 0.7.
+        // The threshold in memory is an f32, but overlaps are doubles, and the f32 of 0.7 is below 0.7. Return the
+        // file's double if the f32 comes from it. After `update`, round the f32 to 7 digits.
         iouThreshold: () => (f32[iouAt] === Math.fround(iou) ? iou : Number(f32[iouAt].toPrecision(7))),
         heads: heads.map(({ turns, ...head }) => ({ ...head, rotatesCentre: turns === 1 })),
       }),

@@ -1,13 +1,11 @@
-/** Decodes FOMO by a plan file. */
+/** Decodes networks of the family `fomo` by a plan file. */
 import * as A from "../core/abi.ts";
 import { attachCells } from "../tasks/peaks/attach-cells.ts";
 import { CELLS } from "./fields.ts";
 import { openSection, refuseKernelNms } from "./section.ts";
 import type { FileTask } from "./tasks.ts";
 
-/**
- * The task "peaks" of plan files. FOMO is the only network whose plan files it supports, since its cells are grouped.
- */
+/** The task "peaks" of plan files. Supports only FOMO, whose cells are grouped. */
 export const peaks: FileTask<"peaks"> = {
   task: "peaks",
 

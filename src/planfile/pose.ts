@@ -7,7 +7,7 @@ import { POSE } from "./fields.ts";
 import { openSection } from "./section.ts";
 import type { FileTask } from "./tasks.ts";
 
-/** Largest column in bytes. */
+/** Largest column of keypoints in bytes. */
 const MOST_BYTES = 0x7fffffff;
 
 /** The task "pose" of plan files. */

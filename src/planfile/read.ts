@@ -1,6 +1,6 @@
 /**
- * Reads a plan file. The checksum finds accidents; checks of every address and offset find forgery. `format.ts`
- * documents the file; `embedded/` reads it in C.
+ * Reads a plan file. The checksum detects accidental damage; checks of every address and offset detect forgery.
+ * `format.ts` documents the format; `embedded/` reads plan files in C.
  */
 import * as A from "../core/abi.ts";
 import { crc32 } from "../core/crc32.ts";
@@ -12,7 +12,7 @@ import * as F from "./format.ts";
 
 /** Contents of a plan file. */
 export interface PlanFile {
-  /** The whole file in memory of its own. The task record follows `image`. */
+  /** A copy of the whole file. The task record follows `image`. */
   readonly file: PlanBytes;
   readonly image: Uint8Array;
   readonly memoryBytes: number;
@@ -24,9 +24,9 @@ export interface PlanFile {
   readonly labels: readonly string[] | null;
   readonly images: readonly PlanImage[];
   readonly slots: readonly PlanSlot[];
-  /** Number of outputs of the network. */
+  /** Count of the network's outputs. */
   readonly outputs: number;
-  /** TASK_*: the task of the network. */
+  /** Code of the network's task, TASK_*. */
   readonly task: number;
 }
 
@@ -45,7 +45,7 @@ export interface PlanSlot {
 
 /**
  * Reads and checks a plan file.
- * @throws ConfigError if the bytes are no plan, are damaged, or are a plan for another version of the kernel
+ * @throws ConfigError if the bytes are no plan file, are damaged, or are for another version of the kernel
  */
 export function readPlan(given: Uint8Array | ArrayBuffer): PlanFile {
   // Copy the file, since the caller may change the bytes before the decoder is made.
@@ -89,7 +89,7 @@ function wholeFile(given: Uint8Array | ArrayBuffer): Uint8Array {
       `a file of version ${word(F.F_VERSION)}`,
       `${F.PLAN_VERSION}. Compile the plan again with this version of boxwright.`,
     );
-  // Allow bytes after the file, as in flash memory.
+  // Allow bytes after the end of the file, as flash memory has them.
   const length = word(F.F_FILE_BYTES);
   if (whole.length < length || length < head)
     refusePlan(`${whole.length} bytes`, `${length}: was the file cut short, or read or written as text?`);
@@ -111,7 +111,7 @@ function asBytes(given: Uint8Array | ArrayBuffer): Uint8Array {
   const isBuffer = kindOf(given) === "ArrayBuffer";
   if (!isBuffer && !isBytes(given))
     refusePlan(show(given), "the bytes of a plan file, a Uint8Array or an ArrayBuffer");
-  // Return no bytes for a detached buffer, which has no valid view.
+  // Return early: a detached buffer has length 0, and a view of it cannot be made.
   if (given.byteLength === 0) return new Uint8Array(0);
   const { buffer, byteOffset, byteLength } = given as Uint8Array;
   return isBuffer ? new Uint8Array(given as ArrayBuffer) : new Uint8Array(buffer, byteOffset, byteLength);
@@ -126,7 +126,7 @@ function readLimits(file: PlanBytes): Limits {
   };
 }
 
-/** Reads the image table, and checks every record to which its rows point. */
+/** Reads the image table, and checks the plan blocks and records to which its rows point. */
 function readImages(file: PlanBytes, { imageBytes, memoryBytes, rows }: Limits): PlanImage[] {
   const table = file.table(F.F_IMAGE_TABLE, F.F_IMAGES, F.IMAGE_WORDS);
   let constants = A.FIRST_ADDRESS;
@@ -142,7 +142,7 @@ function readImages(file: PlanBytes, { imageBytes, memoryBytes, rows }: Limits):
     });
     return { plan, boxes, scores, classIds, sources };
   });
-  // Check that memory ends with the last columns.
+  // Check that memory ends where the last detection columns end.
   within(memoryBytes, 0, end, end);
   return images;
 }

@@ -1,4 +1,4 @@
-/** Reads the part of a plan file's task section that has the same format for all tasks. Only tasks use this module. */
+/** Reads the task section of a plan file: the task record and the head table. Only tasks use this module. */
 import * as A from "../core/abi.ts";
 import { volume } from "../core/tensor.ts";
 import type { Column } from "../heads/channels.ts";
@@ -13,7 +13,7 @@ import type { LoadedFile } from "./tasks.ts";
 /** A row of the head table. */
 type HeadInFile<H> = H & Pick<Head, "cells" | "gridWidth"> & { readonly extra: Column };
 
-/** A task section, and the memory that it describes. */
+/** Contents of a task section, and the memory of the loaded plan. */
 export interface Section<R, H> {
   readonly work: TaskMemory;
   readonly task: R;
@@ -29,8 +29,8 @@ interface Counts {
 
 /**
  * Reads the task section. Throws if the head table points outside the slots, or differs from the head records of an
- * image. A detection stores the source of its cell, counted over the head records. The head table locates the extra
- * channels of that cell.
+ * image: a detection stores the source of its cell, counted over the head records, and the head table must locate the
+ * extra channels of the same cell.
  */
 export function openSection<R extends Counts, H>(
   { plan, engine, ...rest }: LoadedFile,
@@ -60,7 +60,7 @@ export function openSection<R extends Counts, H>(
     const extra = readFields(file, row, EXTRA);
     const { cells, gridWidth } = head;
     const elements = volume(specs[within(extra.tensor, 0, specs.length - 1, 0)].dims);
-    // Check the last element: the offset plus the largest count of each step must lie in the slot.
+    // Check the last element, at `offset` plus all steps but one of each kind: it must lie in the slot.
     const last = [
       [images.length, head.image],
       [cells, extra.cell],
@@ -73,7 +73,7 @@ export function openSection<R extends Counts, H>(
     for (const block of images) {
       const at = file.word(block.plan, A.P_HEAD0) + k * A.HEAD_WORDS * 4;
       checkEqual("a head record at source", file.word(at, A.H_SOURCE), source);
-      // The record of a head without a kept class has no cells.
+      // If `keep` leaves a head no class, its head record has 0 cells. Accept this.
       checkEqual("cells of a head record", file.word(at, A.H_CELLS) || cells, cells);
     }
     source += cells;
@@ -83,7 +83,7 @@ export function openSection<R extends Counts, H>(
   return { work, task, heads };
 }
 
-/** Throws if the kernel of this plan suppresses candidates. The task needs all of them. */
+/** Throws if the plan lets the kernel suppress candidates, since the task needs all candidates. */
 export function refuseKernelNms({ plan: { file, images } }: LoadedFile, what: string): void {
   for (const { plan } of images)
     if (file.word(plan, A.P_FLAGS) & (A.FLAG_NMS_CLASS | A.FLAG_NMS_ALL))

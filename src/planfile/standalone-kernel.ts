@@ -1,4 +1,7 @@
-/** Rewrites a kernel's binary so that it has its own memory. The WebAssembly specification defines the sections. */
+/**
+ * Rewrites a kernel's binary so that the kernel defines its own memory. The WebAssembly specification defines the
+ * sections.
+ */
 
 const MEMORY_SECTION = 5;
 const IMPORT_SECTION = 2;
@@ -7,12 +10,12 @@ const EXPORT_SECTION = 7;
 const HEADER_BYTES = 8;
 /** Flag of a memory that states a maximum. */
 const HAS_MAXIMUM = 1;
-/** Kind of an export that is a memory. */
+/** Code for the kind of an export: memory. */
 const IS_MEMORY = 2;
 
 /**
- * Returns a kernel with its own, exported memory of `pages` pages, in place of an imported one. wasm3 and WAMR need
- * this: they cannot pass a memory to a module.
+ * Returns a kernel that exports its own memory of `pages` pages instead of importing one. wasm3 and WAMR need this,
+ * since they cannot pass a memory to a module.
  */
 export function standaloneKernel(from: Uint8Array, pages: number): Uint8Array<ArrayBuffer> {
   const out: number[] = [...from.subarray(0, HEADER_BYTES)];

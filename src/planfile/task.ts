@@ -25,7 +25,7 @@ import {
 } from "./fields.ts";
 import * as F from "./format.ts";
 
-/** Offsets of the record and its tables in the file. */
+/** Offsets of the task record and its tables in the file. */
 interface TaskOffsets {
   readonly task: number;
   readonly headTable: number;
@@ -48,7 +48,7 @@ interface Target {
   readonly plan: Plan;
 }
 
-/** Writes the section of the plan's task: the task record, the head table and, for keypoints, the edges. */
+/** Writes the section of the plan's task: the task record, the head table and, for keypoints, the edge table. */
 export function putTask(target: Target, layout: MemoryLayout, iou: number): void {
   const { view, offsets, plan } = target;
   const { task, heads, inputSize } = plan;
@@ -108,7 +108,10 @@ export function putTask(target: Target, layout: MemoryLayout, iou: number): void
   }
 }
 
-/** Writes the task record, and a row per head. Heads of FOMO have no extra channels: rows locate the scores. */
+/**
+ * Writes the task record, and a row of the head table for each head. A row locates the extra channels. FOMO has none:
+ * its task reads the scores, so the row locates the scores.
+ */
 function putSection<R, H>(
   { view, offsets, plan }: Target,
   { kind, record, head: fields }: TaskFields<R, H>,
@@ -129,7 +132,8 @@ function putSection<R, H>(
 }
 
 /**
- * Returns the clamp of points or cells. "centre" applies only to boxes: points and cells are then clamped at the end.
+ * Returns the clamp for points or cells. The rule "centre" exists only for boxes. In its place, points and cells are
+ * clamped at the end.
  */
 const clampOf = ({ clamp }: Pick<Rules, "clamp">) => (clamp === "centre" ? "after" : clamp);
 

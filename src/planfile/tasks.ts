@@ -1,7 +1,7 @@
 /**
- * The interface of tasks in plan files. `loadPlan` itself reads boxes only. It passes the section of a task (task
- * record and head table, see format.ts) to that task in the option `tasks`. If the task is not there, it refuses the
- * file.
+ * The interface of tasks in plan files. `loadPlan` itself reads only boxes. It passes the section of a task (task
+ * record and head table, see format.ts) to the task of this name in the option `tasks`. If `tasks` lacks the task,
+ * `loadPlan` refuses the file.
  */
 import { TASKS, type TaskName, type TaskValueName, neededTask } from "../core/tasks.ts";
 import type { Detections } from "../decode/detections.ts";
@@ -17,13 +17,13 @@ export interface LoadedFile {
   readonly engine: Engine;
   /** One entry for each image of the batch. */
   readonly detections: readonly Detections[];
-  /** Adds a note. */
+  /** Adds a note for `onNote`. */
   readonly note: (text: string) => void;
 }
 
 /** A task whose columns are added to the detections. */
 export interface AttachedTask {
-  /** Task and keypoint edges, for the records of packets, which do not state them. */
+  /** Name of the task and edges of the skeleton. The records of packets do not state them. */
   readonly known: KnownTask;
   readonly afterImage: AfterImageOfTask;
 }
@@ -31,7 +31,10 @@ export interface AttachedTask {
 /** A task for plan files. It contains no reader of configs or shapes, so that pages stay small. */
 export interface FileTask<N extends TaskName = TaskName> extends RowReader {
   readonly task: N;
-  /** Adds the columns of a section whose counts and addresses are checked. Throws if it contradicts the file. */
+  /**
+   * Checks the counts and addresses of the task section, and adds the task's columns to the detections. Throws if the
+   * section contradicts the file.
+   */
   readonly attachFile: (loaded: LoadedFile) => AttachedTask;
 }
 
@@ -40,7 +43,7 @@ const NAMES = /* @__PURE__ */ Object.keys(TASKS) as readonly TaskName[];
 
 /**
  * Attaches the task of a plan file. Returns `null` if the file has boxes alone.
- * @throws ConfigError if the task is not among `tasks`, or if its section is forged
+ * @throws ConfigError if the task is not among `tasks`, or if its section contradicts the file
  */
 export function attachTaskOf(loaded: LoadedFile, tasks: readonly FileTask[]): AttachedTask | null {
   const { task } = loaded.plan;

@@ -1,4 +1,4 @@
-/** Compiles a config whose output shapes are known to a plan file. `format.ts` documents the file. */
+/** Makes a plan file from a config whose output shapes are known. `format.ts` documents the file. */
 import { readConfig } from "../config/config.ts";
 import type { Config, DecoderOptions } from "../config/types.ts";
 import { ABI_VERSION } from "../core/abi.ts";
@@ -37,7 +37,7 @@ export interface CompiledPlan {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly plan: Plan;
   readonly layout: MemoryLayout;
-  /** The part of memory that the compiler writes. */
+  /** The part of memory that the compiler writes: everything before the slots. */
   readonly image: Uint8Array;
   /** Class names by class id; empty if the plan has none. */
   readonly labels: readonly string[];
@@ -47,9 +47,10 @@ export interface CompiledPlan {
 
 /**
  * Compiles a config to a plan file. The config or `options.outputs` states the shape of every output.
- * @param valuesOf returns the values of an output, or null. The plan needs them if prior boxes are an output
- * @param scalarOnly true: only the scalar kernel will run, which needs less memory. The file does not record this, so
- * it must be turned into C source
+ * @param valuesOf returns the values of an output, or null if unknown. A plan needs the values of an output that holds
+ * prior boxes
+ * @param scalarOnly true: only the scalar kernel will run, which needs less memory. The file does not state this, so
+ * use it only as C source
  * @throws ConfigError, TensorError as `createDecoder` and its first frame would
  */
 export function compilePlan(
@@ -61,7 +62,7 @@ export function compilePlan(
   const settled = readConfig(config, options);
   const specs = settledSpecs(settled);
   const interpreted = interpretConfig(settled, specs, ALL_TASKS, valuesIn(specs, valuesOf));
-  // Refuse finished rows, which a decoder of configs converts in each frame: a plan file has no such step.
+  // Refuse finished rows that `createDecoder` would convert in each frame: plan files have no such step.
   if (interpreted.interpretations.length === 0 && finishedRowsOf(settled, () => FinishedRows)?.reads(specs))
     refuse(
       "",
@@ -69,7 +70,7 @@ export function compilePlan(
       "a network whose boxes the kernel reads as they are: a plan file has no place for that step",
     );
   const { plan, layout } = assemble(interpreted, explain, {
-    // Devices write whole tensors into the slots.
+    // Do not gather: devices write whole tensors into the slots.
     gathers: false,
     scalarOnly,
   });
@@ -106,15 +107,15 @@ export function compilePlan(
   return { ...contents, bytes: fileOf({ ...contents, iouThreshold }) };
 }
 
-/** True if a network's boxes are readable without its task. */
+/** True if the boxes of the network can be decoded without the task. */
 const isSeparable = (task: TaskPlan): boolean => "isMapOfRow" in task || "slots" in task;
 
-/** Returns a function that returns the values of tensor `i` as numbers, or null if unknown. */
+/** Returns a function from the index `i` of a tensor to its values as numbers, or to null if unknown. */
 export const valuesIn =
   (specs: readonly TensorSpec[], valuesOf: (name: string) => TensorData | null) =>
   (i: number): ArrayLike<number> | null => {
     const data = valuesOf(specs[i].name);
-    // Check length and type, as for the data of a frame.
+    // `specOf` checks length and type, as for the data of a frame.
     return data && numbersOf(specOf(specs[i].name, { ...specs[i], data } as TensorInput), data);
   };
 
@@ -132,7 +133,7 @@ function settledSpecs(config: Config): TensorSpec[] {
   return specsOf(config) as TensorSpec[];
 }
 
-/** What a plan file contains. */
+/** Contents of a plan file. */
 interface Contents {
   /** The start of the memory image. */
   readonly image: Uint8Array;
@@ -193,7 +194,7 @@ function checkInputSize({ inputSize }: Plan): void {
     refuse("inputSize", inputSize.join("x"), "whole pixels");
 }
 
-/** Returns the bytes of a string, and the zero that ends it in C. */
+/** Returns the bytes of a string, followed by the zero byte that ends a string in C. */
 function cString(s: string, where: string): Uint8Array {
   if (/\0|\p{Surrogate}/u.test(s))
     refuse(
@@ -204,7 +205,7 @@ function cString(s: string, where: string): Uint8Array {
   return new TextEncoder().encode(`${s}\0`);
 }
 
-/** Lays out the parts of a file in order. */
+/** Returns the offsets of the parts of a file, in the order of `format.ts`. */
 function offsetsOf(
   { image, layout, plan }: Contents,
   names: readonly Uint8Array[],
