@@ -1,27 +1,29 @@
-/** The CloudEvents 1.0 envelope of a packet: where a frame comes from, when it was taken, and its config. */
+/**
+ * The CloudEvents 1.0 envelope of a packet: the source of the frame, the time of capture, and the hash of the config.
+ */
 import { namesFor } from "../core/names.ts";
 import { PacketError, type PacketErrorKind, need } from "./error.ts";
 
 /** Kind of a packet, spelt as in a config's `output_format`. */
 export type PacketKind = "raw" | "detection";
 
-/** A sender's statements about a frame. `source` and `id` together are unique forever. */
+/** A sender's statements about a frame. The pair of `source` and `id` must never occur again. */
 export interface PacketAbout {
   /** Name of the frame, unique within its source. */
   readonly id: string;
   /** Device that took the frame: a URI or a path such as "/devices/7". */
   readonly source: string;
-  /** Camera of the device. */
+  /** Name of the camera on the device. */
   readonly subject?: string | null;
   /** Time of capture: a Date, or text in RFC 3339. */
   readonly time?: Date | string | null;
   /** Index of the frame in the camera's stream. Receivers sort by it. */
   readonly sequence?: number | null;
-  /** Trace of the frame (W3C Trace Context). */
+  /** Trace context of the frame (W3C Trace Context). */
   readonly traceparent?: string | null;
 }
 
-/** Attributes of a received packet. Null: the packet does not state one. */
+/** Attributes of a received packet. Null: the packet does not state the attribute. */
 export interface Envelope {
   readonly id: string | null;
   readonly source: string | null;
@@ -30,7 +32,7 @@ export interface Envelope {
   readonly time: string | null;
   readonly sequence: number | null;
   readonly traceparent: string | null;
-  /** Hash of the config by which the packet was made. */
+  /** Hash of the sender's config. */
   readonly config: string | null;
 }
 
@@ -40,7 +42,7 @@ interface Form {
   readonly 1: RegExp;
 }
 
-/** Text without control characters, which could begin another header, and without lone surrogates. */
+/** Rule for text without control characters, which could begin another header, and without lone surrogates. */
 const TEXT: Form = ["text of 1 to 1024 characters", /^[^\0-\x1f\x7f-\x9f\ud800-\udfff]{1,1024}$/u];
 
 /** Names of the fields of `PacketAbout`. */
@@ -53,26 +55,28 @@ const NAMES: { readonly [K in keyof Required<PacketAbout>]: true } = {
   traceparent: true,
 };
 
-/** Rule of each attribute. Those after `source` are optional. */
+/** Rule of each attribute. `id` and `source` are required, the others are optional. */
 const FORMS: { readonly [name: string]: Form } = {
   id: TEXT,
   source: TEXT,
   subject: TEXT,
-  // RFC 3339. Allow a leap second.
+  // A time in RFC 3339. Second 60, a leap second, is allowed.
   time: [
     'a Date, or text in RFC 3339: "2026-01-31T12:00:00Z"',
     /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i,
   ],
-  // Pad to the digits of the largest safe integer, so that texts sort like numbers (CloudEvents "sequence").
+  // 16 digits, the length of the largest safe integer, so that texts sort like numbers (CloudEvents "sequence").
   sequence: ["a whole number from 0 up", /^\d{16}$/],
   traceparent: ["55 characters, as in W3C Trace Context", /^[\da-f-]{55}$/],
   config: ["16 hexadecimal digits", /^[\da-f]{16}$/],
 };
 
-/** Returns the CloudEvents type of a kind. */
+/** Returns the CloudEvents type of a packet of this kind. */
 export const eventType = (kind: PacketKind): string => `boxwright.${kind}.v1`;
 
-/** Returns the CloudEvents attributes of a new packet. Throws a PacketError for one that a reader refuses. */
+/**
+ * Returns the CloudEvents attributes of a new packet. Throws a PacketError for an attribute that a reader would refuse.
+ */
 export function attributesOf(
   kind: PacketKind,
   about: PacketAbout,
@@ -88,9 +92,10 @@ export function attributesOf(
   const { time, sequence } = about ?? {};
   const given = {
     ...about,
-    // Pass text of an invalid Date on, so that it is refused. Its toJSON gives null, which means no time.
+    // Convert with String: an invalid Date then becomes "null", which is refused. The value null would mean that there
+    // is no time.
     time: time instanceof Date ? String(time.toJSON()) : time,
-    // Pass a wrong number on, so that the error shows the caller's value.
+    // Keep a wrong number unchanged, so that the error shows the caller's value.
     sequence:
       Number.isSafeInteger(sequence) && sequence! >= 0 ? String(sequence).padStart(16, "0") : sequence,
     config,
@@ -105,14 +110,14 @@ export function attributesOf(
   return attributes;
 }
 
-/** Attributes as text; null if absent. */
+/** Attributes as text. Null: the attribute is absent. */
 type Attributes = { readonly [K in keyof Envelope]: string | null };
 
 /**
- * Checks attributes.
- * @param prefix stands before each name in `given`
- * @param kind kind of the PacketError; null if an argument is checked
- * @param isNamed refuses attributes without id and source
+ * Checks attributes and returns them.
+ * @param prefix text before each attribute's name in the keys of `given`
+ * @param kind kind of the PacketError; null if the attributes are an argument of a call
+ * @param isNamed true: id and source are required
  * @param where text before the attribute's name in the message
  */
 export function readAttributes(

@@ -1,8 +1,11 @@
-/** The error of all packet code, and its check. Apart from `core/errors.ts`, so that readers stay small. */
+/**
+ * The error that packet code throws, and the function `need` that throws it. Separate from `core/errors.ts`, so that
+ * readers of packets stay small.
+ */
 import { showJson } from "../core/json.ts";
 
 /**
- * Reason of a refusal. `"cut off"`: bytes are missing at the end. `"foreign"`: the bytes are no packet, or a field or
+ * Reason of the error. `"cut off"`: bytes are missing at the end. `"foreign"`: the bytes are no packet, or a field or
  * an argument is wrong. `"other config"`: the packet was made with another config. `"too large"`: the packet has more
  * bytes than allowed.
  */
@@ -21,7 +24,10 @@ export class PacketError extends RangeError {
   }
 }
 
-/** Returns the name of a value's class, such as "Float32Array" or "Null", even if another realm made the value. */
+/**
+ * Returns the name of a value's class, such as "Float32Array" or "Null". Works for values of other realms, such as
+ * iframes.
+ */
 export const classOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);
 
 /**

@@ -1,5 +1,6 @@
 /**
- * Converts detections to formats of other projects. These formats use pixels, so each function takes the image's size.
+ * Converts detections to formats of other projects. These formats have coordinates in pixels, so each function takes
+ * the size of the image.
  */
 import type { DetectionList } from "../decode/rows.ts";
 import { type MaskedFields, frameIfExchanged } from "../decode/detections.ts";
@@ -8,7 +9,7 @@ import { namesFor, nearestName } from "../core/names.ts";
 import { PacketError, need } from "./error.ts";
 import { recordsOf } from "./read.ts";
 
-/** Size of the original image in pixels. A `Frame` is one. */
+/** Size of the original image in pixels. A `Frame` has these fields. */
 export interface ImageSize {
   readonly width: number;
   readonly height: number;
@@ -21,8 +22,9 @@ export interface CocoResult {
   readonly bbox: readonly [number, number, number, number];
   readonly score: number;
   /**
-   * Three numbers for each keypoint: x and y in pixels, and 1. COCO's evaluation does not use the third. A keypoint
-   * that is NaN or infinite becomes 0, 0, 0, as COCO writes an unlabelled one. Absent if there are no keypoints.
+   * Three numbers for each keypoint: x and y in pixels, and 1. COCO's evaluation does not use the third number. A
+   * keypoint that is NaN or infinite becomes 0, 0, 0, COCO's form of an unlabelled keypoint. Absent if there are no
+   * keypoints.
    */
   readonly keypoints?: readonly number[];
   /** Mask as run lengths over the whole image, for detections that `withMasks` returned. */
@@ -33,11 +35,14 @@ export interface CocoResult {
 export interface CocoImage extends ImageSize {
   /** Id of the image in the annotation file. */
   readonly imageId: number;
-  /** Category ids by class id. Default: `category_id` is the class id. COCO's 80 classes have ids up to 90. */
+  /**
+   * Category ids by class id. Default: `category_id` is the class id. The category ids of COCO's 80 classes differ from
+   * class ids: they go up to 90.
+   */
   readonly categories?: readonly number[];
 }
 
-/** A box of Roboflow: `x` and `y` are its centre, all in pixels. */
+/** A box in Roboflow's format. `x` and `y` are the centre. All lengths are in pixels. */
 export interface RoboflowPrediction {
   readonly x: number;
   readonly y: number;
@@ -49,7 +54,7 @@ export interface RoboflowPrediction {
   readonly detection_id: string;
 }
 
-/** An answer of Roboflow's inference servers for one image. */
+/** A response of Roboflow's inference servers for one image. */
 export interface RoboflowPredictions {
   readonly image: ImageSize;
   readonly predictions: readonly RoboflowPrediction[];
@@ -69,7 +74,7 @@ function inPixels(
   detections: DetectionList<MaskedFields>,
   image: ImageSize,
 ): readonly (readonly [MaskedFields, x: number, y: number, width: number, height: number])[] {
-  // Allow for an image that is absent or of any type: plain JavaScript may pass anything.
+  // The image may be absent or of any type, since plain JavaScript may pass anything.
   const { width, height } = (image as ImageSize | null) ?? ({} as ImageSize);
   const isSize = [width, height].every(Number.isFinite) && width > 0 && height > 0;
   need(isSize, "image", [width, height], "its size in pixels", null);
@@ -86,7 +91,7 @@ function inPixels(
 
 const IMAGE = ["width", "height", "imageId", "categories"];
 
-/** Throws for a name that looks misspelt. Allows other names, since the caller may pass a frame as the image. */
+/** Throws for a field name that looks misspelt. Allows other names, since the caller may pass a frame as the image. */
 function checkImageNames(image: CocoImage | null | undefined): void {
   for (const name of Object.keys(image ?? {}))
     if (!IMAGE.includes(name) && nearestName(name, IMAGE) !== undefined)
@@ -94,8 +99,8 @@ function checkImageNames(image: CocoImage | null | undefined): void {
 }
 
 /**
- * Returns detections as COCO results, which `COCO.loadRes` of pycocotools reads. Join the lists of all images. A mask
- * of the whole image goes into a record as `mask: detections.mask(i, { size: "frame" }).toRle()`.
+ * Returns the detections of an image as COCO results. `COCO.loadRes` of pycocotools reads the joined lists of all
+ * images. To add masks, give each record the field `mask: detections.mask(i, { size: "frame" }).toRle()`.
  * @throws PacketError if the image has no size, a mask has another size, or `categories` has no whole number for a
  * class
  * @example
@@ -109,7 +114,8 @@ function checkImageNames(image: CocoImage | null | undefined): void {
 export function toCoco(detections: DetectionList<MaskedFields>, image: CocoImage): CocoResult[] {
   const placed = inPixels(detections, image);
   checkImageNames(image);
-  // Check the id: COCO's evaluation matches results and annotations by the id, and would drop results without one.
+  // Check the id: COCO's evaluation matches results with annotations by the image's id, and would drop results without
+  // an id.
   need(
     Number.isSafeInteger(image.imageId),
     "image.imageId",
@@ -144,8 +150,9 @@ export function toCoco(detections: DetectionList<MaskedFields>, image: CocoImage
 }
 
 /**
- * Returns detections as an answer of Roboflow's inference servers, which `supervision.Detections.from_inference` reads.
- * @param id name of the frame: each `detection_id` is the name and the row
+ * Returns detections as a response of Roboflow's inference servers. `supervision.Detections.from_inference` reads the
+ * response.
+ * @param id name of the frame: a `detection_id` is this name, a hyphen and the row
  * @throws PacketError if the image has no size
  * @example
  * import { toRoboflow } from "boxwright";

@@ -1,10 +1,10 @@
-/** Headers that go with a packet over HTTP, NATS or MQTT 5. */
+/** Makes the headers that accompany a packet over HTTP, NATS or MQTT 5. */
 import { padded, readHead } from "./text.ts";
 
 /**
- * Returns the headers that make a packet a CloudEvent for other programs. A raw packet uses binary mode, with the
- * length of its JSON for clients of the Open Inference Protocol. A packet of detections uses structured mode.
- * `fromPacket` needs none of them.
+ * Returns the headers by which other programs recognise a packet as a CloudEvent. A raw packet uses binary mode, with
+ * the length of its JSON for clients of the Open Inference Protocol. A packet of detections uses structured mode.
+ * `fromPacket` needs no headers.
  * @param bytes a packet that `toPacket` made
  * @throws PacketError if the bytes are no packet
  * @example
@@ -22,7 +22,7 @@ export function packetHeaders(bytes: Uint8Array): Record<string, string> {
     "content-type": "application/octet-stream",
     "inference-header-content-length": String(padded(end)),
   };
-  // Escape as the HTTP binding demands: space, quote, percent and everything beyond ASCII.
+  // Escape spaces, quotes, percent signs and all characters beyond ASCII, as the HTTP binding of CloudEvents demands.
   const parameters = head.parameters as Record<string, unknown> | undefined;
   for (const name in parameters)
     if (/^ce-/.test(name))

@@ -1,4 +1,4 @@
-/** A packet as `fromPacket` returns it. */
+/** The class of packets that `fromPacket` returns. */
 import type { Config } from "../config/types.ts";
 import type { DetectionFields, Detections } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
@@ -16,7 +16,10 @@ export interface PacketDecoder {
   imagesIn?(outputs: Outputs): number;
 }
 
-/** Function that makes detections of records. The decoder passes its own, so packets do not import the class. */
+/**
+ * Function that converts records to `Detections`. Each decoder passes its own function, so this module need not import
+ * the class.
+ */
 export type DetectionsOf = (rows: readonly DetectionFields[], sources: readonly number[]) => Detections;
 
 /** Content of a packet without its envelope. */
@@ -29,13 +32,13 @@ export interface PacketContent {
   readonly tensors: readonly PacketTensor[];
   /** The device's detections, best first; null in a raw packet. */
   readonly detections: readonly DetectionFields[] | null;
-  /** Index of the cell of each detection. */
+  /** Index of the cell from which each detection comes. */
   readonly sources: readonly number[];
 }
 
 /**
- * One frame for transport: raw tensors or detections, in an envelope. `decoder.receive(packet)` gives the detections of
- * either kind. Made by `fromPacket`.
+ * One frame in transport: raw tensors or detections, in an envelope. `decoder.receive(packet)` returns the detections
+ * for both kinds of packets. Made by `fromPacket`.
  * @example
  * import { type Packet, createDecoderSync, fromPacket, toPacket } from "boxwright";
  *
@@ -45,7 +48,7 @@ export interface PacketContent {
  * console.log(packet.tensors[0].dims.join("x"), packet.config === decoder.configHash); // 1x5x84 true
  */
 export class Packet implements Envelope, PacketContent {
-  // Declare the fields only: the constructor assigns those of both interfaces.
+  // Only declare the fields: the constructor assigns them.
   declare readonly kind: PacketKind;
   declare readonly id: string | null;
   declare readonly source: string | null;
@@ -64,9 +67,11 @@ export class Packet implements Envelope, PacketContent {
   }
 
   /**
-   * Returns the packet's detections, decoded by `decoder` if it is raw. `decoder.receive(packet)` calls this.
-   * @param detectionsOf makes columns of records
-   * @throws PacketError if the packet was made with another config; TensorError if its tensors do not fit the decoder
+   * Returns the packet's detections. If the packet is raw, `decoder` decodes it. `decoder.receive(packet)` calls this
+   * method.
+   * @param detectionsOf converts records to columns
+   * @throws PacketError if the packet was made with another config; TensorError if the packet's tensors do not fit the
+   * decoder
    */
   detectionsBy(
     decoder: Pick<PacketDecoder, "configHash" | "decode">,
@@ -86,7 +91,7 @@ export class Packet implements Envelope, PacketContent {
         ? detectionsOf(this.detections, this.sources)
         : decoder.decode(this.tensors, this.frame ?? undefined);
     } catch (e) {
-      // Report a refused frame or record as a fault of the packet, which contains both.
+      // Report a wrong frame or record as a fault of the packet, since both come from the packet.
       throw e instanceof RangeError ? new PacketError("foreign", e.message) : e;
     }
   }

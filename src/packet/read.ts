@@ -19,9 +19,9 @@ export interface PacketOptions {
 type Json = Record<string, unknown>;
 
 /**
- * Reads a packet. Tensors are views of `bytes` if `bytes` begins at a multiple of 8 in memory, otherwise copies. Reads
- * answers of Triton, KServe and OpenVINO Model Server as they are.
- * @throws PacketError if the bytes are cut off, foreign or too large, or are no Uint8Array
+ * Reads a packet. Tensors are views of `bytes` if `bytes` begins at a multiple of 8 in memory, otherwise copies. Also
+ * reads unchanged responses of Triton, KServe and OpenVINO Model Server.
+ * @throws PacketError if the bytes are cut off, no packet or too many, or if `bytes` is no Uint8Array
  * @example
  * import { fromPacket } from "boxwright";
  *
@@ -35,12 +35,12 @@ export function fromPacket(bytes: Uint8Array, options?: PacketOptions): Packet {
       throw new PacketError(null, `${name}: got an unknown name, expected one of maxBytes`);
   const { maxBytes = 2 ** 26 } = options ?? {};
   const [head, end] = readHead(bytes, maxBytes);
-  // A detection packet is a structured CloudEvent: JSON without outputs.
+  // A detection packet is a structured CloudEvent. A raw packet has no `specversion` at the top level of its JSON.
   const isEvent = "specversion" in head;
   const kind = isEvent ? "detection" : "raw";
   const given = (isEvent ? head : (head.parameters ?? {})) as Json;
   const prefix = isEvent ? "" : "ce-";
-  // Read no `parameters` of other programs, recognised by another event type.
+  // Ignore `parameters` written by other programs, which have no event type of boxwright.
   const type = eventType(kind);
   const isOwn = given[`${prefix}type`] === type;
   const { specversion } = head;
@@ -53,7 +53,8 @@ export function fromPacket(bytes: Uint8Array, options?: PacketOptions): Packet {
   const heads = outputs.map((output, i, { length }) => readTensor(output, i, length, `outputs[${i}]`));
   let at = bytes.length;
   for (const [, size] of heads) at -= size;
-  // JSON of boxwright is padded. In other programs' responses, the tensors may follow at once.
+  // boxwright pads the JSON to a multiple of 8 bytes. In other programs' responses, tensors may follow the JSON
+  // directly.
   const first = isOwn && !isEvent ? padded(end) : end;
   need(
     at === first || (at === padded(end) && bytes.subarray(end, at).every((byte) => byte === 32)),
@@ -69,12 +70,12 @@ export function fromPacket(bytes: Uint8Array, options?: PacketOptions): Packet {
   const { sources = [] } = data;
   const areCells = Array.isArray(sources) && sources.every((cell) => isIndex(cell, 2 ** 32));
   need(!isEvent || areCells, "data.sources", sources, "a list of the cells' indices");
-  // In a response, the frame is JSON inside a string.
+  // In a raw packet, the frame is JSON inside a string.
   const frame = isOwn ? (isEvent ? data.frame : (parse(() => given.frame as string) ?? given.frame)) : null;
   return new Packet(envelopeOf(attributes), {
     kind,
     frame: readFrame(frame),
-    // Drop empty entries: two tensors with one index leave another index empty.
+    // Drop empty entries: if two tensors state the same index, another index stays empty.
     tensors: tensors.filter(Boolean),
     detections: isEvent ? recordsOf(data.detections, "data.detections") : null,
     sources: isEvent ? (sources as readonly number[]) : [],
@@ -82,8 +83,8 @@ export function fromPacket(bytes: Uint8Array, options?: PacketOptions): Packet {
 }
 
 /**
- * Reads a frame. `decode` checks the field `resize` later.
- * @param kind kind of the PacketError; null if the frame is an argument of a call. Then `resize` is checked, too
+ * Reads a frame. Does not check `resize` of a packet's frame, which `decode` checks later.
+ * @param kind kind of the PacketError; null if the frame is an argument of a call, whose `resize` is checked, too
  */
 export function readFrame(given: unknown, kind: PacketErrorKind | null = "foreign"): Frame | null {
   if ((given ?? null) === null) return null;
@@ -104,21 +105,24 @@ export function readFrame(given: unknown, kind: PacketErrorKind | null = "foreig
   return frame;
 }
 
-/** Returns detections as a list, with the fields of every record checked. `receive` checks those of its task. */
+/**
+ * Returns detections as a list. Checks the fields that every record has. `receive` later checks the fields of the
+ * decoder's task.
+ */
 export function recordsOf(
   given: unknown,
   where: string,
   kind?: PacketErrorKind | null,
 ): readonly DetectionFields[] {
   const rows = rowsOf(given);
-  // Refuse a string, since strings are iterable too: an empty one would be a frame without detections.
+  // Refuse a string, since strings are iterable, too: an empty string would count as a frame without detections.
   const isList = typeof rows === "object" && rows !== null && Symbol.iterator in rows;
   const records = Array.from((isList ? rows : [rows]) as Iterable<DetectionFields | null>);
   records.forEach((d, i) => {
     const { class_id: id = -1, label, confidence, x_min, y_min, x_max, y_max } = d ?? ({} as DetectionFields);
     need(
       [confidence, x_min, y_min, x_max, y_max].every(Number.isFinite) &&
-        // Bound the class id: no network has so many classes.
+        // Limit the class id: no network has 2^20 classes.
         isIndex(id, 2 ** 20) &&
         typeof label === "string",
       `${where}[${i}]`,

@@ -1,7 +1,7 @@
 /** Converts JSON to bytes and back, also in runtimes without TextEncoder and TextDecoder. */
 import { classOf, need } from "./error.ts";
 
-/** Reuse the encoder: making one takes as long as reading a packet. */
+/** Reused: making an encoder takes as long as reading a packet. */
 let encoder: InstanceType<typeof TextEncoder> | undefined;
 let decoder: InstanceType<typeof TextDecoder> | undefined;
 
@@ -13,9 +13,9 @@ export function bytesOf(value: object): Uint8Array {
     : Uint8Array.from(unescape(encodeURIComponent(json)), (c) => c.charCodeAt(0));
 }
 
-/** Returns UTF-8 bytes as text. Throws an error of the runtime for other bytes. */
+/** Returns UTF-8 bytes as text. For invalid UTF-8, throws the error of the runtime. */
 function textOf(bytes: Uint8Array): string {
-  // Decode a copy, since browsers refuse shared memory.
+  // Decode a copy, since TextDecoder refuses shared memory in browsers.
   if (globalThis.TextDecoder)
     return (decoder ??= new TextDecoder("utf-8", { fatal: true })).decode(bytes.slice());
   let text = "";
@@ -23,7 +23,7 @@ function textOf(bytes: Uint8Array): string {
   return decodeURIComponent(escape(text));
 }
 
-/** Returns the next multiple of 8. */
+/** Returns the length rounded up to a multiple of 8. */
 export const padded = (length: number): number => (length + 7) & -8;
 
 /** Returns the parsed JSON, or undefined if the text is not JSON. */
@@ -35,7 +35,9 @@ export function parse(text: () => string): unknown {
   }
 }
 
-/** Returns the JSON at the start of a packet, and the index after it. Throws a PacketError if cut off. */
+/**
+ * Returns the JSON at the start of a packet, and the index after the JSON. Throws a PacketError if the JSON is cut off.
+ */
 export function readHead(
   bytes: Uint8Array,
   maxBytes: number,
@@ -53,15 +55,15 @@ export function readHead(
 }
 
 /**
- * Returns the index after the JSON object at the start of the bytes. Returns 0 if there is no object, -1 if it does not
- * end.
+ * Returns the index after the JSON object at the start of the bytes. Returns 0 if the bytes begin otherwise, -1 if the
+ * object does not end.
  */
 function endOfObject(bytes: Uint8Array): number {
   let depth = 0;
   let isText = false;
   for (let i = 0; i < bytes.length; i++) {
     const c = bytes[i];
-    // 34 is a quote. The numbers below are a backslash and braces.
+    // 34 is a quote, 92 a backslash, 123 and 125 are braces.
     if (c === 34) isText = !isText;
     else if (isText) i += c === 92 ? 1 : 0;
     else if (c === 123 || c === 125) depth += 124 - c;

@@ -2,7 +2,7 @@
 import type { StorageOrder, TensorInput } from "../core/tensor.ts";
 import { type PacketErrorKind, need } from "./error.ts";
 
-/** Array classes of tensors in packets. f16 is held as bits in a Uint16Array. */
+/** Array classes of tensors in packets. A Uint16Array holds the bits of f16. */
 export type WireArray =
   | Float32Array
   | Float64Array
@@ -19,7 +19,10 @@ export type WireArray =
 export type WireType =
   "fp32" | "fp16" | "uint8" | "int8" | "int16" | "int32" | "uint32" | "int64" | "uint64" | "fp64";
 
-/** A tensor of a packet, in the form that `decode` takes. Its data are a view of the packet if the address allows. */
+/**
+ * A tensor of a packet, in the form that `decode` takes. Its data are a view of the packet if their address is aligned,
+ * else a copy.
+ */
 export interface PacketTensor extends TensorInput {
   readonly name: string;
   readonly data: WireArray;
@@ -33,7 +36,7 @@ export interface WireClass {
   from(values: readonly unknown[]): WireArray;
 }
 
-/** Array class of each datatype that decoders read. They do not read BF16, BYTES, BOOL and UINT16. */
+/** Array class of each datatype that decoders read. Decoders do not read BF16, BYTES, BOOL and UINT16. */
 export const ARRAY_CLASSES = {
   FP32: Float32Array,
   FP16: Uint16Array,
@@ -54,8 +57,8 @@ export const isIndex = (n: unknown, limit = Infinity): n is number =>
   Number.isInteger(n) && (n as number) >= 0 && (n as number) < limit;
 
 /**
- * The head of a tensor: its index among the outputs, its bytes after the JSON, its elements if the JSON holds them, and
- * a function that makes the tensor from its bytes.
+ * The head of a tensor: its index among the outputs, the count of its bytes after the JSON, its elements if the JSON
+ * holds them, and a function that makes the tensor from its bytes.
  */
 type TensorHead = readonly [
   place: number,
@@ -65,7 +68,7 @@ type TensorHead = readonly [
 ];
 
 /**
- * Reads the head of a tensor from JSON. Senders check their own tensors with this function, too.
+ * Reads the head of a tensor from JSON. Senders also check their tensors with this function.
  * @param i index among the outputs
  * @param count count of the outputs
  */
@@ -88,7 +91,7 @@ export function readTensor(
     typeof name === "string" &&
       length < 2 ** 53 &&
       [scale, zeroPoint].every(Number.isFinite) &&
-      // A scale of 0 stands for no scale. Floats are never quantised.
+      // A scale of 0 means no scale. Floats are never quantised.
       (type[0] === "F" ? !zeroPoint && [0, 1].includes(scale) : scale >= 0) &&
       isIndex(place, count),
     where,
@@ -98,14 +101,14 @@ export function readTensor(
   );
   const values = stated === undefined ? valuesOf(data, type, length, `${where}.data`, kind) : null;
   const size = values ? 0 : length * ArrayOf.BYTES_PER_ELEMENT;
-  // Allow sizes as text, as in examples of OpenVINO's documentation.
+  // Convert the stated size to a number, since examples of OpenVINO's documentation state sizes as text.
   need(values ?? Number(stated) === size, `${where}.binary_data_size`, stated, size, kind);
   return [
     place,
     size,
     values,
     (bytes) => {
-      // Make a view if the address allows, else a copy.
+      // Make a view if the address is aligned, else a copy.
       const { buffer, byteOffset } =
         bytes.byteOffset % ArrayOf.BYTES_PER_ELEMENT === 0 ? bytes : new Uint8Array(bytes);
       return {
@@ -120,7 +123,7 @@ export function readTensor(
   ];
 }
 
-/** Returns the elements of a tensor that the JSON holds, possibly nested by its shape. */
+/** Returns the elements of a tensor from `data`, a list in the JSON, which may be nested by the shape. */
 function valuesOf(
   data: unknown,
   datatype: string,
@@ -135,8 +138,8 @@ function valuesOf(
     list.length === length &&
     list.every(isFloat ? Number.isFinite : Number.isSafeInteger);
   const values = isList ? ARRAY_CLASSES[datatype].from(/T64/.test(datatype) ? list.map(BigInt) : list) : [];
-  // Check the range: array classes silently change numbers that they cannot hold. In UINT8, 300 becomes 44; in FP32,
-  // 1e39 becomes infinite.
+  // Check that the array holds each number: array classes silently change numbers out of their range. In UINT8, 300
+  // becomes 44; in FP32, 1e39 becomes infinite.
   const holds = (x: number, i: number): boolean =>
     isFloat ? Number.isFinite(values[i]) : Number(values[i]) === x;
   need(

@@ -18,14 +18,15 @@ import { ARRAY_CLASSES, DATATYPES, type WireArray, readTensor } from "./wire.ts"
  *
  * A raw packet is a response of the Open Inference Protocol with the binary tensor extension. A detection packet is a
  * structured CloudEvent. `packetHeaders` returns the headers for HTTP or NATS.
- * @param decoder the decoder whose config applies; a decoder of `{}` is for a device without a config
- * @param outputs the network's outputs for one image, as `decode` takes them; or the result of `decode`, a clone of it,
- * or a list of detections. Each image of a batch needs a packet of its own
+ * @param decoder the decoder whose config applies; a device without a config passes a decoder made from `{}`
+ * @param outputs the network's outputs for one image, as `decode` takes them; or the result of `decode`, a clone of the
+ * result, or a list of detections. Each image of a batch needs its own packet
  * @param frame size of the original image in pixels, and how it was resized
  * @param about `id`, `source`, `subject` and `time` of the frame
- * @param into memory to write to, at an address that is a multiple of 8. Default, and if it is too short: new memory
- * @returns the packet's bytes: all of the new memory, or the beginning of `into`
- * @throws PacketError if an argument is wrong; TensorError as `decode`
+ * @param into memory for the packet, at an address that is a multiple of 8. If absent or too short, the packet is
+ * written to new memory
+ * @returns the packet's bytes: the whole new memory, or the beginning of `into`
+ * @throws PacketError if an argument is wrong; TensorError as from `decode`
  * @example
  * import { createDecoderSync, fromPacket, toPacket } from "boxwright";
  *
@@ -83,7 +84,7 @@ export function toPacket<Into extends ArrayBufferLike = ArrayBuffer>(
   need(parts.length, "outputs", outputs, "a tensor", null);
   const images = decoder.imagesIn?.(all) ?? 1;
   need(images === 1, "images in outputs", images, "1: make a packet of each image", null);
-  // Write tensors of wide elements first. Every tensor is then aligned for its own type, and a reader need not copy.
+  // Write tensors with larger elements first. Every tensor is then aligned for its type, so a reader need not copy it.
   parts.sort((a, b) => b.data.BYTES_PER_ELEMENT - a.data.BYTES_PER_ELEMENT);
   const attributes = attributesOf("raw", about, configHash, "ce-");
   const head = {
@@ -108,7 +109,7 @@ const areDetections = (given: object): boolean =>
   rowsOf(given) !== given ||
   (Array.isArray(given) && given.length > 0 && given.every((d: unknown) => isRecord(d) && "class_id" in d));
 
-/** Returns the JSON followed by the arrays. Writes them to `into` if it is long enough, else to new memory. */
+/** Returns the JSON followed by the arrays. Writes to `into` if `into` is long enough, else to new memory. */
 function pack<Into extends ArrayBufferLike>(
   json: object,
   arrays: readonly WireArray[],
@@ -128,7 +129,7 @@ function pack<Into extends ArrayBufferLike>(
   return bytes;
 }
 
-/** A tensor that is being put into a packet. */
+/** A tensor that becomes part of a packet. */
 interface Part {
   /** Fields of the JSON that describe the tensor. */
   readonly head: object;
@@ -148,15 +149,16 @@ function partOf(name: string, t: TensorInput, place: number, count: number, know
     place,
   };
   const head = { name, shape: dims, datatype: datatype ?? classOf(data), parameters };
-  // Use the reader's check, which also makes an array of a list.
+  // Check with the reader's function, which also converts a list to an array.
   const [, , values] = readTensor({ ...head, data }, place, count, `tensor "${name}"`, null);
   if (values) parameters.binary_data_size = values.byteLength;
   return { head, data: values ?? (array as WireArray) };
 }
 
 /**
- * Returns the datatype of an array or a list of numbers. Returns undefined if the protocol has none. A stated type
- * gives the type of a list, and decides between types of one array class (f16 and i16, u8 and i8).
+ * Returns the protocol's datatype for an array or a list of numbers. Returns undefined if the protocol has none. The
+ * stated `typeName` determines the type of a list, and decides between types of the same element size (f16 and i16, u8
+ * and i8).
  */
 function datatypeOf(data: unknown, typeName: string): string | undefined {
   const isList = Array.isArray(data);
