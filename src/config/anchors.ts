@@ -4,10 +4,7 @@ import { FieldReader, inPairs } from "./fields.ts";
 import { readMasks } from "./masks.ts";
 import type { AnchorSet, Config } from "./types.ts";
 
-/**
- * Converts a list of [w,h] pairs to a flat list. Converts a flat list per map to a list of pairs per map. Returns other
- * values unchanged.
- */
+/** Flattens a list of [w,h] pairs. Splits flat lists per map into pairs. Returns other values unchanged. */
 function evenForm(anchors: unknown): unknown {
   const isPairs = (list: unknown): list is number[] =>
     Array.isArray(list) &&
@@ -67,10 +64,7 @@ function flat(r: FieldReader, { strides, family, inputSize }: Config): AnchorSet
   return inOrder(Array.from({ length: maps }, (_, i) => anchors.slice(i * each, (i + 1) * each)));
 }
 
-/**
- * Reads the masks of a flat list: one per map, the largest map first, or an object whose keys are map widths or output
- * names.
- */
+/** Reads masks for a flat list: one per map, largest first, or an object by map width or output name. */
 function masked(
   r: FieldReader,
   anchors: readonly (readonly [number, number])[] | null,

@@ -1,7 +1,4 @@
-/**
- * Reads the `inputs` block of an NN Archive. luxonis-ml defines the block; modelconverter's code shows what each field
- * means.
- */
+/** Reads the `inputs` block of an NN Archive. luxonis-ml defines it; modelconverter shows what fields mean. */
 import type { ConfigProblem } from "../core/errors.ts";
 import type { PartialRule } from "../core/prepare-rule.ts";
 import { show } from "../core/tensor.ts";
@@ -29,10 +26,7 @@ export function areChannelsLast(shape: readonly number[], layout: string): boole
   return isLettered ? last <= 4 || first > 4 : last <= 4 && first > 4;
 }
 
-/**
- * Reads the input picture from the list of inputs. Reports no problem about a field that the option `prepare`
- * overrides.
- */
+/** Reads the input picture from the inputs. Reports no problem about fields that the option `prepare` overrides. */
 export function pictureOf(inputs: readonly unknown[], prepare: PartialRule = {}): ArchivePicture {
   const problems: ConfigProblem[] = [];
   const all = new FieldReader({ inputs }, "model", problems).objects("inputs") ?? [];

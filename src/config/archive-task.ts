@@ -81,10 +81,7 @@ function readMaskFields(metadata: FieldReader, config: Config): Partial<Config> 
   return fieldsOf(config, task, roles, outputs);
 }
 
-/**
- * Returns the config fields of angles, `null` if no output holds angles. The exporter of NN Archives decodes angles to
- * radians.
- */
+/** Returns the config fields of angles, `null` if no output holds angles. NN Archives have angles in radians. */
 function readAngles(metadata: FieldReader, config: Config): Partial<Config> | null {
   const angles = metadata.texts("angles_outputs");
   return angles?.length
@@ -92,10 +89,7 @@ function readAngles(metadata: FieldReader, config: Config): Partial<Config> | nu
     : null;
 }
 
-/**
- * Reads the fields for depthai's PPTextDetectionParser. core/archive-parsers.ts determined the family by the name of
- * this parser.
- */
+/** Reads the fields for depthai's PPTextDetectionParser. The parser's name has determined the family. */
 function readText(metadata: FieldReader, { family }: Config): Partial<Config> | null {
   if (family === null || TRAITS[family].task !== "text") return null;
   const maskThreshold = metadata.take("mask_threshold", UNIT);

@@ -24,7 +24,7 @@ import type { Config, DecoderOptions } from "./types.ts";
 export const parseConfig = (json: unknown): Config => readConfig(json, {});
 
 /**
- * Reads a config and the options of `createDecoder`, which override it. Reads each of them once.
+ * Reads a config and the options of `createDecoder`, which override the config. Reads each argument only once.
  * @throws ConfigError with every problem of both at once; paths of options begin with `options`
  */
 export const readConfig = (json: unknown, options: DecoderOptions): Config =>

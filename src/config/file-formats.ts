@@ -1,7 +1,4 @@
-/**
- * The readers of config files. A page loads them only if a config file is passed to `createDecoder`, not for typed
- * options.
- */
+/** The readers of config files. A page loads them only if `createDecoder` gets a config file. */
 import { readArchive } from "./nn-archive.ts";
 import { readNnConfig } from "./nn-config.ts";
 

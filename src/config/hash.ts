@@ -2,19 +2,13 @@
 import { isRecord } from "../core/json.ts";
 import type { Config } from "./types.ts";
 
-/**
- * Fields that do not change the detections, so the hash omits them. `familyExporter` only states why the family is
- * known.
- */
+/** Fields that do not change the detections. `familyExporter` only states why the family is known. */
 const SILENT = ["outputFormat", "note", "familyExporter"];
 
 /** Returns the hash of a config's JSON, 16 hexadecimal digits. */
 export const hashOf = (config: Config): string => fnv1a(JSON.stringify(config, canonical));
 
-/**
- * Returns the 64-bit FNV-1a hash of a text. The hash functions of runtimes are asynchronous, so this one is implemented
- * here.
- */
+/** Returns the 64-bit FNV-1a hash of a text. Runtimes have only asynchronous hash functions. */
 export function fnv1a(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (const c of text)

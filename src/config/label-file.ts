@@ -1,7 +1,4 @@
-/**
- * Reads label files of three kinds: lines with a name, or with an id and a name; `names:` of a data set's YAML;
- * `labelmap.pbtxt`.
- */
+/** Reads label files: a name, or an id and a name, on each line; `names:` of a YAML; or a `labelmap.pbtxt`. */
 
 /** Labels by class id, or an error that says what is wrong with the file. */
 export type LabelFile =
@@ -84,10 +81,7 @@ function byId(rows: readonly (readonly [id: number, name: string])[]): LabelFile
   return { labels: Array.from(labels, (name) => name ?? UNUSED) };
 }
 
-/**
- * Returns the text of a YAML scalar: between quotes, or bare and without a comment after it. Returns `null` for any
- * other YAML.
- */
+/** Returns the text of a YAML scalar, quoted or bare, without a comment. `null` for any other YAML. */
 function scalar(text: string): string | null {
   const word = text.trim();
   const quoted = /^(?:"((?:[^"\\]|\\["\\])*)"|'((?:[^']|'')*)')\s*(?:#.*)?$/.exec(word);

@@ -10,10 +10,7 @@ import type { Config, OutputSpec } from "./types.ts";
 /** True for an object that `readModel` returned. */
 export const isModel = (root: Json): boolean => Array.isArray(root.missing) && isText(root.format);
 
-/**
- * Returns the problems of a model file that the options do not resolve. Returns none for an NN Archive, whose reader
- * reports them.
- */
+/** Returns the problems of a model file that options do not resolve. The reader of NN Archives reports its own. */
 export const missingIn = (root: Json, options: FieldReader): readonly ConfigProblem[] =>
   isObject(root.archive)
     ? []
@@ -57,9 +54,7 @@ export const outputSpec = ({ name, dims, type, quantisation }: ModelTensor): Out
   ...scalesOf(quantisation),
 });
 
-/**
- * Converts a file's quantisation to the form that decoders take: one scale and zero point, or lists with their axis.
- */
+/** Converts a file's quantisation to the form of decoders: one scale and zero point, or lists with an axis. */
 export const scalesOf = (
   quantisation: Quantisation | null,
 ): Pick<OutputSpec, "scale" | "zeroPoint" | "axis"> =>

@@ -144,10 +144,7 @@ function checkOutputs(r: FieldReader, key: string, names: readonly string[], { o
       r.report(key, `"${name}"`, `one of the model's outputs ${outputs.map((o) => o.name).join(", ")}`);
 }
 
-/**
- * Returns the roles of outputs for a parser that identifies them by their order. Networks without masks have no third
- * output.
- */
+/** Returns the roles of outputs for parsers that identify them by order. Without masks, there is no third output. */
 function orderedOutputs(
   head: FieldReader,
   names: readonly string[],
@@ -158,10 +155,7 @@ function orderedOutputs(
   return null;
 }
 
-/**
- * Returns the roles of boxes and scores. If both keys name the same output, it holds whole detections. Then returns
- * null.
- */
+/** Returns the roles of boxes and scores, null if both name the same output, which holds whole detections. */
 function rolesOf(metadata: FieldReader, base: Config): Config["roles"] {
   const [boxes, scores] = ["boxes_outputs", "scores_outputs"].map((key) => {
     const name = metadata.take(key, TEXT);

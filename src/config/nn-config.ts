@@ -1,6 +1,4 @@
-/**
- * Reads `NN_config`, which was later spelt `nn_config`: kind of network, classes, anchors, anchor masks by map width.
- */
+/** Reads `NN_config`, later spelt `nn_config`: kind of network, classes, anchors, anchor masks by map width. */
 import { hasBackground, KIND_NAMES, KINDS, type NetworkKind } from "../core/parsers.ts";
 import { defaultConfig } from "./defaults.ts";
 import { COUNT, UNIT } from "../core/options.ts";
@@ -33,7 +31,7 @@ const THRESHOLD = 0.5;
 /** Returns the config of a file with the block `key`. */
 export function readNnConfig(root: FieldReader, key: "NN_config" | "nn_config"): Config {
   const block = root.object(key);
-  // Leave the block's name out of error paths: `NN_specific_metadata` alone is well known.
+  // Omit the block's name from error paths, since users know `NN_specific_metadata`.
   const metadata = block.object("NN_specific_metadata", "");
   const mappings = root.object("mappings");
   root.reportMisspelt(["NN_config", "nn_config", "mappings"]);

@@ -22,7 +22,7 @@ import type { DecoderOptions, TaskConfig, TaskFields } from "./types.ts";
 /** Check of an option: a rule for the value, or a function that reads the option and reports a wrong value. */
 export type Row<T> = Rule<T> | ((r: FieldReader) => unknown);
 
-/** Rules of options that `createDecoder` takes only as its second argument. */
+/** Rules of options that `createDecoder` takes only in its second argument. */
 export const CALL_OPTIONS = {
   engine: /* @__PURE__ */ oneOf(["auto", ...ENGINE_NAMES]),
   onNote: O.FUNCTION as Rule<NonNullable<DecoderOptions["onNote"]>>,

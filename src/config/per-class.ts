@@ -1,10 +1,8 @@
-/** Checks the lengths of lists per class while the class count is unknown. */
+/** Checks the lengths of lists per class before the shapes of the outputs are known. */
 import { hasBackground } from "../core/parsers.ts";
 import type { Config } from "./types.ts";
 
-/**
- * True if a list may have one entry per class, judged by its length. The list may include the background or omit it.
- */
+/** True if the length of a list fits one entry per class. The list may include the background or omit it. */
 export function mayBePerClass(
   { classes, family, kind, background }: Pick<Config, "classes" | "family" | "kind" | "background">,
   { length }: readonly unknown[],

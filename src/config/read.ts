@@ -1,7 +1,4 @@
-/**
- * Reads unknown JSON, and options that override it, into one `Config`. Fields that only the tensors determine stay
- * `null`.
- */
+/** Reads unknown JSON, and options that override it, into a `Config`. Fields that depend on tensors stay `null`. */
 import { ConfigError, type ConfigProblem, mismatch } from "../core/errors.ts";
 import { nearestName } from "../core/names.ts";
 import { SPEC_NAMES, few, kindOf, show, type TensorSpecInput } from "../core/tensor.ts";
@@ -44,10 +41,7 @@ const copyOf = (data: unknown): unknown =>
       : Object.fromEntries(Object.entries(data).map(([key, x]) => [key, copyOf(x)]))
     : data;
 
-/**
- * Reads a config, and options that override it. Calls `formats` only for a config file, and returns null if `formats`
- * returns null.
- */
+/** Reads a config, and options that override it. Returns null if `formats`, called only for a file, does. */
 export function readBy(
   json: unknown,
   options: DecoderOptions,
@@ -148,10 +142,7 @@ function readFormat(r: FieldReader, root: Json, formats: () => FileFormats | nul
   return readTypedOptions(r);
 }
 
-/**
- * Reports options that stand among the keys of a config file or of `readModel`'s result, where they would have no
- * effect.
- */
+/** Reports options among the keys of a config file or of `readModel`'s result: they would have no effect. */
 function reportBeside(r: FieldReader, root: Json): void {
   const block = Object.keys(root).find((key) => key.toLowerCase() === "nn_config" && r.has(key));
   const file = block ?? (isModel(root) ? "what readModel returned" : isArchive(root) ? "model" : null);
@@ -172,10 +163,7 @@ const isArchive = ({ model, ...root }: Json): boolean =>
 /** Formats of a config, each with the key that identifies it, as text for an error. */
 const FORMATS = "NN_config, nn_config, model (NN Archive config.json) or family (typed options)";
 
-/**
- * Keys that identify typed options. One of them suffices, so that the error about options without `family` says that
- * `family` is missing.
- */
+/** Keys that identify typed options. One of them suffices, so that a missing `family` is reported. */
 const TYPED = ["family", "classes", "labels", "inputSize", "anchors", "roles"];
 
 function outputSpecs(outputs: NonNullable<DecoderOptions["outputs"]>): OutputSpec[] {

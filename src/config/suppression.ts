@@ -3,10 +3,7 @@ import { type SuppressOptions, settingsOf } from "../core/suppression.ts";
 import { type FieldReader, isText } from "./fields.ts";
 import type { Suppression } from "./types.ts";
 
-/**
- * Options of `suppress()` that the option `suppression` does not accept, each with the decoder's option to state
- * instead.
- */
+/** Options of `suppress()` that the option `suppression` refuses, each with the option to state instead. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   iouGate: "rules: { iouGate }",
   pixelOffset: "rules: { pixelOffset }",

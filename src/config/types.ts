@@ -18,10 +18,7 @@ export type Coordinates = "pixels" | "normalised" | "photo" | "strides";
 /** Order of the numbers of a prior box. */
 export type PriorFormat = "xyxy" | "cxcywh" | "cycxhw";
 
-/**
- * The anchors of one feature map. `side` or `output` identifies the map. If both are null, the position in the list
- * does.
- */
+/** The anchors of one feature map. `side` or `output` identifies the map, otherwise the position in the list. */
 export interface AnchorSet {
   /** Width of the map in cells (`sideN` of an NN_config). */
   readonly side: number | null;
@@ -86,10 +83,7 @@ export interface TaskFields {
    * offsets from the cell, in strides. Task "pose".
    */
   readonly keypointCoordinates?: "pixels" | "normalised" | "strides";
-  /**
-   * How the maximum of a heat map becomes a point; see `REFINEMENTS`. Default: the rule of the family's authors. Task
-   * "pose".
-   */
+  /** How the maximum of a heat map becomes a point; see `REFINEMENTS`. Default: the authors' rule. Task "pose". */
   readonly keypointRefinement?: "none" | "centre" | "quarter" | "dark-udp" | "heatmap";
   /** Divisor that converts decoded keypoints of the family "keypoints" to 0..1. Default 1. Task "pose". */
   readonly keypointScale?: number;
@@ -123,10 +117,7 @@ export interface TaskFields {
   readonly textRule?: "paddleocr" | "depthai";
   /** Probability above which a pixel belongs to a text. Default 0.3, or 0.25 for textRule "depthai". Task "text". */
   readonly maskThreshold?: number;
-  /**
-   * Text boxes grow by area x unclipRatio / perimeter on each side. Default 1.5. Only for textRule "paddleocr". Task
-   * "text".
-   */
+  /** Text boxes grow by area x unclipRatio / perimeter on each side. Default 1.5. Only for "paddleocr". Task "text". */
   readonly unclipRatio?: number;
 }
 
@@ -226,10 +217,7 @@ export interface Config {
   readonly keep: readonly (string | number)[] | null;
   /** Value of the option `prepare`: how the network wants its picture. Overrides `picture`. */
   readonly prepare: PartialRule | null;
-  /**
-   * What the file states about the picture: `inputs` of an NN Archive, or `input` of a `Model`. `decoder.prepare` reads
-   * it.
-   */
+  /** What the file states about the picture: `inputs` of an NN Archive, `input` of a `Model`. For `decoder.prepare`. */
   readonly picture: unknown;
   /** Facts about outputs that are stated before any data. */
   readonly outputs: readonly OutputSpec[] | null;
@@ -252,10 +240,7 @@ export interface DecoderOptions extends TaskFields {
   readonly engine?: EngineName | "auto";
   /** Family of the network. */
   readonly family?: Family;
-  /**
-   * Task for which the network was trained. Default "detect": boxes. With `boxwright/core`, pass the task in the option
-   * `tasks`, too.
-   */
+  /** Task of the network. Default "detect": boxes. With `boxwright/core`, also pass the task in `tasks`. */
   readonly task?: TaskName;
   /** A named set of rules, or single rules that override the config's set. */
   readonly rules?: RuleSet | (Partial<Rules> & { readonly set?: RuleSet });
@@ -289,8 +274,8 @@ export interface DecoderOptions extends TaskFields {
   /** Factors on x, y, w, h of the offsets of SSD heads (Caffe and PyTorch: 0.1, 0.1, 0.2, 0.2). */
   readonly variances?: readonly [number, number, number, number];
   /**
-   * Divisors of y, x, h, w in place of `variances` (TensorFlow: 10, 10, 5, 5). Box channels and priors then have the
-   * order y, x, h, w.
+   * Divisors of y, x, h, w in place of `variances` (TensorFlow: 10, 10, 5, 5). Channels and priors then have this
+   * order.
    */
   readonly scales?: readonly [number, number, number, number];
   /** Class column of SSD scores that means background: 0 (default), the last, or `false` for none. */
@@ -336,10 +321,7 @@ export interface DecoderOptions extends TaskFields {
    * memory. Helps to find code that keeps results for too long. Default false.
    */
   readonly fresh?: boolean;
-  /**
-   * Shapes and types of tensors that are known in advance. Their slots exist at once, and tensors of other shapes are
-   * refused.
-   */
+  /** Shapes and types of tensors, if known in advance. Slots exist at once; tensors of other shapes are refused. */
   readonly outputs?: readonly TensorSpecInput[] | { readonly [name: string]: TensorSpecInput };
 }
 

@@ -218,9 +218,7 @@ export const SCAN_SCALAR_BYTES = 3 * COLUMN_BYTES;
 export const FIRST_ADDRESS = 64;
 /** Lists of up to this many candidates are sorted by insertion. */
 export const SORT_SMALL = 24;
-/**
- * Lists of up to this many candidates are sorted at once. Longer lists are sorted in waves, the best candidates first.
- */
+/** Lists of up to this many candidates are sorted at once. Longer lists are sorted in waves, the best first. */
 export const ONE_WAVE = 3072;
 /**
  * The first wave has about an eighth of all candidates, but at least FIRST_WAVE and at most 4 FIRST_WAVE. The lowest
@@ -229,8 +227,7 @@ export const ONE_WAVE = 3072;
 export const FIRST_WAVE = 1024;
 export const SORT_SAMPLE = 512;
 /**
- * The sort has up to 2^BUCKET_BITS buckets. If a bucket has more than BUCKET_CROWD candidates, a radix sort runs
- * instead.
+ * The sort has up to 2^BUCKET_BITS buckets. If one has more than BUCKET_CROWD candidates, a radix sort runs instead.
  */
 export const BUCKET_BITS = 11;
 export const BUCKET_CROWD = 32;

@@ -18,10 +18,7 @@ export interface ParserTraits {
     readonly background?: false;
     readonly rules?: Partial<Rules>;
   };
-  /**
-   * Roles of the head's outputs, in the archive's order. The output of masks may be missing. In these networks, every
-   * score column is a class.
-   */
+  /** Roles of the head's outputs, in the archive's order. Masks may be missing. Every score column is then a class. */
   readonly outputs?: readonly ["boxes", "scores", "masks"];
   /** Metadata key whose value is false if the scores are logits. For other parsers, the key describes masks. */
   readonly softmaxKey?: "is_softmax";
@@ -29,9 +26,7 @@ export interface ParserTraits {
   readonly keypointRefinement?: "none";
 }
 
-/**
- * Returns the row of a parser. The three numbers are its confidence threshold, IoU threshold and limit of detections.
- */
+/** Returns the row of a parser. The numbers are its confidence threshold, IoU threshold and detection limit. */
 const parserOf = (
   parser: string,
   family: Family,

@@ -53,10 +53,7 @@ export class BoxGrid {
     this.list(cells);
   }
 
-  /**
-   * Finds the places of all boxes that overlap the box at `at`, enlarged by `offset`. May also find boxes that only
-   * touch it.
-   */
+  /** Finds the places of boxes that overlap the box at `at`, enlarged by `offset`. Some may only touch it. */
   find(box: Float64Array, at: number): void {
     const { x, y, offset, boxes, rows, starts, members, seenIn, places } = this;
     const x1 = box[at] - offset;

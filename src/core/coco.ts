@@ -1,4 +1,4 @@
-/** COCO's own numbering of its classes. */
+/** COCO's own class ids, 1..90, of which ten are unused. */
 
 /** Unused ids in COCO's own numbering 1..90. */
 export const COCO_UNUSED: readonly number[] = [12, 26, 29, 30, 45, 66, 68, 69, 71, 83];

@@ -9,10 +9,7 @@ interface Counted {
 
 const OWNER = /* @__PURE__ */ Symbol("owner");
 
-/**
- * Stores in each column the decoder's detections to which the column belongs. A WeakMap would keep the decoder's memory
- * alive for too long.
- */
+/** Stores the owner in each column. A WeakMap would keep the decoder's memory alive for too long. */
 export function setOwner(owner: Counted, columns: readonly object[]): void {
   for (const column of columns) Object.defineProperty(column, OWNER, { value: owner });
 }
@@ -28,10 +25,7 @@ interface Lists {
   readonly classIds: ArrayLike<number> | null;
 }
 
-/**
- * Returns a decoder's columns cut to the last frame's detections. Lists from elsewhere are cut only if `length` is
- * stated.
- */
+/** Returns a decoder's columns cut to the last frame's detections. Other lists are cut only if `length` is stated. */
 export function withoutSpareRows(lists: Lists, width: number, length?: number): Lists {
   const { boxes, scores, classIds } = lists;
   const owner = [boxes, scores, classIds].map((list) => (list as Owned | null)?.[OWNER]).find(Boolean);

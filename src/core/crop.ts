@@ -1,7 +1,4 @@
-/**
- * Crops: parts of an image that keypoint networks get as input, in pixels. `spec/crops.ts` has the same rules in plain
- * doubles.
- */
+/** Crops: parts of an image that keypoint networks get as input. `spec/crops.ts` has the rules in plain doubles. */
 import { angleOfVector, writeCosSin } from "./elementary.ts";
 import { refuse } from "./errors.ts";
 import { nameComplaint } from "./options.ts";
@@ -19,9 +16,7 @@ export interface Crop {
   readonly angle?: number;
 }
 
-/**
- * A line that gives the angle of a crop. Each end is a keypoint, or the mean of several keypoints, by their indices.
- */
+/** A line that gives the angle of a crop. Each end is a keypoint, or the mean of several, by their indices. */
 export interface Line {
   readonly from: readonly number[];
   readonly to: readonly number[];
@@ -33,10 +28,7 @@ export interface Line {
 export interface CropRule {
   /** Factor on the lengths of the sides. */
   readonly scale: number;
-  /**
-   * "input": the shorter side grows until the crop has the aspect ratio of the network's input. "square": until it is a
-   * square.
-   */
+  /** The shorter side grows until the crop has the aspect ratio of the network's "input", or is a "square". */
   readonly sides: "input" | "square";
   /** Line that gives the angle of the crop. If `line` is absent, or if there are no points, the crop is upright. */
   readonly line?: Line;

@@ -15,9 +15,7 @@ import { LAST_POWER, POWERS_OF_TWO } from "./number.ts";
 /** 1.5 * 2^52: adding and subtracting it rounds a double below 2^51 to an integer. */
 const ROUND = 6755399441055744;
 
-/**
- * pi / 2 as the sum of two parts. The first part has 36 bits, so that its products with integers below 2^17 are exact.
- */
+/** pi / 2 as the sum of two parts. The first has 36 bits, so that its products with integers below 2^17 are exact. */
 const HALF_PI_HIGH = 1.5707963267923333;
 const HALF_PI_LOW = 2.563344151594519e-12;
 const QUARTERS_PER_RADIAN = 0.6366197723675814;

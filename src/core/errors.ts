@@ -124,7 +124,7 @@ export function refuse(
 export const asOptions = (hints: readonly Hint[]): OptionHint[] =>
   hints.map((hint) => (typeof hint === "string" ? { option: hint } : hint));
 
-/** Throws a TensorError that names the options which would resolve it. */
+/** Throws a TensorError with the options that would resolve the error. */
 export function refuseFor(hints: readonly Hint[], where: string, got: string, expected: string): never {
   throw new TensorError((where && `${where}: `) + mismatch(got, expected), { options: asOptions(hints) });
 }

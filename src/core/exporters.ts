@@ -1,6 +1,5 @@
 /**
- * Programs that write model files, and where their files state what a decoder needs. A file that matches no row below
- * gets no family.
+ * Exporters of model files, and where the files state what a decoder needs. A file that matches no row gets no family.
  */
 import type { Family } from "./family.ts";
 
@@ -44,10 +43,7 @@ export interface RowsForm {
   /** Name of the output. Absent: any name. */
   readonly output?: string;
   readonly boxChannels: number;
-  /**
-   * True: a row has only `boxChannels` channels, which include score and class id. Metadata state that the network is
-   * end-to-end.
-   */
+  /** True: a row has only `boxChannels` channels, with score and class id. Only for files stated as end-to-end. */
   readonly endToEnd?: true;
   /** Rows per cell of the feature maps. Absent: the row count does not depend on the feature maps. */
   readonly rowsPerCell?: number;
@@ -162,9 +158,7 @@ export interface MetadataForm {
   readonly exporter: Exporter;
   readonly family: Family;
   readonly key: string;
-  /**
-   * Task for each task name in the JSON. Networks of all tasks output boxes. For some tasks, only the boxes are read.
-   */
+  /** Task for each task name in the JSON. Networks of all tasks output boxes. For some, only boxes are read. */
   readonly tasks: { readonly [name: string]: Task };
 }
 

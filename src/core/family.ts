@@ -101,9 +101,7 @@ export type ScoreOption = (typeof SCORE_OPTIONS)[number];
  */
 export type HeadRule = "anchor" | "cell" | "point" | "distance" | "prior" | "plain";
 
-/**
- * Name of a form of output tensors. `shapes/ways.ts` lists the channels of each form, `heads/exports.ts` reads them.
- */
+/** Name of a form of output tensors. `shapes/ways.ts` lists the channels of forms, `heads/exports.ts` reads them. */
 export type ExportName =
   | "anchor-maps"
   | "cell-maps"
@@ -139,9 +137,7 @@ export interface FamilyTraits {
   /** Form of the scores in an NN Archive that states none. Usual: "probabilities", as exporters apply the sigmoid. */
   readonly archived?: "logits";
 
-  /**
-   * For anchor heads: width = (2 w)^2 x anchor, centre = cell + 2 xy - 0.5, where w and xy went through the sigmoid.
-   */
+  /** For anchor heads: width = (2 w)^2 x anchor, centre = cell + 2 xy - 0.5, with the sigmoid of w and xy. */
   readonly squareSize?: true;
   /** For offsets from priors: width = w x prior. Usual: exp(w) x prior. */
   readonly linearSize?: true;
@@ -176,13 +172,10 @@ export interface FamilyTraits {
   /** Class count if it is 1, or its source. "in shapes": the shapes, or a column of class ids. Usual: the config. */
   readonly classes?: "in shapes" | 1;
   /**
-   * Name of the class, if all published networks have the same single class. It is the label if the config has no
-   * labels.
+   * Name of the class, if all published networks have the same single class. It is the label if no source has labels.
    */
   readonly className?: "face" | "palm" | "person" | "text";
-  /**
-   * Score column of the background. Labels and other lists per class may include the background. Usual: no such column.
-   */
+  /** Score column of the background. Lists per class, such as labels, may include it. Usual: no such column. */
   readonly background?: "first" | "last";
   /** True: networks trained on COCO use COCO's own class ids, 1..90. Usual: 0..79, without gaps. */
   readonly cocoOwnIds?: true;
@@ -225,7 +218,7 @@ export interface FamilyTraits {
   readonly packed?: PackedForm;
   /** True: keypoints follow the four box channels. */
   readonly keypoints?: true;
-  /** Pixels: offsets from priors are in pixels. By default, they are scaled by the config's variances. */
+  /** "pixels": offsets from priors are in pixels. Usual: the config's variances scale them. */
   readonly offsetUnit?: "pixels";
   /** Format of rows in the option `priors`. Usual: corners, unless the box format says otherwise. */
   readonly priorFormat?: "cxcywh";
@@ -236,25 +229,24 @@ export interface FamilyTraits {
   readonly variances?: readonly [number, number, number, number];
   /** Returns the prior boxes that all networks of the family have: cx cy w h, normalised. */
   readonly buildPriors?: (inputSize: readonly [number, number]) => Float32Array;
-  /** Order of box channels and priors if a config states the factors as `scales`, as TensorFlow's box coder does. */
+  /** Order of box channels and priors, as of TensorFlow's box coder, if a config states the factors as `scales`. */
   readonly scaledOrder?: "cycxhw";
   /** True: the network itself outputs one row per detection. Usual: only exports with NMS inside have such rows. */
   readonly endToEnd?: true;
 
   /** How the authors' code prepares a picture (sources in docs/prepare.md). Usual: as Ultralytics' code does. */
   readonly prepare?: PartialRule;
-  /**
-   * Unit of the angles of an oriented network. Usual: the tensor holds logits v, and the angle is (sigmoid(v) - 0.25)
-   * pi.
-   */
+  /** Unit of the angles of an oriented network. Usual: logits v, where the angle is (sigmoid(v) - 0.25) pi. */
   readonly angle?: "radians";
-  /** Confidence threshold in the authors' code, the default for typed options. Usual: that of all families. */
+  /** Confidence threshold in the authors' code, the default for typed options. Usual: as for all families. */
   readonly threshold?: number;
   /** Task of all networks of the family. Usual: the config states the task. */
   readonly task?: TaskName;
   /** Rules in which the authors' code differs from the named sets. A rule that the config states overrides them. */
   readonly rules?: Partial<Rules>;
-  /** IoU threshold and limits in the authors' code, the defaults for typed options. Usual: those of all families. */
+  /**
+   * IoU threshold and detection limit in the authors' code, the defaults for typed options. Usual: as for all families.
+   */
   readonly defaults?: Partial<Record<"iouThreshold" | "maxDetections", number>>;
   /** Kind of heat map of object centres. `stride`: pixels of a cell; `null`: input size / map size. */
   readonly peaks?: { readonly form: PeakForm; readonly stride: number | null };
@@ -273,7 +265,7 @@ export interface FamilyTraits {
   readonly suggested?: number;
   /** Version number in a name such as "yolov8n" or "yolo-v3-tiny-tf". */
   readonly version?: string;
-  /** Matches a word that means this family in names. */
+  /** Matches a word in names that means this family. */
   readonly word?: RegExp;
   /** True: `word` means this family only if a user typed it. In a model's name, the word is no evidence. */
   readonly typedOnly?: true;

@@ -1,4 +1,4 @@
-/** Values of unknown JSON: a test for objects, and a text for error messages. */
+/** Functions for values of unknown JSON: a test for objects, and the text of a value for error messages. */
 import { show } from "./tensor.ts";
 
 /** True if the value is an object with keys. False for a list. */

@@ -87,9 +87,7 @@ export const COCO17_EDGES: Edges = /* @__PURE__ */ deepFreeze([
   [4, 6],
 ]);
 
-/**
- * Five points of a face, in order. "Left" is the left side of the picture. OpenCV's names mean the person's own left.
- */
+/** Five points of a face, in order. "Left" is the left side of the picture. OpenCV means the person's own left. */
 export const FACE5_NAMES = /* @__PURE__ */ Object.freeze([
   "eye on the left",
   "eye on the right",
@@ -119,10 +117,7 @@ export const PALM7_NAMES = /* @__PURE__ */ Object.freeze([
   "thumb second joint",
 ] as const);
 
-/**
- * Four points of MediaPipe's person detection, in order. The second and the fourth lie on circles around the first and
- * the third.
- */
+/** Four points of MediaPipe's person detection, in order. The 2nd and 4th lie on circles around the 1st and 3rd. */
 export const PERSON4_NAMES = /* @__PURE__ */ Object.freeze([
   "middle of the hips",
   "rim of the body",

@@ -60,10 +60,7 @@ export function namedElsewhere(plain: string, names: readonly string[]): string 
   return undefined;
 }
 
-/**
- * Returns the known name that is meant by a misspelt name, or by another project's name. Returns undefined if there is
- * none.
- */
+/** Returns the known name that a misspelt name or another project's name means, undefined if there is none. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   const plain = plainName(name);
   return names.find((known) => isNearly(plain, plainName(known))) ?? namedElsewhere(plain, names);
@@ -72,7 +69,7 @@ export function nearestName(name: string, names: readonly string[]): string | un
 /** From this many known names on, an error that has a suggestion does not list the names. */
 const MANY = 12;
 
-/** Returns what an error about an unknown name expects: `one of a, b, c; did you mean b?`, then `more`. */
+/** Returns what an error about an unknown name expects: `one of a, b, c`, then `more`, then `; did you mean b?`. */
 export function namesFor(unknown: string, names: readonly string[], more = ""): string {
   const meant = nearestName(unknown, names);
   const all = meant !== undefined && names.length >= MANY ? "a known one" : `one of ${names.join(", ")}`;

@@ -20,10 +20,7 @@ export const POWERS_OF_TWO = /* @__PURE__ */ (() => {
   return powers;
 })();
 
-/**
- * Replaces x, the first number of an array, by e^x. The array avoids the object that V8 may allocate for a returned
- * double.
- */
+/** Replaces x, the first number of an array, by e^x. V8 may allocate an object for a returned double. */
 export function expInPlace(values: Float64Array): void {
   let x = values[0];
   // Leave NaN unchanged: the table below has no entry for NaN.
@@ -71,10 +68,7 @@ export function fractionToHalf(x: number): number {
 export const dequantise = (raw: number, scale: number, zero: number): number =>
   fround(fround(fround(raw) - fround(zero)) * fround(scale));
 
-/**
- * Writes the dequantised elements of a tensor with scales per channel to `to`. Each element is rounded to f32 only
- * once.
- */
+/** Writes the dequantised elements of a tensor with scales per channel to `to`. Rounds each element to f32 once. */
 export function dequantiseChannels(data: TensorData, { dims, channels }: TensorSpec, to: Float32Array): void {
   const { type, scale, zeroPoint, axis } = channels as Channels;
   const { array, bytes } = ELEMENTS[type];
@@ -91,9 +85,7 @@ export function dequantiseChannels(data: TensorData, { dims, channels }: TensorS
   }
 }
 
-/**
- * Returns the elements of a tensor as numbers. For tensors that are read once, before any decode, such as prior boxes.
- */
+/** Returns the elements of a tensor as numbers. For tensors that are read only once, such as prior boxes. */
 export function numbersOf(s: TensorSpec, data: TensorData): ArrayLike<number> {
   if (s.channels) {
     const reals = new Float32Array(data.length);

@@ -1,7 +1,4 @@
-/**
- * Networks that are decoded as one of the families, although no family has their name. docs/networks.md has the same
- * list.
- */
+/** Networks that are decoded as a family with another name. docs/networks.md has the same list. */
 import type { Family } from "./family.ts";
 
 export interface OtherName {

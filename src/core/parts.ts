@@ -1,7 +1,4 @@
-/**
- * Errors about exported values, such as `explain`, that are needed but were not passed to `createDecoder` of
- * `boxwright/core`.
- */
+/** Errors about a value such as `explain` that is needed but was not passed to `boxwright/core`'s functions. */
 import { ConfigError, mismatch } from "./errors.ts";
 import { CORE } from "./tasks.ts";
 

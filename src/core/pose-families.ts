@@ -59,10 +59,7 @@ export interface LandmarkFacts {
   readonly points?: number;
   /** Additional divisor of z, which is also divided by the width of the input. Usual: 1. */
   readonly depth?: number;
-  /**
-   * Form of the presence tensor, whose only value states whether the object is present: a probability ("sigmoid") or a
-   * logit.
-   */
+  /** Form of the only value of the presence tensor (is there an object?): a probability ("sigmoid") or a logit. */
   readonly presence: "sigmoid" | "logits";
   /** Names of two classes. The second of the one-value tensors holds the probability of the second class. */
   readonly sides?: readonly [string, string];
@@ -73,9 +70,7 @@ export interface LandmarkFacts {
 
 /** Facts about the points of a family. "Usual" in a comment describes families without the field. */
 export interface FamilyPoints {
-  /**
-   * Form of the tensors. Usual: the tensors of a detector, with points after the other channels or in separate tensors.
-   */
+  /** Form of the tensors. Usual: those of a detector, with points after the other channels or in separate tensors. */
   readonly form?: PoseForm;
   /** For raw points of maps: x = (factor * raw + column + offset) cells. Usual: 2 and 0 (YOLOv8 to YOLO12). */
   readonly grid?: readonly [factor: number, offset: number];

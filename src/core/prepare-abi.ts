@@ -65,15 +65,11 @@ export const FORMAT_YUYV = 3;
 export const FORMAT_NV12 = 4;
 export const FORMAT_I420 = 5;
 
-/**
- * Nearest pixel. The table of columns holds byte offsets of source pixels, the table of rows indices of source rows.
- */
+/** Nearest pixel. Columns have byte offsets of source pixels, rows have indices of source rows. */
 export const KIND_NEAREST = 0;
 /** Blocks of 2 x 2 pixels: (sum + 2) >> 2. The tables are those of KIND_NEAREST. */
 export const KIND_HALF = 1;
-/**
- * Blocks of J_BLOCK_X x J_BLOCK_Y pixels: sum * scale in f32, rounded to even. The tables are those of KIND_NEAREST.
- */
+/** Blocks of J_BLOCK_X x J_BLOCK_Y pixels: sum * scale in f32, rounded to even. Tables are those of KIND_NEAREST. */
 export const KIND_BLOCK = 2;
 /**
  * Bilinear. An entry for a column holds a byte offset, and two i16 weights in a word. An entry for a row holds two
@@ -85,9 +81,7 @@ export const KIND_LINEAR = 3;
  * holds the first row and the count.
  */
 export const KIND_AREA = 4;
-/**
- * Taps. The tables are those of KIND_AREA, but weights are i32, and TAP_ONE means 1. Columns are resampled before rows.
- */
+/** Taps. Tables are those of KIND_AREA, but weights are i32, and TAP_ONE means 1. Columns are done before rows. */
 export const KIND_TAPS = 5;
 export const TAP_BITS = 22;
 

@@ -1,7 +1,4 @@
-/**
- * A reading is one way in which output tensors can hold detections. This table lists all readings and the facts about
- * each.
- */
+/** A reading is a way in which output tensors hold detections. Lists all readings, and facts about each. */
 
 /** Name of a reading. The option `reading` selects one of them if the shapes allow several. */
 export type ReadingName =

@@ -12,10 +12,7 @@ export interface RowOrder {
   readonly score: number;
   /** Column of class ids. `null`: class ids are in a separate tensor. */
   readonly classId: number | null;
-  /**
-   * True if a second tensor holds the row count of each image. The rows of an image directly follow those of the image
-   * before.
-   */
+  /** True if a second tensor holds the row count of each image. Rows follow each other, image by image. */
   readonly isCounted?: true;
 }
 

@@ -22,9 +22,7 @@ export interface Rules {
   readonly gate: ">" | ">=";
   /** Boxes suppress each other within a class, across all classes, or not at all. */
   readonly suppress: "class" | "all" | "none";
-  /**
-   * ">": a box is suppressed if its IoU with a kept box is above the threshold. ">=": also if it equals the threshold.
-   */
+  /** ">": a box is suppressed if its IoU with a kept box is above the threshold. ">=": also if equal to it. */
   readonly iouGate: ">" | ">=";
   /**
    * Input pixels added to width and height when areas and overlaps are computed. 1 is the old convention in which both

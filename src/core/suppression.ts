@@ -35,10 +35,7 @@ export interface CommonSuppressOptions {
   readonly pixelOffset?: number;
 }
 
-/**
- * Options of greedy suppression ("hard"), and of Fast NMS of YOLACT ("fast"), in which suppressed boxes also suppress
- * others.
- */
+/** Greedy suppression ("hard"), or YOLACT's Fast NMS ("fast"), in which suppressed boxes also suppress others. */
 export interface HardOptions extends CommonSuppressOptions {
   /** Default "hard". */
   readonly method?: "hard" | "fast";
@@ -91,9 +88,7 @@ export interface SoftTensorflowOptions extends CommonSuppressOptions {
 /** Matrix suppression (SOLOv2), which lowers all scores at once. */
 export interface MatrixOptions extends CommonSuppressOptions {
   readonly method: "matrix";
-  /**
-   * Factor on a score as a function of the IoU. "gaussian": exp(-sigma IoU^2). "linear": 1 - IoU. Default "gaussian".
-   */
+  /** Factor on a score by the IoU. "gaussian": exp(-sigma IoU^2). "linear": 1 - IoU. Default "gaussian". */
   readonly kernel?: "gaussian" | "linear";
   /** Default 2. Only the Gaussian kernel reads it. */
   readonly sigma?: number;

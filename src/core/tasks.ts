@@ -1,7 +1,4 @@
-/**
- * Names of tasks, and the error about a task that a config needs but the caller did not pass. `decode/tasks.ts`
- * explains tasks.
- */
+/** Names of tasks, and the error if the caller did not pass a needed task. `decode/tasks.ts` explains tasks. */
 import { ConfigError, mismatch } from "./errors.ts";
 
 /** The task for which a network was trained. "detect": only boxes. */
@@ -17,10 +14,7 @@ export const TASKS: { readonly [T in TaskName]: string } = {
   text: "text",
 };
 
-/**
- * Tasks that exist only inside boxwright, each with the task name that users see. "peaks" finds boxes, so users see
- * "detect".
- */
+/** Tasks that exist only inside boxwright, with the name that users see: "peaks" finds boxes, so it is "detect". */
 export const GIVEN_BY: { readonly [T in TaskName]?: TaskName } = { peaks: "detect" };
 
 /** Names of the values that the option `tasks` accepts: readers of outputs, and other abilities of a decoder. */

@@ -6,9 +6,7 @@ import { namesFor, nearestName } from "./names.ts";
 /** Element types of the kernel. */
 export type ElementType = "f32" | "f16" | "u8" | "i8" | "i16" | "i32";
 
-/**
- * Spellings of element types. Elements of f64 and of 64-bit integers are narrowed when they are copied into the slot.
- */
+/** Spellings of element types. f64 and 64-bit integers are narrowed when a tensor is copied into its slot. */
 export type TypeName =
   | ElementType
   | "fp32"
@@ -33,10 +31,7 @@ export type TypeName =
   | "u64"
   | "uint64";
 
-/**
- * Other types that runtimes and files have. The TypeScript compiler accepts them in a `TensorInput`; decoders refuse
- * them.
- */
+/** Other types that runtimes and files have. `TensorInput` allows them, but decoders refuse them. */
 export type RefusedTypeName = "bool" | "string" | "u16" | "uint16" | "int4" | "uint4";
 
 /** Storage order of a tensor whose dims do not show it. "rows": [N,C]; "planes": [C,N]. */
@@ -260,9 +255,7 @@ function checkNamesOf(where: string, t: object): void {
   }
 }
 
-/**
- * Throws if a tensor's data are not in CPU memory: then reading `data` of ONNX Runtime would throw a less clear error.
- */
+/** Throws if a tensor's data are not in CPU memory: ONNX Runtime's `data` would then throw a less clear error. */
 export function checkLocation(name: string, t: object): void {
   const { location } = t as { readonly location?: unknown };
   if (location === undefined || location === null || location === "cpu" || location === "cpu-pinned") return;

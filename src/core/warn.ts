@@ -16,10 +16,7 @@ declare const process: { readonly env: { readonly NODE_ENV?: string } };
 
 const LOCAL = /^(localhost|127(\.\d+){3}|\[?::1\]?|.*\.localhost)$/;
 
-/**
- * Returns NODE_ENV. Bundlers replace the expression `process.env.NODE_ENV` by its value, also for pages, which have no
- * `process`.
- */
+/** Returns NODE_ENV. Bundlers replace `process.env.NODE_ENV` by its value, also in pages, which have no `process`. */
 function nodeEnv(): string | undefined {
   try {
     return process.env.NODE_ENV;

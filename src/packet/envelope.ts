@@ -1,6 +1,4 @@
-/**
- * The CloudEvents 1.0 envelope of a packet: the source of the frame, the time of capture, and the hash of the config.
- */
+/** The CloudEvents 1.0 envelope of a packet: the frame's source, its time of capture, and the config's hash. */
 import { namesFor } from "../core/names.ts";
 import { PacketError, type PacketErrorKind, need } from "./error.ts";
 
@@ -74,9 +72,7 @@ const FORMS: { readonly [name: string]: Form } = {
 /** Returns the CloudEvents type of a packet of this kind. */
 export const eventType = (kind: PacketKind): string => `boxwright.${kind}.v1`;
 
-/**
- * Returns the CloudEvents attributes of a new packet. Throws a PacketError for an attribute that a reader would refuse.
- */
+/** Returns the CloudEvents attributes of a new packet. Throws a PacketError for one that readers would refuse. */
 export function attributesOf(
   kind: PacketKind,
   about: PacketAbout,

@@ -24,10 +24,7 @@ export class PacketError extends RangeError {
   }
 }
 
-/**
- * Returns the name of a value's class, such as "Float32Array" or "Null". Works for values of other realms, such as
- * iframes.
- */
+/** Returns the name of a value's class, such as "Float32Array" or "Null". Works for values of other iframes. */
 export const classOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);
 
 /**

@@ -16,10 +16,7 @@ export interface PacketDecoder {
   imagesIn?(outputs: Outputs): number;
 }
 
-/**
- * Function that converts records to `Detections`. Each decoder passes its own function, so this module need not import
- * the class.
- */
+/** Converts records to `Detections`. Decoders pass this function, so that packets need not import the class. */
 export type DetectionsOf = (rows: readonly DetectionFields[], sources: readonly number[]) => Detections;
 
 /** Content of a packet without its envelope. */

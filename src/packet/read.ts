@@ -105,10 +105,7 @@ export function readFrame(given: unknown, kind: PacketErrorKind | null = "foreig
   return frame;
 }
 
-/**
- * Returns detections as a list. Checks the fields that every record has. `receive` later checks the fields of the
- * decoder's task.
- */
+/** Returns detections as a list after checking each record's common fields. `receive` checks those of the task. */
 export function recordsOf(
   given: unknown,
   where: string,

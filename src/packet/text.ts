@@ -35,9 +35,7 @@ export function parse(text: () => string): unknown {
   }
 }
 
-/**
- * Returns the JSON at the start of a packet, and the index after the JSON. Throws a PacketError if the JSON is cut off.
- */
+/** Returns the JSON at the start of a packet, and the index after the JSON. Throws a PacketError if it is cut off. */
 export function readHead(
   bytes: Uint8Array,
   maxBytes: number,

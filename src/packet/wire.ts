@@ -19,10 +19,7 @@ export type WireArray =
 export type WireType =
   "fp32" | "fp16" | "uint8" | "int8" | "int16" | "int32" | "uint32" | "int64" | "uint64" | "fp64";
 
-/**
- * A tensor of a packet, in the form that `decode` takes. Its data are a view of the packet if their address is aligned,
- * else a copy.
- */
+/** A tensor of a packet, in the form that `decode` takes. Its data are a view of the packet if aligned, else a copy. */
 export interface PacketTensor extends TensorInput {
   readonly name: string;
   readonly data: WireArray;

@@ -111,10 +111,7 @@ export function checkMaps(
   );
 }
 
-/**
- * Throws a TensorError if a column extends beyond its tensor: there are too few class ids, or tensors differ in batch
- * size.
- */
+/** Throws a TensorError if a column extends beyond its tensor: too few class ids, or different batch sizes. */
 export function checkBatch(specs: readonly TensorSpec[], { heads, batch }: Interpretation): void {
   for (const head of heads) {
     for (const column of headColumns(head)) {
@@ -168,10 +165,7 @@ export function checkReading(
     );
 }
 
-/**
- * Throws a TensorError if quantisation changes the values that end a list: a count, or markers of the first invalid
- * row.
- */
+/** Throws a TensorError if quantisation changes the values that end a list: the count, or a marker in a row. */
 function checkListEnds(head: HeadDraft, specs: readonly TensorSpec[]): void {
   for (const column of headColumns(head, ["marker", "count"])) {
     const { scale, zeroPoint, type, ...spec } = specs[column.tensor];
@@ -209,9 +203,7 @@ const checkHasScale = (spec: TensorSpec): number =>
     `scale and zeroPoint: real = (raw - zeroPoint) * scale${spec.type === "i16" ? HALF_FLOATS : ""}`,
   );
 
-/**
- * Throws a TensorError if a quantised column of scores or boxes has no scale, or if the scale of scores is too coarse.
- */
+/** Throws a TensorError if a quantised column of scores or boxes has no scale, or if scores have a coarse scale. */
 function checkScale(column: Column, head: HeadDraft, specs: readonly TensorSpec[], scores: ScoreForm): void {
   const spec = specs[column.tensor];
   const scale = checkHasScale(spec);

@@ -10,10 +10,7 @@ type ClassFields = Pick<
   "family" | "heads" | "classes" | "rules" | "backgroundLast" | "listIds" | "task"
 >;
 
-/**
- * Returns a list with an entry for every class id. Unused ids get the entry `gap`. Returns lists that have all entries
- * unchanged.
- */
+/** Returns a list with an entry for every class id. Unused ids get `gap`. Returns complete lists unchanged. */
 export function withGaps<T>({ listIds, classes }: ClassFields, list: readonly T[], gap: T): readonly T[] {
   if (list.length !== listIds?.length) return list;
   const all = Array<T>(classes).fill(gap);
@@ -54,10 +51,7 @@ function familyLabels(plan: ClassFields): readonly string[] | null {
   return className !== undefined && plan.classes - firstClass(plan) === 1 ? [className] : null;
 }
 
-/**
- * Returns the labels by class id, from config, task or family, or `null`. The list is frozen, since all results share
- * it.
- */
+/** Returns the labels by class id, from config, task or family, or `null`. Frozen, since results share it. */
 export function labelsOf(plan: ClassFields, given: readonly string[] | null): readonly string[] | null {
   const labels = given ?? plan.task?.labels ?? familyLabels(plan);
   if (!labels) return null;
@@ -66,9 +60,7 @@ export function labelsOf(plan: ClassFields, given: readonly string[] | null): re
   return Object.freeze(start < 0 ? all.slice(-start) : [...Array<string>(start).fill("background"), ...all]);
 }
 
-/**
- * Returns `keep` as sorted class ids. Throws for an entry that is no class, and if the background is the only entry.
- */
+/** Returns `keep` as sorted class ids. Throws for an entry that is no class, and for the background alone. */
 export function keepIds(config: Config, keep: readonly (string | number)[], plan: ClassFields): number[] {
   const labels = labelsOf(plan, config.labels) ?? [];
   const { classes } = plan;

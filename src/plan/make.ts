@@ -25,10 +25,7 @@ import type { Explain } from "./explain.ts";
 import type { GatherHead, Plan } from "./plan.ts";
 import { type Planners, type TaskPlanner, plannerOf } from "./task.ts";
 
-/**
- * Largest count of candidates of a multi-label plan, if it has fewer cells. Further candidates are dropped, and counted
- * as dropped.
- */
+/** Largest count of candidates of a multi-label plan with fewer cells. Dropped candidates are counted. */
 const MULTI_LABEL_ROOM = 1 << 18;
 
 /** A config with known family, outputs and rules, and every interpretation of the tensors. */
@@ -190,10 +187,7 @@ function withUnits({ about, heads, name }: Interpretation): Head[] {
   }));
 }
 
-/**
- * Returns the rules of a plan. Omits a step that the network itself has done, unless the config states the rule of that
- * step.
- */
+/** Returns the rules of a plan. Omits steps that the network itself has done, unless the config states their rule. */
 function settledRules({ config, query, rules }: Interpreted, interpretation: Interpretation): Rules {
   const { name, heads, pairs, inPhoto } = interpretation;
   const { suppressed, unclamped, looksRaw } = READINGS[name];

@@ -1,4 +1,4 @@
-/** The type of a plan: frozen plain data without addresses. With its tensors, it is a complete bug report. */
+/** The type of a plan: frozen plain data without addresses. A plan and its tensors are a complete bug report. */
 import type { Suppression } from "../config/types.ts";
 import type { Rules } from "../core/rules.ts";
 import type { FamilyReason } from "../core/family-names.ts";
@@ -37,15 +37,9 @@ export interface Plan {
   readonly maxDetections: number;
   /** True if the background is the last class column. Lists that name the background have it last. */
   readonly backgroundLast: boolean;
-  /**
-   * Class id of each entry in lists per class. Present only if there are unused class ids, for which lists have no
-   * entry.
-   */
+  /** Class id of each entry in lists per class. Present only if lists have no entry for unused ids. */
   readonly listIds?: readonly number[] | undefined;
-  /**
-   * True if boxes are in pixels of the photo, whose size each frame states. Absent: boxes are relative to the network
-   * input.
-   */
+  /** True if boxes are in pixels of the photo, whose size frames state. Absent: relative to the network input. */
   readonly inPhoto?: true;
   /** Row count of the candidate columns. */
   readonly capacity: number;

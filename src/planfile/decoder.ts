@@ -96,8 +96,7 @@ export interface PlanDecoder {
 /** A packet that `receive` accepts. */
 export interface PlanReceivable {
   /**
-   * Returns the packet's detections. If the packet is raw, `decoder` decodes it. `columnsOf` converts records to
-   * columns.
+   * Returns the packet's detections. If the packet is raw, `decoder` decodes it. `columnsOf` makes columns of records.
    */
   detectionsBy(
     decoder: Pick<PlanDecoder, "decode"> & { readonly configHash: null },

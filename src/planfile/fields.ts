@@ -9,10 +9,7 @@ import * as F from "./format.ts";
 export interface Field<T> {
   /** Index of the first word, counted from the start of the record. */
   readonly at: number;
-  /**
-   * Bits of the word that belong to the field. A field without `to`, `codes` and `doubles` is a boolean, and the mask
-   * is its bit.
-   */
+  /** Bits of the word that belong to the field. Without `to`, `codes` and `doubles`, this is the bit of a boolean. */
   readonly mask: number;
   /** Smallest and largest number. */
   readonly from?: number;
@@ -141,7 +138,7 @@ export const ORIENTED = {
 export const CELLS = {
   kind: F.TASK_CELLS,
   record: {
-    // Allow one head only, as wide as the map. A cell has one value.
+    // Allow one head only, since FOMO has a single map. A cell has one value.
     ...counts(1, [1, 1], 1),
     groups: choice(F.T_RULE, { "edge-impulse": F.CELLS_SDK, enclosing: F.CELLS_ENCLOSING }),
     clamp: CLAMP,

@@ -30,10 +30,7 @@ export function moduleSource(template: string, compiled: CompiledPlan): string {
   );
 }
 
-/**
- * Returns the type declarations of a module. Only TypeScript's compiler reads the types that they import from
- * boxwright.
- */
+/** Returns the type declarations of a module. They import types from boxwright, for the TypeScript compiler alone. */
 export const moduleTypes = (): string => `// Made by "boxwright compile", beside the module.
 import type { Detections, Frame, Outputs, TensorInput } from "boxwright";
 

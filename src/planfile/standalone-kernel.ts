@@ -1,7 +1,4 @@
-/**
- * Rewrites a kernel's binary so that the kernel defines its own memory. The WebAssembly specification defines the
- * sections.
- */
+/** Rewrites a kernel so that it defines its own memory. The WebAssembly specification defines the sections. */
 
 const MEMORY_SECTION = 5;
 const IMPORT_SECTION = 2;

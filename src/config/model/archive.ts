@@ -35,10 +35,7 @@ export function packingOf(bytes: Uint8Array): Packing | null {
   return bytes.length >= BLOCK && hasChecksum(bytes) ? "tar" : null;
 }
 
-/**
- * Returns the `config.json` of an NN Archive as parsed JSON. Throws a ConfigError if the archive is damaged or has no
- * such file.
- */
+/** Returns the parsed `config.json` of an NN Archive. Throws a ConfigError if the archive is damaged or lacks it. */
 export async function readArchiveJson(
   bytes: Uint8Array,
   packing: Packing,
@@ -90,10 +87,7 @@ export interface ArchiveLimits {
 /** Throws an error about a file of the archive, or about the whole archive if `file` is null. */
 export type RefuseArchive = (file: string | null, got: string, expected: string) => never;
 
-/**
- * Returns the bytes of the `config.json` in a tar. Then reads to the end of the stream, since the checksums of gzip and
- * xz are there.
- */
+/** Returns the `config.json` of a tar. Reads to the end of the stream, where gzip and xz have checksums. */
 export async function findConfig(
   stream: ByteStream,
   limits: ArchiveLimits,

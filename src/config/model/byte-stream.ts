@@ -32,10 +32,7 @@ export class ByteStream {
     await this.#walk(count, () => undefined);
   }
 
-  /**
-   * Reads to the end of the stream, since packed data end with a checksum. Returns false if the stream has more than
-   * `most` bytes.
-   */
+  /** Reads to the end, where packed data have a checksum. Returns false if there are more than `most` bytes. */
   async readToEnd(most: number): Promise<boolean> {
     await this.skip(most - this.passed + 1);
     return this.passed <= most;

@@ -47,9 +47,7 @@ export class Flatbuffer {
     return at + this.u32(at);
   }
 
-  /**
-   * Returns the text to which the offset at `at` points. Throws a ConfigError if the text is longer than `most` bytes.
-   */
+  /** Returns the text to which the offset at `at` points. Throws a ConfigError for more than `most` bytes. */
   text(at: number, most: number): string {
     const start = this.follow(at);
     const length = this.u32(start);

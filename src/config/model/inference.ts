@@ -16,10 +16,7 @@ export interface InferenceMetadata extends Pick<Model, "task" | "names" | "input
   readonly keypoints: number | null;
 }
 
-/**
- * Returns the facts in the metadata, `null` if there is no known key. Throws a ConfigError if the value of the key
- * cannot be read.
- */
+/** Returns the facts in the metadata, `null` without a known key. Throws a ConfigError for an unreadable value. */
 export function readInference(metadata: { readonly [key: string]: string }): InferenceMetadata | null {
   const form = METADATA_FORMS.find(({ key }) => metadata[key] !== undefined);
   if (!form) return null;
@@ -80,10 +77,7 @@ function sizeOf(shape: readonly number[] | null): readonly [number, number] | nu
   return Number.isSafeInteger(width) && Number.isSafeInteger(height) ? [width, height] : null;
 }
 
-/**
- * Returns the roles of the outputs. The metadata map the names inside the network, such as `pred_boxes`, to output
- * names.
- */
+/** Returns the roles of the outputs. The metadata list them by names inside the network, such as `pred_boxes`. */
 function rolesOf(r: FieldReader): Roles | null {
   const outputs = r.object("outputs");
   const [boxes, scores, masks, keypoints] = ["pred_boxes", "pred_logits", "pred_masks", "pred_keypoints"].map(

@@ -9,10 +9,7 @@ const streamOf = (chunks: readonly Uint8Array[]): ReadableStream<Uint8Array> =>
     },
   });
 
-/**
- * Yields the chunks that `unpacker` unpacks. Ends the stream if the caller stops early. Throws a ConfigError for
- * damaged data.
- */
+/** Yields the chunks that `unpacker` unpacks. If the caller stops early, ends the stream. Throws for damaged data. */
 export async function* unpackChunks(
   where: string,
   packed: readonly Uint8Array[],

@@ -8,10 +8,7 @@ import type { InferenceMetadata } from "./inference.ts";
 /** Preparation of most LibreYOLO networks, which resize by Pillow. */
 const PILLOW: PartialRule = { resample: "pillow" };
 
-/**
- * Options for LibreYOLO's detection networks, by `model_family`. Options that are absent here have the defaults of
- * `family`.
- */
+/** Options for LibreYOLO's detection networks, by `model_family`. Absent options have the defaults of `family`. */
 const FORMS: { readonly [modelFamily: string]: Partial<TypedOptions> } = {
   // Output [1,4+C,N]: planes, with boxes as corners.
   yolo9: { family: "yolov9", boxFormat: "xyxy", prepare: { resize: "letterbox-topleft" } },
@@ -62,10 +59,7 @@ function optionsOf({
   return form;
 }
 
-/**
- * Returns the facts in the metadata. Returns `null` if LibreYOLO did not write them, or if its `model_family` or task
- * is not known.
- */
+/** Returns the facts in the metadata. Returns `null` if they are not LibreYOLO's, or name an unknown network. */
 export function readLibreyolo(metadata: Metadata): InferenceMetadata | null {
   const {
     model_family: family,

@@ -1,6 +1,4 @@
-/**
- * `readModel` returns the contents of a model file as plain data, with the options that a decoder of the network needs.
- */
+/** `readModel` returns a model file's contents as plain data, with the options that a decoder needs. */
 import { COCO_CLASSES } from "../../core/coco.ts";
 import { ConfigError, type ConfigProblem, type OptionName, mismatch } from "../../core/errors.ts";
 import { TRAITS } from "../../core/families.ts";
@@ -164,10 +162,7 @@ function namesOfCoco(file: NetworkFile, options: Partial<TypedOptions> = {}): re
   return !isTrainedFurther && texts.some((text) => COCO_WORD.test(text)) ? COCO80 : null;
 }
 
-/**
- * Returns the metadata, with the task "segment" if the outputs contain prototypes: metadata of YOLOv5's exporter state
- * no task.
- */
+/** Returns the metadata, with task "segment" if outputs contain prototypes: YOLOv5's exporter states no task. */
 function withTaskOfMasks(
   metadata: UltralyticsMetadata | null,
   { outputs }: NetworkFile,

@@ -81,10 +81,7 @@ interface Graph {
   readonly operators: ReadonlySet<string>;
 }
 
-/**
- * Reads a GraphProto in two passes, because initializers come before inputs. `open` returns a new reader at the first
- * field.
- */
+/** Reads a GraphProto in two passes, as initializers come before inputs. `open` returns a new reader. */
 function readGraph(open: () => Message): Graph {
   const inputs = new Map<string, ModelTensor>();
   const outputs = new Map<string, ModelTensor>();

@@ -1,7 +1,4 @@
-/**
- * Walks the fields of a protobuf message without a schema. Skips fields that the caller does not read, and copies
- * nothing.
- */
+/** Walks the fields of a protobuf message without a schema. Skips unread fields, and copies nothing. */
 import { ConfigError, mismatch } from "../../core/errors.ts";
 import { textOf } from "./bytes.ts";
 
@@ -56,10 +53,7 @@ export class Message {
     return this.#value;
   }
 
-  /**
-   * Returns the current field as text. Throws a ConfigError if the text has more than `most` bytes, or if the field is
-   * no text.
-   */
+  /** Returns the current field as text. Throws a ConfigError for more than `most` bytes, or another type. */
   text(most: number): string {
     this.#check(BLOCK, "text");
     const length = this.#at - this.#start;

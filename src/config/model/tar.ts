@@ -42,10 +42,7 @@ export function readTarHeader(
   };
 }
 
-/**
- * Returns the last path in the records `length key=value` of a pax header, or null. Finds the next record by the
- * length.
- */
+/** Returns the last path in the records `length key=value` of a pax header, or null. Skips records by `length`. */
 export function paxPath(body: Uint8Array): string | null {
   let path: string | null = null;
   for (let at = 0; at < body.length;) {

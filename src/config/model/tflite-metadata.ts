@@ -1,6 +1,4 @@
-/**
- * Reads the metadata of a TFLite file: the flatbuffer TFLite Metadata, and the files in the zip at the end of the file.
- */
+/** Reads the metadata of a TFLite file: the flatbuffer TFLite Metadata, and the zip at the end of the file. */
 import { show } from "../../core/tensor.ts";
 import { readLabelFile } from "../label-file.ts";
 import { MAX_ENTRIES, MAX_NAME, MAX_PORTS, MAX_TEXT, refuseFile } from "./bytes.ts";
@@ -60,10 +58,7 @@ export async function readTfliteMetadata(
 
 type Dict = { readonly [key: string]: Literal };
 
-/**
- * Returns the first file of the zip that contains a dict: Ultralytics' `metadata.json`, in older exports
- * `temp_meta.txt`.
- */
+/** Returns the first file of the zip with a dict: Ultralytics' `metadata.json`, formerly `temp_meta.txt`. */
 async function readDict(
   bytes: Uint8Array,
   zip: readonly ZipEntry[],

@@ -9,8 +9,7 @@ import type { ModelTensor, Quantisation } from "./types.ts";
 /** Name of the file in errors. */
 const FILE = "TFLite file";
 /**
- * Largest count of operator kinds, signatures and metadata entries. The file size does not limit them, since tables may
- * share bytes.
+ * Largest count of operator kinds, signatures and metadata entries. The file size is no limit: tables may share bytes.
  */
 const MAX_ITEMS = 1024;
 /** Largest count of scales per tensor: one per channel. */
@@ -94,10 +93,7 @@ function readTensor(tensor: Table, signature: string | null): ModelTensor {
   };
 }
 
-/**
- * Returns the quantisation of a tensor, `null` if the tensor is not quantised. Converters then write an empty table or
- * a scale of 0.
- */
+/** Returns the quantisation of a tensor, `null` if there is none: an empty table, or a scale of 0. */
 function readQuantisation(table: Table): Quantisation | null {
   const scale = table.f32s(QUANTISATION.scale, MAX_SCALES);
   const zeroPoint = table.i64s(QUANTISATION.zeroPoint, MAX_SCALES);

@@ -17,10 +17,7 @@ export interface Quantisation {
 /** An input or output of a network. */
 export interface ModelTensor {
   readonly name: string;
-  /**
-   * Sizes of the dimensions. A size known only at run time is a string or `null`. If `dims` is `null`, the rank is open
-   * too.
-   */
+  /** Sizes. A size known only at run time is a string or `null`. If `dims` is `null`, the rank is open too. */
   readonly dims: readonly (number | string | null)[] | null;
   /** Element type: "f32", "u8", "i64", ... Types that boxwright does not have keep the name of the file's format. */
   readonly type: string;
@@ -57,9 +54,7 @@ export interface Model {
   readonly inputSize: readonly [number, number] | null;
   /** Pixels per cell of the smallest feature map. */
   readonly stride: number | null;
-  /**
-   * True if the network itself suppresses boxes and outputs finished detections. `null` if the file does not state it.
-   */
+  /** True if the network itself suppresses boxes and outputs finished detections. `null`: not stated. */
   readonly endToEnd: boolean | null;
   /** [keypoints, values per keypoint] of a pose network. */
   readonly keypoints: readonly [number, number] | null;

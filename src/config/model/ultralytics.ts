@@ -21,10 +21,7 @@ export interface UltralyticsMetadata {
   readonly keypointNames: readonly string[] | null;
 }
 
-/**
- * Reads metadata with Ultralytics' keys. Returns `null` if the keys are absent. Throws a ConfigError for damaged
- * metadata.
- */
+/** Reads Ultralytics' metadata. `null` if their keys are absent. Throws a ConfigError for damaged metadata. */
 export function readUltralytics(metadata: { readonly [key: string]: string }): UltralyticsMetadata | null {
   if (metadata["names"] === undefined || metadata["stride"] === undefined) return null;
   const value = (key: string): Literal | undefined => readLiteral(metadata[key] ?? "");
@@ -58,10 +55,7 @@ function pairOf(value: Literal | undefined): readonly [number, number] | null {
   return isPair ? (value as unknown as readonly [number, number]) : null;
 }
 
-/**
- * Returns the keypoint names, which the file lists for each class. Returns `null` unless the lists of all classes are
- * equal.
- */
+/** Returns the keypoint names, which the file lists for each class. Returns `null` unless all lists are equal. */
 function keypointNamesOf(value: Literal | undefined, count: number): readonly string[] | null {
   const lists: readonly Literal[] = typeof value === "object" && value !== null ? Object.values(value) : [];
   const [first] = lists;
@@ -70,10 +64,7 @@ function keypointNamesOf(value: Literal | undefined, count: number): readonly st
   return areNames && lists.every((list) => String(list) === String(first)) ? (first as string[]) : null;
 }
 
-/**
- * True if the network outputs no duplicate boxes, by its design or by suppression in the exported graph. Returns `null`
- * if unknown.
- */
+/** True if the network outputs no duplicate boxes, by design or by suppression in the graph. `null`: unknown. */
 function endToEndOf(stated: Literal | undefined, args: Literal | undefined): boolean | null {
   const isDict = typeof args === "object" && args !== null && !Array.isArray(args);
   const suppresses = isDict ? (args as { readonly [key: string]: Literal })["nms"] : undefined;

@@ -1,7 +1,4 @@
-/**
- * Reads a zip (an .npz file, or the metadata after a TFLite file) by the directory at its end, which states the sizes
- * of all files.
- */
+/** Reads a zip (.npz, or the metadata after a TFLite file) by the directory at its end, which states all sizes. */
 import { crc32 } from "../../core/crc32.ts";
 import { MAX_NAME, MAX_TEXT, refuseFile, textOf } from "./bytes.ts";
 import { inflate } from "./inflate.ts";
@@ -132,16 +129,10 @@ export function dataOf(bytes: Uint8Array, entry: ZipEntry, refuse: RefuseZip): Z
 const refuseZip: RefuseZip = (file, got, expected) =>
   refuseFile(file === null ? "zip" : `zip: ${file}`, got, expected);
 
-/**
- * Returns the files of a metadata zip at the end of `bytes`. Returns none if there is no zip. Throws if the zip is
- * damaged.
- */
+/** Returns the files of a metadata zip at the end of `bytes`. None if there is no zip. Throws if it is damaged. */
 export const zipEntries = (bytes: Uint8Array): ZipEntry[] => readDirectory(bytes, MAX_FILES, refuseZip) ?? [];
 
-/**
- * Returns the text of a file in a zip. Throws a ConfigError if the file is too large, damaged, or packed by an unknown
- * method.
- */
+/** Returns the text of a file in a zip. Throws a ConfigError if too large, damaged or packed by another method. */
 export async function zipText(bytes: Uint8Array, entry: ZipEntry): Promise<string> {
   const { name, crc, size } = entry;
   if (size > MAX_TEXT) refuseZip(name, `${size} bytes`, `at most ${MAX_TEXT}`);

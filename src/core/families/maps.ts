@@ -24,10 +24,7 @@ const anchored = (version: string, more: Partial<FamilyTraits>): FamilyTraits =>
   ...more,
 });
 
-/**
- * Returns the traits of a YOLO with the tensors of YOLOv8. `version` is the version number in names, such as "11" in
- * yolo11n.
- */
+/** Returns the traits of a YOLO with the tensors of YOLOv8. `version` is the number in names such as yolo11n. */
 const kinOfV8 = (version: string, more: Partial<FamilyTraits> = {}): FamilyTraits => ({
   head: "distance",
   exports: DISTANCE_EXPORTS,

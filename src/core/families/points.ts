@@ -2,9 +2,7 @@
 import { blazeface, palm, person, retinaface } from "../built-priors.ts";
 import type { FamilyTraits, PoseFamily } from "../family.ts";
 
-/**
- * Preparation for RTMPose, HRNet and ViTPose (mmpose, data_preprocessor). Parts of a crop outside the photo are black.
- */
+/** Preparation for RTMPose, HRNet and ViTPose (mmpose, data_preprocessor). Outside the photo, crops are black. */
 const OPENMMLAB = { pad: 0, mean: [123.675, 116.28, 103.53], std: [58.395, 57.12, 57.375] } as const;
 
 const TOP_LEFT = { resize: "letterbox-topleft", pad: 0 } as const;
