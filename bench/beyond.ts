@@ -16,9 +16,9 @@ import { layOut, us } from "./table.ts";
 
 interface Row {
   readonly name: string;
-  /** Runs once. Returns a number other than 0 in some runs. */
+  /** Does the work once. Returns a value of the result, so that compilers keep the work. Must not always return 0. */
   readonly run: () => number;
-  /** The answer, from which the digest is made, and its fault. */
+  /** Returns the values for the digest; `fault` says what is wrong with them, and is absent if nothing is. */
   readonly answer: () => { readonly values: ArrayLike<number>; readonly fault?: string };
 }
 
@@ -57,7 +57,7 @@ function makeScene(): Scene[] {
   }));
 }
 
-/** The circles are closed, so the frames can be repeated. */
+/** Returns the row of a tracker. The scene can be repeated without a jump, since its circles are closed. */
 function trackerRow(name: string, tracker: Track.Tracker, scene: readonly Scene[]): Row {
   let frame = 0;
   let ids: Int32Array = tracker.update(scene[0], 0);
@@ -340,7 +340,6 @@ function tileRows({ Detections, createTileMerger, tiles }: typeof Tiles): Row[] 
 async function rowsOf(): Promise<(Row | MaskRow)[]> {
   const { createTracker } = await load<typeof Track>("index");
   const scene = makeScene();
-  // The import lets `boxwright` decode networks with masks.
   return [
     ...(["sort", "bytetrack", "ocsort"] as const).map((method) =>
       trackerRow(`track-${method}`, createTracker({ method }), scene),

@@ -8,12 +8,12 @@ import type * as Boxwright from "../src/entries/index.ts";
 import type { Detections } from "../src/entries/index.ts";
 import { mulberry32 } from "./random.ts";
 
-/** A row of bench/beyond.ts, or one that a separate program times. */
+/** A row of bench/beyond.ts. A separate program may time the row. */
 export interface MaskRow {
   readonly name: string;
   readonly run: () => number;
   readonly answer: () => { readonly values: ArrayLike<number>; readonly fault?: string };
-  /** Times of a native program. */
+  /** Runs the native program, and returns its times in microseconds. */
   readonly timed?: (milliseconds: number) => {
     readonly median: number;
     readonly min: number;
@@ -24,7 +24,7 @@ export interface MaskRow {
 const COUNT = 32;
 const SIDE = 160;
 const FRAME = { width: 1280, height: 720, resize: "letterbox" } as const;
-/** The picture has 640 x 360 pixels of the input, with 140 above: 160 x 90 prototypes, with 35 above. */
+/** Rows of prototypes above the picture: the letterbox has 140 pixels of padding above, and 4 pixels per prototype. */
 const TOP = 35;
 
 interface Pixels {
@@ -72,8 +72,8 @@ function valuesOf(masks: readonly Pixels[]): Float32Array {
 }
 
 /**
- * Makes a mask in plain, careful JavaScript: the product only inside the box, the tables for resizing once for each
- * picture, no objects in loops.
+ * Makes a mask in plain, careful JavaScript: multiplies only inside the box, computes the positions for resizing once
+ * per row and column, and makes no objects in loops.
  */
 function plainMaker(
   prototypes: Float32Array,
@@ -180,7 +180,7 @@ function nativeRow(name: string, program: string, job: Buffer, masks: readonly P
   };
 }
 
-/** Returns the rows. The import of `masks` lets decoders read networks with masks. */
+/** Returns the rows of all workloads. */
 export function maskRows({ createDecoderSync }: typeof Boxwright): MaskRow[] {
   const program = compileNative();
   return WORKLOADS.flatMap(({ name, masks, size }): MaskRow[] => {
@@ -219,7 +219,7 @@ export function maskRows({ createDecoderSync }: typeof Boxwright): MaskRow[] {
         const values = valuesOf(plain());
         const ours = valuesOf(made);
         const wrong = values.reduce((sum, v, i) => sum + (v === ours[i] ? 0 : 1), 0);
-        // The sums have another order, so pixels with a logit near 0 may differ.
+        // This code adds in another order than ours, so pixels with a logit near 0 may differ.
         return { values, ...(wrong > values.length / 1e4 ? { fault: `${wrong} pixels are others` } : {}) };
       },
     };

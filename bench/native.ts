@@ -1,6 +1,6 @@
 /**
- * The reference time for `simd`: reading every value once, measured in C++ with 128-bit vectors on one thread. A native
- * decode counts as a reference if it takes at most a stated multiple of this time.
+ * The yardstick for `simd`: the time to read every value once, measured in C++ with 128-bit vectors on one thread. A
+ * native decode counts as a reference if it takes at most NATIVE_PER_READ_ONCE times as long.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -138,7 +138,7 @@ function queryRows({ createDecoderSync }: typeof Boxwright): MaskRow[] {
   ];
 }
 
-/** A row for a network whose tensor is decoded unchanged. */
+/** Returns a row that decodes a tensor. */
 function decodeRow(
   { createDecoderSync }: typeof Boxwright,
   name: string,
@@ -165,9 +165,9 @@ export function networkRows(boxwright: typeof Boxwright): MaskRow[] {
     dims: [1, n, n, 4],
   });
   const text = { data: makeText(20), dims: [1, 1, 640, 640] };
-  // None of these cells touch: 6,400 cubes on a map of 160 x 160, 4,096 of them within the limit.
+  // No two of these cells touch, so each of the 6,400 cells is a group. The limit is 4,096 groups.
   const apart = cells(160, (x, y) => x % 2 === 0 && y % 2 === 0);
-  // More borders than the decoder's limit.
+  // Dots, which have more borders than the decoder examines.
   const dots = Float32Array.from({ length: 640 * 640 }, (_, i) =>
     (i % 640) % 8 < 6 && Math.floor(i / 640) % 8 < 6 ? 0.9 : 0.1,
   );

@@ -18,7 +18,7 @@ export const loadPackage = async (entry: string): Promise<typeof Boxwright> =>
 
 type Exports = string | { readonly [condition: string]: Exports };
 
-/** The conditions of an `import` in this Node. The last one applies if Node can require modules. */
+/** Conditions in `exports` that an `import` matches. "module-sync" is one of them if Node can require modules. */
 const CONDITIONS = ["node", "import", "default"];
 if ((process.features as { readonly require_module?: boolean }).require_module)
   CONDITIONS.push("module-sync");

@@ -6,8 +6,8 @@
  * Each frame is copied from a prepared one, as a receiver copies it from a socket. The pool returns the memory, which
  * is then reused. `--out` writes counts and memory of each second as lines of JSON.
  *
- * The first table has one stream, one frame after the other. It compares the pool's round trip with a decode in this
- * thread.
+ * The first table is of one stream that sends one frame after the other. It compares the pool's round trip with a
+ * decode in this thread.
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -58,7 +58,7 @@ async function run(type: TypeName, load: Load): Promise<{ seconds: Second[]; sta
   const { packet, config } = await packetOf(type);
   const { threads, streams, fps } = load;
   const pool = await createPool({ networks: [{ config }], threads, queue: 2, policy: "drop-oldest" });
-  // Returned memory of packets. A dropped frame's memory was never given away.
+  // Memory for further packets. The pool returns the memory of decoded packets, and does not take that of dropped ones.
   const free: Uint8Array[] = [];
   const begin = performance.now();
   const seconds: Second[] = [];

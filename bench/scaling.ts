@@ -14,7 +14,7 @@ import { makeWorkload, nmsClassesSpec, nmsSpec, v8Spec, type WorkloadSpec } from
 interface Point {
   /** The value on the axis. */
   readonly size: number;
-  /** The divisor of the time: the size, if that is an amount of work. */
+  /** Units of work, by which the time is divided: the size, or the count of boxes if the size is a step of class ids. */
   readonly work: number;
   readonly spec: WorkloadSpec;
 }
@@ -43,7 +43,7 @@ const sweepOf = (
   }),
 });
 
-/** Boxes of the sweep over class ids: 65536 times this count fits 32 bits. */
+/** Count of boxes in the sweep over class ids. The largest class id, 65536 times this count, fits 32 bits. */
 const DISTINCT = 30_000;
 
 const SWEEPS: readonly Sweep[] = [

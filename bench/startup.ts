@@ -1,7 +1,7 @@
 /**
- * CPU time of importing the package, from there to the first detection, and of a second decoder, in a fresh process
- * without a loader: each engine of `boxwright`, then `boxwright/core`, and both by `require`. `--against` measures
- * another build alternately. The first row is the time that Node takes before any import.
+ * Measures the CPU time of three steps in a fresh process without a loader: the import of the package, the first
+ * detection, and a second decoder. Rows: Node alone, each engine of `boxwright`, `boxwright/core`, and both entries by
+ * `require`. `--against` measures another build alternately.
  */
 import { execFileSync } from "node:child_process";
 import { parseArgs } from "node:util";
@@ -19,7 +19,7 @@ interface Start {
   readonly imported: number;
   /** From the import to the first detection. */
   readonly cold: number;
-  /** The same for a later decoder in the same process, when the package is already loaded. */
+  /** To the first detection of a later decoder in the same process, when the package is already loaded. */
   readonly warm: number;
 }
 

@@ -25,7 +25,7 @@ export const leastOf = <T>(items: readonly T[], valueOf: (item: T) => number): T
 
 /**
  * Summarises rounds by the one with the lowest median: on a shared machine this is closest to the true cost. If a round
- * failed or differs from the specification, it is shown instead.
+ * failed or differs from the specification, returns that round instead.
  */
 export function summarise(rounds: readonly RowResult[], truth: Answer): RowSummary {
   const expected = digestOf(truth, truth);

@@ -1,4 +1,4 @@
-/** Measuring alternately: a slow phase of the machine slows both sides. */
+/** Measures two packages alternately, so that a slow phase of the machine slows both. */
 
 /** A package and its measurements, round by round. */
 export interface Side<T> {
@@ -27,7 +27,7 @@ export function median(values: readonly number[]): number {
 }
 
 export interface Comparison {
-  /** Time of ours divided by theirs: above 1, ours is slower. */
+  /** Our time divided by the time of the other package. Above 1, ours is slower. */
   readonly ratio: number;
   /** Lowest and highest ratio of all rounds. */
   readonly low: number;

@@ -58,7 +58,7 @@ export const v8Spec = (name: string, rest: Partial<WorkloadSpec>): WorkloadSpec 
 export const nmsSpec = (boxes: number): WorkloadSpec =>
   specOf(`nms-${boxes}`, `NMS alone, ${boxes} boxes`, { kind: "nms", threshold: 0, classes: 1, boxes });
 
-/** Boxes with a class each: none is suppressed, all are found. */
+/** Boxes that each have another class, so that none is suppressed. */
 export const nmsClassesSpec = (boxes: number, classStep: number): WorkloadSpec =>
   specOf(`nms-${boxes}-classes-${classStep}`, `NMS alone, ${boxes} boxes, class ids i x ${classStep}`, {
     kind: "nms",
@@ -89,7 +89,7 @@ export const WORKLOADS: readonly WorkloadSpec[] = [
 export const isMeant = (word: string, { name }: { readonly name: string }): boolean =>
   name === word || name.startsWith(`${word}@`) || name.startsWith(`${word}-`);
 
-/** Seeds chosen among a few: their counts of candidates and detections are closest to those of recorded networks. */
+/** Seeds whose counts of candidates and detections are closest to those of recorded networks, among a few. */
 const SEEDS = { v8: 107, v5: 236, v3: 144, nms: 149 };
 
 function makeTensors({ kind, type, classes, inputSize, images, boxes }: WorkloadSpec): TensorSet {

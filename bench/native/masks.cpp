@@ -41,7 +41,7 @@ static Table tableOf(const Axis& axis, int pixels) {
   return t;
 }
 
-// Writes the logits of four pixels: four sums, one for each remainder of the channel by four.
+// Returns the logits of four pixels. Adds the channels in four sums, one for each remainder of the channel by four.
 static inline __m128 logits4(const float* p, size_t plane, const float* c, int count) {
   __m128 s0 = _mm_setzero_ps(), s1 = s0, s2 = s0, s3 = s0;
   int m = 0;
@@ -54,7 +54,7 @@ static inline __m128 logits4(const float* p, size_t plane, const float* c, int c
   return _mm_add_ps(_mm_add_ps(s0, s1), _mm_add_ps(s2, s3));
 }
 
-// Sixteen pixels, a line of the cache of every plane: two of the four sums at a time.
+// Writes the logits of sixteen pixels, one cache line of every plane. Computes two of the four sums at a time.
 static inline void logits16(const float* from, size_t plane, const float* c, int count, float* to) {
   for (int k = 0; k < 4; k += 2) {
     __m128 a[4], b[4];
@@ -95,7 +95,7 @@ int main(int argc, char** argv) {
     for (int i = 0; i < masks; i++) {
       const auto [x, y, endX, endY] = windows[i];
       const int w = endX - x, h = endY - y;
-      // A result of its own for each mask, as the package hands out.
+      // Allocate a result for each mask, as the package does.
       std::vector<uint8_t> out(static_cast<size_t>(w) * h + 16);
       const int fromX = isPlain ? x : columns.near[x], toX = isPlain ? endX : columns.far[endX - 1] + 1;
       const int fromY = isPlain ? y : rows.near[y], toY = isPlain ? endY : rows.far[endY - 1] + 1;
@@ -129,7 +129,7 @@ int main(int argc, char** argv) {
           const __m128 mix = _mm_add_ps(_mm_mul_ps(_mm_loadu_ps(upper + at), a), _mm_mul_ps(_mm_loadu_ps(lower + at), b));
           return _mm_castps_si128(_mm_cmpgt_ps(mix, _mm_setzero_ps()));
         };
-        // Vectors write on into the next row, which follows.
+        // The last vector of a row may write into the next row, which is computed later.
         for (int c = 0; c < w; c += 16) {
           const __m128i bytes = _mm_packs_epi16(_mm_packs_epi32(above(c), above(c + 4)),
                                                 _mm_packs_epi32(above(c + 8), above(c + 12)));

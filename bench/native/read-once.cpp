@@ -62,7 +62,7 @@ int main(int, char** arguments) {
   std::vector<float> other(data.size());
   float (*const ways[])(const float*, size_t) = {readOnce<1, 0>, readOnce<1, 2048>, readOnce<2, 0>, readOnce<4, 0>};
   std::vector<double> reads[4], copies;
-  // The ways take turns, so that a busy neighbour slows all of them. The first run of a turn fills the caches.
+  // Measure the functions in turns, so that other programs slow all of them. The first call of a turn fills the caches.
   const double until = now() + 1000 * atof(arguments[1]);
   while (now() < until || copies.size() < 30) {
     for (int w = 0; w < 4; w++) {

@@ -19,7 +19,7 @@ export const FETCHED = {
   sharp: { packages: ["sharp@0.35.5"], bin: "sharp/package.json" },
 } as const;
 
-/** A package that cannot be fetched is missing, which is no error. */
+/** Throws Missing if a package cannot be fetched. The benchmark then reports the row as missing, not as failed. */
 const orMissing = (name: string, fetched: Promise<string>): Promise<string> =>
   fetched.catch((error: unknown) => {
     throw new Missing(`${name} cannot be installed: ${String(error).split("\n", 1)[0]}`);
@@ -106,7 +106,7 @@ export async function runPage(
       app: folder,
       extra,
       flags,
-      // Only an isolated page has a fine clock.
+      // Isolate the page: other pages have a coarse clock.
       headers: {
         "cross-origin-opener-policy": "same-origin",
         "cross-origin-embedder-policy": "require-corp",

@@ -51,7 +51,7 @@ async function openCamera(): Promise<Video> {
   return video;
 }
 
-/** The count of boxes that a step found, and the milliseconds of its parts. */
+/** Result of a step, which handles one frame: the count of boxes, and the milliseconds of its parts. */
 interface Taken {
   readonly found: number;
   readonly read: number;
@@ -59,7 +59,7 @@ interface Taken {
   readonly decode: number;
 }
 
-/** Returns a step of our detector, as in an app with ONNX Runtime. */
+/** Returns a function that handles one frame with our detector, as an app with ONNX Runtime would. */
 async function ours(video: Video): Promise<() => Promise<Taken>> {
   const workload = frameWorkload();
   const { inputSize } = workload;
@@ -81,7 +81,7 @@ async function ours(video: Video): Promise<() => Promise<Taken>> {
   };
 }
 
-/** Returns a step of @ultralytics/yolo, which reads pixels through a canvas. */
+/** Returns a function that handles one frame with @ultralytics/yolo, which reads pixels through a canvas. */
 async function theirs(video: Video): Promise<() => Promise<Taken>> {
   const pipeline: Pipeline = await openPipeline();
   const { tensors, threshold } = frameWorkload();

@@ -1,6 +1,6 @@
 /**
  * Measures a live frame of 1280 x 720 in headless Chromium, from the video of its fake camera to boxes, without the
- * network: `npm run bench:live`. Words select how the frame is read, `--ms` states the milliseconds of each.
+ * network: `npm run bench:live`. Arguments select how the frame is read. `--ms` limits the time of each way.
  */
 import { parseArgs } from "node:util";
 import { Missing } from "../../test/runtimes/install.mjs";

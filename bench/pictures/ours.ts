@@ -5,7 +5,7 @@ import { optionsOf } from "../typed-options.ts";
 import { frameWorkload } from "./frame.ts";
 import type { PictureBox, PictureSpec } from "./picture.ts";
 
-/** The built package, as one module or two. */
+/** Functions of the built package that the rows call. */
 export interface Package {
   readonly createDecoder: typeof Boxwright.createDecoder;
   readonly prepareImage: typeof Prepare.prepareImage;

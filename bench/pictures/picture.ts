@@ -7,7 +7,7 @@ export interface PictureSpec {
   readonly height: number;
   /** Width and height of the network's input. */
   readonly side: number;
-  /** Digest of OpenCV's tensor, kept for machines without it. `null`: the row decodes, and its boxes are compared. */
+  /** Digest of OpenCV's tensor, for machines without OpenCV. `null`: the rows decode too, and boxes are compared. */
   readonly expected: string | null;
 }
 

@@ -19,7 +19,7 @@ export interface PictureTask {
   readonly sharp?: string;
 }
 
-/** Measures the usual loop, and for a whole frame the usual decode behind it. */
+/** Measures the usual loop, and for a whole frame also the usual decode after that loop. */
 function usualJs(spec: PictureSpec, prepare: typeof letterbox): PictureRun {
   const pixels = pixelsOf(spec);
   let tensor: Float32Array = new Float32Array(0);

@@ -36,7 +36,7 @@ export interface PictureRow {
 
 export interface PictureReport extends PictureSpec {
   readonly rows: readonly PictureRow[];
-  /** The right boxes, if the rows decode. */
+  /** The boxes of the specification, if the rows decode. */
   readonly truth?: readonly PictureBox[];
 }
 

@@ -1,7 +1,7 @@
 /** The letterbox as people write it in JavaScript, from the pixels of a canvas. */
 import type { PictureSpec } from "./picture.ts";
 
-/** Bilinear in doubles. Returns the tensor, planes of 0..1. */
+/** Resizes bilinearly in doubles. Returns the tensor: planes of 0..1. */
 export function letterbox(pixels: Uint8Array, { width, height, side }: PictureSpec): Float32Array {
   const scale = Math.min(side / width, side / height);
   const w = Math.round(width * scale);
@@ -30,7 +30,7 @@ export function letterbox(pixels: Uint8Array, { width, height, side }: PictureSp
   return tensor;
 }
 
-/** The nearest pixel. */
+/** Resizes by the nearest pixel. Returns the tensor: planes of 0..1. */
 export function nearest(pixels: Uint8Array, { width, height, side }: PictureSpec): Float32Array {
   const scale = Math.min(side / width, side / height);
   const w = Math.round(width * scale);

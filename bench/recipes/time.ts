@@ -11,11 +11,11 @@ export interface Opened {
 /** Median microseconds of a frame, and the detections of the first frame. */
 export interface Timed {
   readonly run: number;
-  /** Pass the network's output to the decoder, and decode. */
+  /** Passing the network's output to the decoder, and decoding. */
   readonly decode: number;
-  /** Copy the tensor into the slot. */
+  /** Copying the tensor into the slot. */
   readonly copy: number;
-  /** Decode the tensor in the slot. */
+  /** Decoding the tensor in the slot, without a copy. */
   readonly resident: number;
   readonly count: number;
   readonly boxes: number[];

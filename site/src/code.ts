@@ -2,7 +2,7 @@
 
 /** The state that the code is written for. */
 export interface Shown {
-  /** Typed options, or a config file; null: the model's own. */
+  /** Typed options, or a config file; null: the config in the model's file. */
   readonly config: unknown;
   readonly options: { readonly [name: string]: unknown };
   /** Name of the model's file; null: the visitor gave tensors. */

@@ -7,7 +7,7 @@ import type { Candidate } from "./worker/reading.ts";
 
 /** Longest side of the picture in pixels. Larger photos are drawn smaller. */
 const LONGEST = 1280;
-/** Shortest long side: a network of 192 x 128 pixels is shown enlarged. */
+/** Smallest length of the longer side. A smaller picture, such as 192 x 128 pixels, is enlarged. */
 const SHORTEST = 768;
 
 export type Size = readonly [width: number, height: number];
@@ -31,7 +31,7 @@ function blank(canvas: HTMLCanvasElement, [width, height]: Size): CanvasRenderin
 /** Background colour without a photo. */
 const GROUND = "#3a3e44";
 
-/** Draws the photo, or a plain background, and the best scores above it. */
+/** Draws the photo, or a plain background, and the heat map above it. */
 export function drawPhoto(
   canvas: HTMLCanvasElement,
   size: Size,
@@ -65,7 +65,7 @@ export function drawGrid(
   const small = new OffscreenCanvas(width, height);
   const image = new ImageData(width, height);
   values.forEach((value, i) => {
-    // Take the root to make low scores visible, since most scores are low.
+    // Take the square root: most scores are low, and would hardly be visible.
     const v = Math.sqrt(Math.min(1, Math.max(0, value)));
     image.data.set([...colourOf(v), opacity === undefined ? 255 : 255 * Math.min(opacity, v)], 4 * i);
   });

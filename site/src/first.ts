@@ -4,7 +4,7 @@ import { parseTensors } from "@repo/src/node/files/parse.ts";
 import { medianOf } from "./worker/timing.ts";
 
 const base = import.meta.env.BASE_URL;
-/** Limits: decodes and milliseconds. */
+/** Largest number of timed decodes, and of milliseconds for all of them. */
 const ROUNDS = 50;
 const LONGEST = 200;
 

@@ -22,7 +22,7 @@ function place({ inputs, shown, options }: State, file: FileInfo): void {
   }
 }
 
-/** Limit of names in a sentence. */
+/** Largest number of label names in a sentence. */
 const NAMED = 4;
 
 /** Returns a sentence about how a text file was interpreted. */

@@ -5,7 +5,7 @@ import { type OpenNetwork, openNetwork } from "./worker/network.ts";
 /** The result of a frame. */
 export interface LiveFrame {
   readonly count: number;
-  /** Count of tracks in view. */
+  /** Count of tracked objects in the frame. */
   readonly ids: number;
   readonly prepare: number;
   readonly run: number;

@@ -24,7 +24,7 @@ export interface Measured {
   readonly us: { readonly [E in EngineName]: number | null };
 }
 
-/** Rounds and milliseconds of each measurement. */
+/** Largest number of rounds, and of milliseconds, of a measurement. */
 const ROUNDS = 100;
 const LONGEST = 500;
 
@@ -40,7 +40,7 @@ async function jobOf(workload: Workload, engine: EngineName): Promise<() => numb
   return () => decoder.decode(tensors).length;
 }
 
-/** Measures one workload after the other. Lets the page work in between. */
+/** Measures one workload after the other. Lets the page respond between two workloads. */
 export async function* measureAll(signal: AbortSignal): AsyncGenerator<Measured> {
   await provideScalar();
   for (const spec of ROWS) {
@@ -55,7 +55,7 @@ export async function* measureAll(signal: AbortSignal): AsyncGenerator<Measured>
         found = job();
         us[engine] = 1000 * medianOf(job, ROUNDS, LONGEST);
       } catch {
-        // This browser lacks the engine, which the table shows.
+        // Go on without a time: this browser lacks the engine, and the table says so.
       }
     }
     yield { name: spec.name, title: spec.title, found, us };

@@ -35,10 +35,10 @@ export interface Range {
   readonly notFinite: number;
 }
 
-/** Elements to read before the page may work again. */
+/** Number of elements after which other work of the thread gets a turn. */
 const TURN = 1 << 21;
 
-/** Returns the range of a tensor. Lets the page work between parts of a large one. */
+/** Returns the range of a tensor's values. Lets other work of the thread run between parts of a large tensor. */
 export async function rangeOf(tensor: NamedTensor): Promise<Range> {
   const value = valueReader(tensor);
   const { length } = tensor.data;

@@ -1,6 +1,6 @@
 /** Rewrites messages of the library for this page, which has buttons instead of commands and options. */
 
-/** Words of the library, and the page's words for the same. */
+/** Phrases in the library's messages, each with the page's phrase for the same. */
 const WORDS: readonly (readonly [said: RegExp, here: string])[] = [
   [/(npx )?boxwright inspect lists what the shapes can be/g, "the readings below say what the shapes can be"],
   [/labels: "coco\d+" names them/g, 'the button "COCO names" names them'],

@@ -1,6 +1,6 @@
 /**
- * A link with a picture and its boxes. The picture follows the "#" of the address: browsers never send that part to a
- * server.
+ * Makes and reads a link with a picture and its boxes. The picture follows the "#" of the address, which browsers never
+ * send to a server.
  */
 
 /**

@@ -68,7 +68,7 @@ export function createState() {
     /** True while files or an example are read, since their settings would overwrite typed ones. */
     isLocked: true,
     errors: [] as string[],
-    /** How each file was interpreted, if its name does not tell. */
+    /** How each file was interpreted, if its name does not show this. */
     told: [] as string[],
     notes: [] as string[],
     photo: null as Photo | null,

@@ -26,7 +26,7 @@ self.addEventListener("activate", (event) => {
 self.addEventListener("fetch", (event) => {
   const { request } = event;
   if (request.method !== "GET" || !request.url.startsWith(self.registration.scope)) return;
-  // Names in assets/ change with their contents. Everything else is asked for anew where there is a network.
+  // The name of a file in assets/ changes with its content. Other files are requested again if there is a network.
   const isConstant = request.url.startsWith(`${self.registration.scope}assets/`);
   event.respondWith(isConstant ? fromCache(request) : fromNetwork(request));
 });

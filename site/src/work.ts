@@ -4,7 +4,7 @@ import { explain } from "./explain.ts";
 import { type State, checkTexts, clearResults, messageOf } from "./state.ts";
 import type { RunJob } from "./worker/jobs.ts";
 
-/** No work that the visitor waits for. */
+/** State of the page when the visitor waits for nothing. */
 const IDLE = { busy: "", isLocked: false };
 
 /** Makes the playground's work functions. `job` runs a job in the worker. */

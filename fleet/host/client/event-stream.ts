@@ -3,7 +3,7 @@
 export interface ServerEvent {
   readonly event: string;
   readonly data: string;
-  /** Last id that the stream has named so far. */
+  /** Last event id that the stream has sent so far. */
   readonly id: string;
 }
 
@@ -25,8 +25,7 @@ export async function* readEvents(
       if (done) return;
       onBytes();
       rest += decoder.decode(value, { stream: true });
-      // Keep a "\r" at the end, since its "
-      // " may be in the next chunk.
+      // Keep a "\r" at the end of the chunk: the next chunk may begin with its line feed.
       const end = rest.endsWith("\r") ? rest.length - 1 : rest.length;
       const lines = rest.slice(0, end).split(/\r\n|\n|\r/);
       rest = lines.pop()! + rest.slice(end);

@@ -56,7 +56,7 @@ export interface HostClient {
 }
 
 const LONGEST_PAUSE_MS = 30_000;
-/** Answers after which the same request may succeed later. */
+/** True for an answer after which the same request may succeed later. */
 const isForNow = (status: number | undefined): boolean =>
   status === undefined || status === 408 || status === 429 || status >= 500;
 
@@ -116,7 +116,7 @@ export function createHostClient(options: HostClientOptions): HostClient {
   return { detections, events };
 }
 
-/** Yields all frames of a page at once. Throws for an answer that was cut off, and the page is requested again. */
+/** Yields all frames of a page at once. Throws if the answer was cut off: the caller then requests the page again. */
 async function* readPage(response: Response): AsyncGenerator<StoredFrame[]> {
   const text = await response.text();
   if (text !== "" && !text.endsWith("\n")) throw new Error("the answer was cut off");

@@ -56,7 +56,7 @@ export function createAsk(options: AskOptions): Ask {
       if (!response.ok) throw await refusalOf(response);
       yield* use(response, beat);
     } catch (error) {
-      // Throw the reason of the one who ended the request: a HostError of the timer, or the caller's reason.
+      // Throw the reason of the abort: the timer's HostError, or the caller's reason.
       if (end.signal.aborted) throw end.signal.reason;
       throw error instanceof HostError
         ? error

@@ -1,6 +1,8 @@
 // Tests that memory does not grow. Runs a host, an agent, a sender and the page in Chromium for some minutes, and draws
 // the memory of each over time into docs/memory.svg. Build agent and host first.
-//   node scripts/flat.mjs [--minutes 10] [--rate 200] [--agent-rate 40] [--cameras 16] [--out docs/memory.svg] Half of the cameras are watched folders of the agent, into which this script copies small photos at a steady pace. The other half sends detections to the host, at the rest of the rate.
+//   node scripts/flat.mjs [--minutes 10] [--rate 200] [--agent-rate 40] [--cameras 16] [--out docs/memory.svg]
+// Half of the cameras are watched folders of the agent, into which this script copies small photos at a steady pace.
+// The other half sends detections to the host, at the rest of the rate.
 import { spawn } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";

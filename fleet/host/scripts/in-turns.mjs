@@ -1,6 +1,6 @@
-// Compares hosts, in turns, since the machine may have other work. Build all checkouts first.
-//   node scripts/in-turns.mjs --against DIR [--seconds 5] [--rounds 3]   packets over HTTP, beside another checkout
-//   node scripts/in-turns.mjs --two [--publishers 3] [--rounds 3]        one host and two on one NATS and PostgreSQL
+// Compares hosts, in turns, so that other work on the machine slows all of them. Build all checkouts first.
+//   node scripts/in-turns.mjs --against DIR [--seconds 5] [--rounds 3]   packets over HTTP, against another checkout
+//   node scripts/in-turns.mjs --two [--publishers 3] [--rounds 3]        two hosts against one, on NATS and PostgreSQL
 // Prints packets a second, and the processor time of the hosts for each packet, which other work hardly changes.
 import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -102,7 +102,7 @@ async function send(type, url) {
   console.log(JSON.stringify({ taken, refused }));
 }
 
-/** Returns packets a second and milliseconds of processor time for each, of one host under one type of packets. */
+/** Returns packets a second, and milliseconds of processor time per packet, of one host under one type of packets. */
 async function measureOne(checkout, type) {
   const folder = mkdtempSync(join(tmpdir(), "boxwright-turns-"));
   const host = await startHost(checkout, folder, ["--database", "turns.db"]);
@@ -128,7 +128,7 @@ async function measureOne(checkout, type) {
   return { rate: taken / seconds, cpu: (1000 * cpu) / taken };
 }
 
-/** Returns the same for `count` hosts on one broker and database, with several publishers. */
+/** Returns both figures for `count` hosts on one broker and database, with several publishers. */
 async function measureMany(count, server) {
   const { Broker } = await import("boxwright-service/testing/broker");
   const folder = mkdtempSync(join(tmpdir(), "boxwright-turns-"));
@@ -156,11 +156,11 @@ async function measureMany(count, server) {
 
 const median = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >> 1];
 
-/** Measures two things in turns, and prints a row with the medians. */
+/** Runs two measurements in turns, and prints a row with the medians of their figures. */
 async function compare(name, first, second) {
   const [a, b] = [[], []];
   for (let round = 0; round < rounds; round++) {
-    // Take turns in the order as well: a machine gets slower while it gets warm.
+    // Swap the order in every second round, since a machine gets slower while it gets warm.
     for (const one of round % 2 ? [1, 0] : [0, 1]) (one ? b : a).push(await (one ? second : first)());
   }
   const row = ["rate", "cpu"].flatMap((key) => {

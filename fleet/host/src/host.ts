@@ -54,7 +54,7 @@ export const MOST_CONNECTIONS = 2048;
  * three.
  */
 const MOST_HEADER_BYTES = 12 * 1024;
-/** Milliseconds that requests have to end after a stop. Then the event streams of live pages are cut. */
+/** Milliseconds for which a stopping host waits for open requests. It then cuts the event streams of live pages. */
 const DRAIN_MS = 10_000;
 
 export async function startHost({ config, log, now = Date.now, waits = false }: HostOptions): Promise<Host> {
@@ -138,7 +138,7 @@ export async function startHost({ config, log, now = Date.now, waits = false }: 
   }
 }
 
-/** Opens the way to the collector. Agents choose the traced frames, so the host traces whatever they name. */
+/** Returns the sender of traces; null without a collector. Agents choose which frames the host traces. */
 function openTraces({ traces: url }: Config, log: Logger): Traces | null {
   if (url === undefined) return null;
   const onProblem = (problem: string | null): void => {
@@ -203,7 +203,7 @@ async function loadConfigs({ configs }: Config, registry: Registry): Promise<voi
   if (problems.length > 0) throw new UserError(problems.join("\n"));
 }
 
-/** Retries until the broker works. Logs each new reason of failure once. */
+/** Connects to the NATS broker, and retries until this succeeds. Logs each new reason of failure once. */
 async function startBroker(
   { nats }: Config,
   options: Parameters<typeof Broker.start>[1],

@@ -39,7 +39,7 @@ const isPicture = (bytes: Uint8Array): boolean =>
   (startsWith(bytes, "RIFF") && startsWith(bytes, "WEBP", 8)) ||
   startsWith(bytes, "ftypavif", 4);
 
-/** True for the bytes of a tar file: its format has a mark at byte 257. */
+/** True for the bytes of a tar file, which has "ustar" at byte 257. */
 const isTar = (bytes: Uint8Array): boolean => startsWith(bytes, "ustar", 257);
 
 const isModel = (name: string, bytes: Uint8Array): boolean =>
@@ -76,7 +76,7 @@ export async function readFile(file: File): Promise<FileContents> {
 export const megabytes = (bytes: number): string =>
   `${(bytes / 2 ** 20).toFixed(bytes < 2 ** 20 ? 2 : 0)} MiB`;
 
-/** Does the same as `readFile` for bytes. */
+/** Reads the contents of a file from its bytes, as `readFile` does. */
 export async function readBytes(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<FileContents> {
   if (isPicture(bytes)) return { kind: "photo", photo: await readPhoto(name, bytes) };
   if (bytes[0] === 0x1f && bytes[1] === 0x8b)

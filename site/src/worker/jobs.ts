@@ -80,7 +80,7 @@ export interface TensorView {
   readonly grid: Grid;
 }
 
-/** The open decoder. Jobs of an earlier one end early. */
+/** The open decoder. Jobs of an earlier decoder end early. */
 interface Current {
   readonly input: DecodeInput;
   readonly decoder: Decoder;

@@ -5,7 +5,7 @@ import { inspectModel } from "@repo/src/node/inspect-model.ts";
 import type { NamedTensor } from "@repo/src/node/files/tensor.ts";
 import type { Possibility } from "@repo/src/node/possibility.ts";
 
-/** The only option for the search. Other options would decide its result. */
+/** The only option that the search uses. Other options would decide the interpretation themselves. */
 const SIZE = ["inputSize"] as const;
 
 /**

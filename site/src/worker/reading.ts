@@ -40,7 +40,7 @@ export interface Candidate {
   /** Index of the detection that this candidate became, or that suppressed it. -1: left out because of a limit. */
   readonly detection: number;
   readonly isKept: boolean;
-  /** Overlap with the detection that suppressed it. */
+  /** IoU with `detection`. */
   readonly iou: number;
 }
 
@@ -143,7 +143,7 @@ function overlap(a: Box, b: Box): number {
   return (width * height) / (area(a) + area(b) - width * height);
 }
 
-/** Returns the IoU of oriented boxes, in units of the picture's sides. */
+/** Returns the IoU of two oriented boxes whose corners are relative to the picture. */
 function turnedOverlap(a: Box, b: Box): number {
   const boxOf = ({ corners }: Box): [number, number, number, number, number] => {
     const [p, q, r] = corners as readonly { x: number; y: number }[];

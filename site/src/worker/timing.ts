@@ -39,10 +39,10 @@ export async function timeEngines(
   return times;
 }
 
-/** Rounds and milliseconds after which a measurement ends. */
+/** Number of rounds, or of milliseconds, after which a measurement ends. */
 const ROUNDS = 60;
 const LONGEST = 150;
-/** Slices of a measurement beside other work, and milliseconds of each. */
+/** A measurement lets other jobs run between its slices: count of slices, and milliseconds of each. */
 const SLICES = 16;
 const SLICE = 6;
 /** Shortest sample in milliseconds: many steps of the clock, which may be 0.1. */

@@ -1,4 +1,4 @@
-/** Converts stored detections to those of announcements. */
+/** Reads the detections of a stored frame for announcements. */
 import type { StoredFrame } from "../store/frames.ts";
 import { labelOf } from "../store/seen.ts";
 

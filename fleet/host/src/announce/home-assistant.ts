@@ -17,7 +17,7 @@ export interface Place {
   readonly subject: string;
 }
 
-/** Milliseconds for which a label still counts as seen. Otherwise a box that flickers would switch lamps on and off. */
+/** Milliseconds for which a label counts as seen after a detection, so that a flickering box switches no lamp off. */
 const HOLD_MS = 3000;
 /** Milliseconds after which an unchanged state is sent again. */
 const REPEAT_MS = 20_000;
@@ -32,7 +32,7 @@ interface Sensor {
   /** Hash of camera and label, for ids and topics of discovery. */
   readonly id: string;
   readonly place: Place;
-  /** Name of the camera in its last config. */
+  /** Name of the camera in the last config that was sent. */
   name: string;
   readonly label: string;
   readonly topic: string;
@@ -64,7 +64,7 @@ export class HomeAssistant {
     this.#deviceName = deviceName;
   }
 
-  /** Returns the camera with its device, since cameras of several devices may have the same name, such as "photos". */
+  /** Returns the names of camera and device: cameras of several devices may have the same name, such as "photos". */
   #nameOf({ source, subject }: Place): string {
     const device = this.#deviceName(source) ?? source.replace(/^.*[/:](?=.)/, "");
     return subject === "" ? device : `${subject} (${device})`;

@@ -28,7 +28,7 @@ export interface Metrics {
   countRefusal(refusal: Refusal, way: Transport): void;
 }
 
-/** Messages in the queue of a webhook. */
+/** Counts of the messages in a webhook's queue. */
 interface QueueCounts {
   /** Address of the webhook; null if this host's config has no webhook for the queue. */
   readonly webhook: string | null;
@@ -95,7 +95,7 @@ export function createMetrics(): Metrics {
     countRefusal(refusal, way) {
       if (counted.has(refusal)) return;
       counted.add(refusal);
-      // Leave requests for a config out of the page's count, since the agent sends the packet again.
+      // The page does not count a refusal that asks for a config, since the agent sends the packet again.
       if (refusal.config === null) totals.refused++;
       refused.inc({ reason: refusal.reason, way });
     },

@@ -7,7 +7,7 @@ import { parseWebhookAddress, parseWebhookSecret } from "boxwright-service/webho
 
 export interface Webhook {
   /**
-   * Name of the webhook's queue. With a name, the queue stays when the address changes. Undefined: the address is the
+   * Name of the webhook's queue, which stays the same if the address changes. Undefined: the address is the queue's
    * name.
    */
   readonly name: string | undefined;
@@ -59,8 +59,8 @@ export function webhooks(given: unknown): Webhook[] {
   const { output: all, issues, success } = v.safeParse(texts(by(webhook)), given, { abortEarly: true });
   if (!success) throw new Error(sentenceOf(issues[0]));
   const repeated = all.find(({ name }, i) => all.some((other, j) => i !== j && (other.name ?? other.url) === name));
-  // Refuse a repeated name: only their order would distinguish such queues, and a receiver could get the messages of
-  // another.
+  // Refuse a repeated name: only the order of the webhooks would distinguish their queues. After a change of order, a
+  // receiver could get another receiver's messages.
   if (repeated) throw new Error(`got two webhooks with the name ${show(repeated.name)}, expected a name for each`);
   return all;
 }

@@ -2,7 +2,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { createDecoderSync } from "boxwright";
 import type { Network } from "./networks.ts";
-// Import the tasks: decoders then read networks for keypoints, masks and oriented boxes.
 
 const { config, options } = workerData as Network;
 try {

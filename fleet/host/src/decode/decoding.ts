@@ -4,11 +4,10 @@ import { messageOf } from "boxwright-service/errors";
 import { Refusal } from "../core/errors.ts";
 import type { Logger } from "boxwright-service/log";
 import type { Network } from "./networks.ts";
-// Import the tasks: decoders then read networks for keypoints, masks and oriented boxes.
 
 export interface DecodingOptions {
   readonly threads: number | undefined;
-  /** Largest number of raw frames of a camera that wait. */
+  /** Largest number of raw frames of one camera that wait for a thread. */
   readonly queue: number;
   readonly log: Logger;
 }

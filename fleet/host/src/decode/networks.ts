@@ -33,7 +33,7 @@ export function readNetwork(body: string): Network {
     throw new Refusal("config", "config: got none, expected an object: {config, options, outputs}");
   if (options !== undefined && options !== null && !isRecord(options))
     throw new Refusal("config", "options: got no object, expected the options of createDecoder");
-  // Drop options without influence on detections: the host decides how its decoders run.
+  // Drop the options that do not change detections: the host decides how its decoders run.
   const kept = Object.entries(options ?? {}).filter(([name]) => !["engine", "fresh", "onNote"].includes(name));
   return {
     config,

@@ -94,8 +94,8 @@ export function addDeviceRoutes(router: Router, routes: DeviceRoutes): void {
 type Work = (exchange: Exchange, body: Uint8Array, hash: string) => Promise<void> | void;
 
 /**
- * Reserves room for a request in the name of a device. Undefined for a token that many devices share, which does not
- * say who sends.
+ * Reserves room for a request body. `device` is undefined for a token that many devices share, since this token does
+ * not identify the sender.
  */
 function enter(room: Room, device: string | undefined): Visit {
   try {

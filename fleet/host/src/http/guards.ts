@@ -49,7 +49,7 @@ class Guesses {
     this.#now = now;
   }
 
-  /** Returns the seconds until tokens of this address are checked again; 0 if they are now. */
+  /** Returns the seconds until the next token from this address is checked; 0 if it is checked at once. */
   wait(address: string): number {
     return this.#buckets.wait(address, this.#now());
   }
@@ -111,7 +111,7 @@ function guard(token: string | undefined, deny: Deny, guesses: Guesses, options:
     if (verdict?.kind === "void") return deny(exchange, "device", 401, `Authorization: ${verdict.reason}`);
     const noHub = "Authorization: the host has not heard of the hub yet, which signs such tokens";
     if (verdict?.kind === "unknown") return deny(exchange, "device", 503, noHub, { "retry-after": "5" });
-    // Count wrong tokens only: the first request of a browser has none.
+    // Do not count a missing token as a guess: the first request of a browser has no token.
     if (given !== undefined) guesses.count(exchange.address, exchange.path);
     const headers = { "www-authenticate": challenge };
     deny(exchange, "token", 401, "Authorization: got no token, or a wrong one", headers);

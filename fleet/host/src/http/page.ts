@@ -22,9 +22,9 @@ export interface PageRoutes {
 }
 
 const MOST_VIEWERS = 32;
-/** Identifies this run of the host in event ids, since each run counts from the start. */
+/** Identifies this run of the host in event ids, since each run counts its events anew. */
 const START = randomBytes(6).toString("hex");
-/** Largest number of milliseconds between two events. They show proxies and the page that the host is running. */
+/** Largest number of milliseconds between two events, by which proxies and the page see that the host is running. */
 const BEAT_MS = 2000;
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -26,7 +26,7 @@ export function addQueryRoutes(router: Router, db: Queries, guards: Guards, now:
       throw new Refusal("foreign", "label: got no source or subject, expected both: frames are looked up by camera");
     const filter = { source, subject, label, after, before, now: now(), isFuture: future === "1" };
     const frames = framesInOrder(db, filter, limit);
-    // Request the first frame before the answer starts: an error of the database can then still become a status.
+    // Request the first frame before the answer starts: a database error can then still become an HTTP status.
     const first = await frames.next();
     const lines = async function* (): AsyncGenerator<string> {
       if (first.done) return;

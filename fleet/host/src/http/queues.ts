@@ -12,7 +12,7 @@ export function addWebhookRoutes(router: Router, webhooks: Senders, guards: Guar
     exchange.sendJson(200, { webhooks: await webhooks.queues(), dropped: await webhooks.dropped(limit) });
   };
   const resend: Handler = async (exchange) => {
-    // Refuse web pages: a browser adds the host's password to requests from other sites too.
+    // Refuse requests from web pages: a browser adds the host's password to requests from other sites too.
     const error = "Origin: got a request of a page, expected one of a program";
     if (exchange.header("origin") !== undefined) return exchange.sendJson(403, { error });
     exchange.sendJson(200, { resent: await webhooks.sendDropped() });

@@ -25,7 +25,7 @@ export interface IntakeOptions {
 /** Throws a Refusal if the sender may not send frames with this source. */
 export type CheckSource = (source: string) => void;
 
-/** What is known of the sender of a packet besides the packet. */
+/** What the host knows about the sender of a packet, besides the packet itself. */
 export interface Sender {
   /** Checks the packet's source. Absent: any source is allowed. */
   readonly checkSource?: CheckSource | undefined;
@@ -91,7 +91,7 @@ export class Intake {
     const time = packet.time === null ? sortableNow(now()) : sortableTime(packet.time);
     if (time === undefined)
       throw new Refusal("foreign", `time: got ${packet.time}, expected a time between the years 0000 and 9999`);
-    // Read these fields now: the bytes are transferred to a thread, and views of them become empty.
+    // Read these fields now: decoding transfers the packet's bytes to a thread, and the tensors become empty.
     const { kind, frame, config } = packet;
     const find = () => this.#detectionsOf(packet, bytes, names, mayWait);
     const found = await (span === null || kind === "detection" ? find() : span.time("decode", find));
@@ -163,7 +163,7 @@ function namesOf({ source, id, subject }: Packet): Names {
   return names;
 }
 
-/** Reason of the refusal for each cause of an unread body. */
+/** Reason of the refusal for each kind of BodyError. */
 const OF_BODIES = {
   encoded: "foreign",
   "not text": "foreign",

@@ -3,7 +3,7 @@
  * does not run. A packet is acknowledged once its frame is durable. The next connection brings unacknowledged packets
  * again.
  *
- * Hosts of a group share one subscription, and have no sessions: a broker would keep sending an absent host its share.
+ * Hosts of a group share one subscription, and have no sessions: with a session, an absent host would keep its share.
  * mosquitto drops the unacknowledged packets of such a host when its connection ends. Agents then get no answer, and
  * send these packets again.
  */
@@ -38,8 +38,8 @@ export interface MqttOptions extends TakeOptions {
 /** Seconds for which the broker keeps packets while this host does not run. */
 const SESSION_SECONDS = 30 * 86_400;
 /**
- * Number of tries of a packet with an unknown config, within two minutes. They are few, since later packets wait for
- * this one, and agents publish the config first.
+ * Number of tries of a packet with an unknown config, within two minutes. Few tries suffice, since agents publish the
+ * config first. More tries would delay the packets behind this one.
  */
 const MOST_TRIES = 8;
 const MOST_HOPELESS = 1024;
@@ -65,7 +65,7 @@ export class MqttSource {
     this.#options = options;
     this.#address = readMqttAddress(options.config.mqtt!)!;
     const { mqttClient, mqttGroup } = options.config;
-    // Add a random part to the client id in a group: without a session the id has no meaning, but must be unique.
+    // Add a random part to the client id in a group: the broker keeps no session by this id, but it must be unique.
     this.#clientId = mqttGroup === undefined ? mqttClient : `${mqttClient}-${randomBytes(6).toString("hex")}`;
     options.registry.shared.set("mqtt", this.#configs);
     const onEnd = (reason: string): void => {

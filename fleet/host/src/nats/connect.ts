@@ -3,7 +3,7 @@ import { type ConnectionOptions, type NatsConnection, connect } from "@nats-io/t
 import { isThere } from "boxwright-service/broker";
 import type { Logger } from "boxwright-service/log";
 
-/** Size of a typical raw packet: [1, 84, 8400] in f32, and its JSON. */
+/** Bytes of a typical raw packet: [1, 84, 8400] in f32, and its JSON. */
 const WANTED_PAYLOAD = 3_000_000;
 
 /** Returns the connection settings of an address, which may contain user and password, or a token alone. */
@@ -15,12 +15,12 @@ export function settingsOf(address: string): ConnectionOptions {
     name: "boxwright-host",
     // Reconnect without limit, since the broker may be away for any time.
     maxReconnectAttempts: -1,
-    // Continue after authentication errors. By default, the second one ends the client, although a password may be
-    // changing just now.
+    // Continue after authentication errors. By default, the client gives up at the second one, although the operator
+    // may just be changing the password.
     ignoreAuthErrorAbort: true,
     reconnectTimeWait: 500,
     reconnectJitter: 500,
-    // Limit the handshake: the client would wait 20 s for a broker that crashes during it.
+    // Limit the handshake: by default, the client waits 20 s if the broker crashes during the handshake.
     timeout: 3000,
     pingInterval: 10_000,
     ...(pass !== "" ? { user, pass } : user !== "" ? { token: user } : {}),

@@ -1,4 +1,4 @@
-/** Configs by hash. */
+/** Stores configs, and finds them by hash. */
 import type { Database } from "boxwright-service/database";
 
 export async function storedConfig(db: Database, hash: string): Promise<string | undefined> {

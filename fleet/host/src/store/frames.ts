@@ -13,8 +13,8 @@ export interface StoredFrame {
   /** Time of capture, as `sortableTime` writes it. */
   readonly time: string;
   /**
-   * Sequence of the frame; -1 if the packet has none. The sequence grows by 1 from frame to frame of a camera. Each
-   * start of an agent begins at the next multiple of SEQUENCES_PER_START.
+   * Sequence number of the frame; -1 if the packet has none. It grows by 1 from frame to frame of a camera. Each start
+   * of an agent begins at the next multiple of SEQUENCES_PER_START.
    */
   readonly sequence: number;
   readonly config: string | null;
@@ -32,7 +32,7 @@ const COLUMNS = [
   ...["source", "id", "subject", "time", "sequence", "config", "kind", "frame", "count", "detections", "stored_at"],
 ] as readonly (keyof StoredFrame)[];
 
-/** Number of sequences that an agent reserves for each of its starts (agent/src/core/starts.ts). */
+/** Count of sequence numbers that an agent reserves for each of its starts (agent/src/core/starts.ts). */
 export const SEQUENCES_PER_START = 2 ** 32;
 
 const keyOf = ({ source, id }: { readonly source: string; readonly id: string }): string => `${source}\n${id}`;
@@ -52,7 +52,7 @@ export async function insertFrames(tx: Queries, frames: readonly StoredFrame[]):
     onConflict: "(source, id) DO NOTHING RETURNING source, id",
   });
   const fresh = new Set(found.map(keyOf));
-  // Delete found keys, so that a frame that is twice in the batch is new only once.
+  // Delete each found key, so that a frame that is twice in the batch counts as new only once.
   const isNew = frames.map((frame) => fresh.delete(keyOf(frame)));
   const added = frames.filter((_, i) => isNew[i]);
   await countFrames(tx, added);
@@ -64,8 +64,8 @@ export async function insertFrames(tx: Queries, frames: readonly StoredFrame[]):
 export const CLOCK_SLACK_MS = 60_000;
 
 /**
- * True if the camera's stored last frame was captured later than the new one. Ignores a stored frame from the future:
- * after a wrong clock, it would stay the camera's last picture until that time.
+ * SQL: true if the camera's stored last frame was captured later than the new one. Ignores a stored frame from the
+ * future: that frame of a wrong clock would stay the camera's last picture until its time comes.
  */
 const IS_NEWER = `cameras.last_time > excluded.last_time AND cameras.latency >= -${CLOCK_SLACK_MS}`;
 

@@ -1,7 +1,7 @@
 /** Inserts many rows with few statements. */
 import type { Queries, Value } from "boxwright-service/database";
 
-/** Numbers of rows in one INSERT. There are few, since the database keeps a prepared statement for each. */
+/** Row counts of an INSERT. Only three, since the database keeps a prepared statement for each. */
 const SIZES = [64, 8, 1];
 
 export interface Insert<Row> {
@@ -12,7 +12,7 @@ export interface Insert<Row> {
   readonly onConflict: string;
 }
 
-/** Inserts rows in their order. Returns what the statements return. */
+/** Inserts rows in the given order. Returns the rows of RETURNING. */
 export async function insertInParts<Row, Found extends object = object>(
   tx: Queries,
   { into, columns, rows, onConflict }: Insert<Row>,

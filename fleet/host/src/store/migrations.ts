@@ -2,13 +2,13 @@
  * The schema, as numbered steps. A step that was released never changes: the next change gets the next number. Both
  * databases run the same statements.
  *
- * - `camera_starts` has a row for each start of an agent. The sequence jumps at a start, and such a jump is no gap.
+ * - `camera_starts` has a row for each start of an agent. Sequence numbers jump there, and no frame is missing.
  * - `frames_by_arrival` serves the deletion of old frames.
  * - `refused.count`: number of a sender's refusals that share the row.
  * - `hub_documents` has the keys and revoked devices that were last read from a hub.
  * - `seen` counts what was seen in each minute, for timelines and searches.
- * - `webhook_queue` has messages that wait, and those that were dropped until they are sent again. `leases` names the
- *   host that sends them.
+ * - `webhook_queue` has the waiting messages, and the dropped ones until they are sent again. `leases` names the host
+ *   that sends them.
  */
 import type { Migration } from "boxwright-service/migrate";
 

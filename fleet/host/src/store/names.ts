@@ -16,7 +16,7 @@ export class DeviceNames {
     this.#onError = onError;
   }
 
-  /** Returns the name of the device that sends as `source`, if this host has got it since its start. */
+  /** Returns the name of the device that sends as `source`, if this host has written the name since its start. */
   nameOf(source: string): string | undefined {
     return this.#written.get(source);
   }

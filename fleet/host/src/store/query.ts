@@ -163,8 +163,8 @@ export interface CameraRow {
 }
 
 /**
- * SQL of the first sequence of a start. An agent counts from `start * SEQUENCES_PER_START`, so frames that it dropped
- * before the first arrival count as missing. Start 0 belongs to other senders, which may begin at any sequence.
+ * SQL of the first sequence of a start. An agent counts from `start * SEQUENCES_PER_START`, so dropped frames before
+ * the first arrival count as missing too. Start 0 belongs to other senders, which may begin at any sequence.
  */
 const FIRST = `(CASE WHEN start > 0 THEN start * ${SEQUENCES_PER_START} ELSE first_sequence END)`;
 

@@ -99,7 +99,7 @@ export async function countSeen(tx: Queries, frames: readonly CountedFrame[]): P
   });
 }
 
-/** Deletes the counts of minutes before the first remaining frame. */
+/** Deletes the counts of the minutes before the earliest stored frame. */
 export async function deleteSeen(tx: Queries): Promise<void> {
   await tx.all(
     `DELETE FROM seen WHERE minute < (SELECT coalesce(substr(min(time), 1, ${UNITS.minute}), '~') FROM frames)`,
@@ -121,7 +121,7 @@ function whereOf({ source, subject, label, from, to }: SeenFilter): { readonly w
     ["subject = ?", subject],
     ["label = ?", label],
     ["minute >= ?", from?.slice(0, UNITS.minute)],
-    // Include the minute in which the range ends, unless the range ends exactly at its start.
+    // Include the minute in which the range ends, unless the range ends exactly at the start of this minute.
     ["minute < ?", to?.replace(/:00\.0+Z$/, "")],
   ];
   const used = given.filter((one): one is readonly [string, string] => one[1] !== undefined);

@@ -38,7 +38,7 @@ export class Writer {
   readonly #waiting: Waiting[] = [];
   readonly #options: WriterOptions;
   #running: Promise<void> | null = null;
-  /** Number of frames that may come soon: one per sender in the last batch, and those that waited at its end. */
+  /** Number of frames that may come soon: as many as were in the last batch, and as waited when that batch ended. */
   #expected = 0;
   /** Duration of the last batch in milliseconds. */
   #took = 0;
