@@ -224,7 +224,7 @@ function makePosePlanes(): Float32Array {
 
 /**
  * Decodes one tensor as people with points, as boxes of 52 classes (with 0 instead of the points), and as boxes of
- * people from the first five channels alone. "-slot": the tensor is in the decoder's slot.
+ * people from the first five channels alone. Rows with "-slot" decode without copying the tensor into the slot.
  */
 async function poseDecodes({ createDecoderSync }: typeof Boxwright): Promise<Row[]> {
   const planes = makePosePlanes();

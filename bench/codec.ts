@@ -1,5 +1,5 @@
 /**
- * Measures how long it takes to make and to read a packet of one [1,84,8400] frame, against a memory copy of the
+ * Measures how long it takes to make and to read a packet of one [1,84,8400] frame. Compares this with a copy of the
  * tensor's bytes into the same kind of memory.
  */
 import type * as Boxwright from "../src/entries/index.ts";

@@ -1,4 +1,4 @@
-/** The right answer of a workload by the specification: plain doubles, from the plan of the network. */
+/** Computes the right answer of a workload by the specification, in plain doubles, from the plan of the network. */
 import { definition, definitionOfNms } from "../spec/definition.ts";
 import { readConfig } from "../src/config/config.ts";
 import { numbersOf } from "../src/core/number.ts";
@@ -24,7 +24,7 @@ const imageOf = ({ tensors, images }: Workload, image: number): Record<string, T
     }),
   );
 
-/** Decodes one image, with a plan that is made as in the decoder. */
+/** Decodes one image by the specification. The plan is made as in the decoder. */
 function defineImage(workload: Workload, image: number): Answer {
   const outputs = imageOf(workload, image);
   const config = readConfig(optionsOf(workload), {});

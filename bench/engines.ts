@@ -1,4 +1,4 @@
-/** The rows of the benchmark: our engines and the peers, each prepared as functions `run` and `answer`. */
+/** The rows of the benchmark: our engines and other programs (peers), each prepared as functions `run` and `answer`. */
 import { loadPackage, type Detections, type EngineName, type TensorInput } from "./package.ts";
 import { keptOnly, NotApplicable, type Prepared } from "./peers/prepared.ts";
 import { optionsOf } from "./typed-options.ts";
@@ -9,7 +9,7 @@ export { optionsOf };
 export interface Row {
   readonly engine: string;
   /**
-   * Place of the tensor before a decode: the decoder's slot, the caller's array, or the memory of the peer's runtime.
+   * Where the tensor is before a decode: the decoder's slot, the caller's array, or the memory of the peer's runtime.
    */
   readonly input: "slot" | "array" | "runtime";
 }

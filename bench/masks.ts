@@ -144,7 +144,7 @@ function compileNative(): string | undefined {
   }
 }
 
-/** Returns the job of a native run as bytes. */
+/** Returns the input of the native program, in the layout that masks.cpp describes. */
 function jobOf(
   masks: readonly Pixels[],
   rows: Float32Array,

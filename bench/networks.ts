@@ -1,4 +1,4 @@
-/** Rows for networks with a task of their own: masks of RF-DETR, cells of FOMO, and text of DBNet beside OpenCV. */
+/** Rows for networks of other tasks: masks of RF-DETR, cells of FOMO, and text of DBNet. OpenCV is compared. */
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type * as Boxwright from "../src/entries/index.ts";
@@ -157,7 +157,7 @@ function decodeRow(
   };
 }
 
-/** Returns the rows. "-worst": the input for which a step with quadratic time takes longest. */
+/** Returns the rows. Rows with "-worst" have the input for which a step with quadratic time takes longest. */
 export function networkRows(boxwright: typeof Boxwright): MaskRow[] {
   const fomo = (n: number) => ({ family: "fomo", classes: 3, inputSize: [8 * n, 8 * n] }) as const;
   const cells = (n: number, isSeen: (x: number, y: number) => boolean) => ({

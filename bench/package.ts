@@ -1,4 +1,4 @@
-/** Packages to measure: this checkout's, and another one for comparison. */
+/** Finds the packages to measure: that of this checkout, and another one for comparison. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

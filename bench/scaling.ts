@@ -14,7 +14,7 @@ import { makeWorkload, nmsClassesSpec, nmsSpec, v8Spec, type WorkloadSpec } from
 interface Point {
   /** The value on the axis. */
   readonly size: number;
-  /** Units of work, by which the time is divided: the size, or the count of boxes if the size is a step of class ids. */
+  /** Units of work, by which the time is divided: the size, or the boxes if the size is a step of class ids. */
   readonly work: number;
   readonly spec: WorkloadSpec;
 }

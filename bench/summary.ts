@@ -1,4 +1,4 @@
-/** Sums up the rounds of a row. */
+/** Summarises the rounds of a row. */
 import { digestOf } from "./definition.ts";
 import type { Row } from "./engines.ts";
 import type { Timing } from "./measure.ts";

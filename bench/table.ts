@@ -1,4 +1,4 @@
-/** Tables and figures as text. */
+/** Formats tables and figures as text. */
 
 /** Microseconds with three significant digits. */
 export const us = (value: number): string =>

@@ -1,7 +1,7 @@
 /**
  * Writes docs/api.txt: every declaration in the package's types, without comments and sorted by name, and the names
- * that each entry exports. Every change of the public interface thus changes this file. Run it after a build; `--check`
- * compares.
+ * that each entry exports. Every change of the public interface thus changes that file. Run this script after a build.
+ * `--check` only compares.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import ts from "typescript";

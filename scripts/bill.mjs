@@ -22,7 +22,7 @@ export function neededBy(packages, path) {
       peerDependencies,
       peerDependenciesMeta = {},
     } = packages[from];
-    // Omit a link's development packages. Its own lockfile lists what it needs.
+    // Omit the development packages of a linked package, which has a lockfile of its own.
     for (const name of Object.keys({ ...peerDependencies, ...dependencies, ...optionalDependencies })) {
       if (peerDependenciesMeta[name]?.optional) continue;
       const place = resolve(name, from);

@@ -1,7 +1,7 @@
 /**
  * Compiles the kernels and writes build/kernels.mjs: each vector build as text for browsers, and the lengths of both
- * builds, by which Node recognises the files. tsdown.config.ts builds `#kernels` from that file. With names of targets
- * in the command line, compiles only these targets.
+ * builds, by which Node recognises the files. tsdown.config.ts builds `#kernels` from that file. Arguments name the
+ * targets to compile; without arguments, compiles all.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";

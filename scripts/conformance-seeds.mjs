@@ -1,6 +1,6 @@
 /**
  * Seeded cases of the conformance set, in layouts that npm packages read. ONNX Runtime's NonMaxSuppression gives the
- * answers, once by class and once over all classes. Its input boxes and scores come from formulas in doubles.
+ * answers, once by class and once over all classes. The boxes and scores for it come from formulas in doubles.
  */
 import * as ort from "onnxruntime-node";
 import { Graph } from "../bench/peers/onnx-graph.ts";

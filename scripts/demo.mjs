@@ -1,5 +1,5 @@
 /**
- * The main job: runs a network on photos, decodes recorded outputs of other networks with each engine, and prints the
+ * The demo: runs a network on photos, decodes recorded outputs of other networks with each engine, and prints the
  * fields of detections and the times. Writes the annotated photos, and one page that shows them. `npm run demo` runs
  * this after a build. The exit code is 1 if engines disagree or an answer differs from the recorded one.
  *

@@ -12,7 +12,7 @@ import { preparation } from "./family-preparation.ts";
 import { sourceLines } from "./family-sources.ts";
 import { POINT_FAMILIES, pointPageOf, pointRow } from "./point-families.ts";
 
-/** A family with a page in this file. point-families.ts has the families with keypoints alone. */
+/** A family whose page this file makes. point-families.ts makes the pages of families with keypoints alone. */
 type BoxFamily = Exclude<Family, PoseFamily>;
 
 const KIN_BOXES =
@@ -220,7 +220,7 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
 /** Families with a page, in table order. */
 export const BOX_FAMILIES = FAMILIES.filter((family): family is BoxFamily => family in NETWORKS);
 
-/** How boxes of a family are made, if the sentence of its head does not describe it. */
+/** How boxes of a family are made, for families that the sentences in HEADS do not describe. */
 const OWN_HEADS: { readonly [F in BoxFamily]?: string } = {
   fomo: "Cells that touch are one object.",
   centernet: "A peak of a map is a centre, other maps give the size.",
@@ -231,7 +231,7 @@ const OWN_HEADS: { readonly [F in BoxFamily]?: string } = {
 
 const howOf = (family: BoxFamily): string => OWN_HEADS[family] ?? HEADS[TRAITS[family].head];
 
-/** Shapes of families with a task of their own. */
+/** Shapes of families that FORMS does not describe. */
 const OWN_FORMS: { readonly [F in BoxFamily]?: readonly (readonly [shapes: string, what: string])[] } = {
   fomo: [["`[1, h, w, C + 1]`", "the background and the classes of each cell; channels first too"]],
   centernet: [
@@ -267,7 +267,7 @@ type TaskForms = {
   readonly [T in "pose" | "segment" | "oriented"]?: readonly [shapes: string, what: string];
 };
 
-/** Tasks of a family's published networks besides boxes: the usual export of each. */
+/** The usual export of each further task (keypoints, masks, oriented boxes) of a family's published networks. */
 const TASK_FORMS: { readonly [F in BoxFamily]?: TaskForms } = {
   yolov5: {
     segment: ["`[1, N, 5 + C + M]` + `[1, M, H/4, W/4]`", "M coefficients after the classes, and prototypes"],

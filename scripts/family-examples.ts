@@ -22,7 +22,7 @@ const INPUT = "inputSize: [64, 64]";
 /** Longest line of an example. Longer ones are split. */
 const WIDTH = 110;
 
-/** Writes a statement around fields. If a line is too long, the fields get lines of their own. */
+/** Returns a statement with an object of the fields. If the line is too long, each field gets a line. */
 export function aroundFields(before: string, fields: string, after: string): string {
   const line = `${before}{ ${fields} }${after}`;
   if (line.length <= WIDTH) return line;

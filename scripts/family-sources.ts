@@ -1,4 +1,4 @@
-/** The origin of each family's networks: the licence of code and weights, and the authors' own export command. */
+/** The origin of each family's networks: authors, licence of code and weights, and the authors' own export command. */
 import type { Family } from "../src/core/family.ts";
 
 export interface Source {

@@ -3,7 +3,7 @@
  *
  *     node --import ./bench/ts.mjs --no-warnings scripts/make-conformance.mjs ../shared/data
  *
- * No answer comes from boxwright. They come from other programs, from ONNX Runtime's NonMaxSuppression, or from
+ * No answer comes from boxwright. The answers come from other programs, from ONNX Runtime's NonMaxSuppression, or from
  * formulas in doubles.
  */
 import { createHash } from "node:crypto";

@@ -1,5 +1,5 @@
 /**
- * Makes test/fixtures/ from the folder of recorded network outputs. Run this only when they change:
+ * Makes test/fixtures/ from the folder of recorded network outputs. Run this only when the recordings change:
  *
  *     npm install --no-save jpeg-js pngjs
  *     node scripts/make-fixtures.mjs ../shared/data

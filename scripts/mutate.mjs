@@ -16,7 +16,7 @@ import asc from "assemblyscript/asc";
 import { mutantsOf } from "./mutate/operators.mjs";
 
 const LAWS = ["laws/formulas", "truth/golden", "truth/recorded"];
-/** Slow tests, each with the only source whose mutants it tests. */
+/** Slow tests. Each runs only for mutants of the source beside it. */
 const ONLY_FOR = new Map([["test/decode/best.test.ts", "src/decode/best.ts"]]);
 /** Additional milliseconds for the tests, beyond twice their time without a mutant. */
 const PATIENCE = 15_000;
@@ -129,7 +129,7 @@ function drawMutants() {
 /** Compiles a kernel with one source replaced. Returns null if the compiler refuses it. */
 async function compile(kind, file, text) {
   const { entries, options: shared, targets } = JSON.parse(readFileSync(target.config, "utf8"));
-  // Compile with less optimisation: it takes a quarter of the time.
+  // Compile with less optimisation, which takes a quarter of the time.
   const settings = { ...shared, ...targets[kind], optimizeLevel: 1, shrinkLevel: 0 };
   delete settings.outFile;
   delete settings.textFile;

@@ -1,4 +1,4 @@
-/** Writes dist/NOTICE.txt: other people's code in the package, with licences. */
+/** Writes dist/NOTICE.txt: the third-party code in the package, with its licences. */
 import { readFileSync, writeFileSync } from "node:fs";
 
 const read = (file) => readFileSync(new URL(`../node_modules/${file}`, import.meta.url), "utf8").trim();

@@ -75,7 +75,7 @@ function pack(folder) {
     "--pack-destination",
     join(process.cwd(), OUT),
   );
-  // Skip the output of the build in `prepack`.
+  // Skip the build's output from `prepack`, which comes before the JSON.
   const [{ filename }] = JSON.parse(said.slice(said.lastIndexOf("\n[") + 1));
   return join(OUT, filename);
 }

@@ -6,7 +6,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-/** Manifests with the version, besides the root's. */
+/** Paths of the manifests that state the version. */
 export const MANIFESTS = [
   "package.json",
   "demo/package.json",
@@ -14,7 +14,7 @@ export const MANIFESTS = [
   ...["host", "hub"].map((part) => `fleet/${part}/client/package.json`),
 ];
 export const LOCKFILES = ["package-lock.json", "fleet/package-lock.json"];
-/** Names of packages with the version. */
+/** True for the name of one of our packages, which all have the same version. */
 const isOwn = (name) =>
   name === "boxwright" || /^boxwright-(agent|demo|host|hub|service)(-client)?$/.test(name);
 

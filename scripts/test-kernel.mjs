@@ -19,7 +19,7 @@ mkdirSync("build", { recursive: true });
 for (const [kind, features] of Object.entries({ simd: ["simd"], scalar: [] })) {
   const written = writtenFor(kind);
   const file = `build/as-pect.${kind}.json`;
-  // Entries are relative to the file.
+  // Paths of entries are relative to the config file, which is in another folder here.
   const moved = entries.map((e) => join("..", e));
   writeFileSync(
     file,

@@ -1,6 +1,6 @@
 /**
- * The end of each network in tensor operations, as an exporter or a page would write it. TensorFlow.js runs these
- * operations; for ONNX, they become nodes of a graph.
+ * Decodes the outputs of each network by tensor operations, as an exporter or a page would write it. TensorFlow.js runs
+ * these operations; for ONNX, they become nodes of a graph.
  */
 import { CLASSES, V3_ANCHORS, V3_INPUT_SIZE, V3_MAPS } from "../tensors.ts";
 import type { Workload } from "../workloads.ts";

@@ -1,6 +1,6 @@
 /** Writes a network of one operator without options, in the format of TensorFlow Lite. */
 
-/** A value of a FlatBuffer. References point forward, so a value is written before the values that it holds. */
+/** A value of a FlatBuffer. References point forward, so a value comes before the values to which it refers. */
 type Node =
   | { readonly table: readonly (number | Node | undefined)[] }
   | { readonly list: readonly Node[] }
@@ -43,8 +43,8 @@ class Writer {
       node.list.forEach((item, i) => this.#refer(places[i], item));
       return at;
     }
-    // The layout of a table stands before it: two lengths, then the offset of each field, 0 for an absent one. Every
-    // field takes a word. Readers of a smaller type read its low bytes.
+    // Write the layout of the table before the table: two lengths, then the offset of each field, or 0 if it is absent.
+    // Every field takes a word. Readers of a smaller type read its low bytes.
     const { table } = node;
     const shape = this.#end;
     this.#view.setUint16(shape, 4 + 2 * table.length, true);

@@ -1,6 +1,6 @@
 /*
  * Measures a decode on the board: instructions and depth of the stack. The linker option --wrap=bxw_decode puts
- * __wrap_bxw_decode in place of bxw_decode. The same is done for bxw_decode_cells.
+ * __wrap_bxw_decode in place of bxw_decode; bxw_decode_cells is wrapped too.
  */
 #include "../test/report.h"
 #include "boxwright.h"

@@ -22,7 +22,7 @@ __attribute__((noreturn)) void start(void) {
     const uint32_t *from = flash_data;
     for (uint32_t *to = ram_data; to < ram_data_end;) *to++ = *from++;
     for (uint32_t *to = ram_bss; to < ram_bss_end;) *to++ = 0;
-    /* Leave 16 words below this frame unchanged, since the loop itself may use them. */
+    /* Leave 16 words of stack below this frame unchanged, since the loop itself may use them. */
     uint32_t *const frame = (uint32_t *)__builtin_frame_address(0) - 16;
     for (uint32_t *to = ram_bss_end; to < frame;) *to++ = STACK_PATTERN;
     console_exit(main());

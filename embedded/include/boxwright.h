@@ -198,9 +198,9 @@ bxw_status bxw_mask(bxw_decoder *d, uint32_t image, uint32_t index, uint8_t *mas
  * bxw_status.
  *
  * Writes at most `room` boxes, best first. bxw_read then returns the same rows, with the upright boxes around the
- * oriented ones. `work` has a row for each candidate that suppression may compare, at most one per cell. If there
- * are too few rows, BXW_MEMORY_SMALL comes with the count that this frame needs. BXW_OUT_OF_RANGE: a probability, or
- * an angle that should be a sigmoid's output, is outside 0..1. Needs about 1.5 KB of stack. src/oriented.c contains
+ * oriented ones. `work` has a row for each candidate that suppression may compare, at most one per cell. With
+ * BXW_MEMORY_SMALL, d->expected is the count of rows that this frame needs. BXW_OUT_OF_RANGE: a probability, or an
+ * angle that should be a sigmoid's output, is outside 0..1. Needs about 1.5 KB of stack. src/oriented.c contains
  * only this function.
  */
 int32_t bxw_decode_oriented(bxw_decoder *d, uint32_t image, bxw_oriented_box *boxes, uint32_t room,
@@ -208,12 +208,12 @@ int32_t bxw_decode_oriented(bxw_decoder *d, uint32_t image, bxw_oriented_box *bo
 
 /*
  * Decodes one image of a plan of cells (FOMO), in place of bxw_decode, which would return single cells. Groups cells
- * by the plan's rule: as Edge Impulse's SDK does, or into the box around cells that touch. Returns the count of
+ * by the plan's rule: like Edge Impulse's SDK, or all touching cells into their enclosing box. Returns the count of
  * groups, which bxw_read then returns, or a negative bxw_status.
  *
- * `work` has a row of 44 bytes for each cell and class that passes the threshold. If there are too few rows,
- * BXW_MEMORY_SMALL comes with the count that this frame needs. Under the SDK's rule, groups beyond 4,096 are left
- * out. src/cells.c contains only this function.
+ * `work` has a row of 44 bytes for each cell and class that passes the threshold. With BXW_MEMORY_SMALL, d->expected
+ * is the count of rows that this frame needs. Under the SDK's rule, groups beyond 4,096 are left out.
+ * src/cells.c contains only this function.
  */
 int32_t bxw_decode_cells(bxw_decoder *d, uint32_t image, bxw_cell *work, uint32_t work_rows);
 
@@ -233,8 +233,8 @@ bxw_status bxw_set_max_detections(bxw_decoder *d, uint32_t count);
 const char *bxw_explain(bxw_status status);
 
 /*
- * The kernel's function that boxwright.c calls. kernel.c implements both functions over the translated kernel. A
- * program with another engine replaces that file by its own (see engines.md).
+ * The functions of the kernel that boxwright.c calls. kernel.c implements both by the translated kernel. A program
+ * with another engine replaces kernel.c by a file of its own (see engines.md).
  */
 uint32_t bxw_run_abi(bxw_decoder *d);
 uint32_t bxw_run_decode(bxw_decoder *d, uint32_t plan);

@@ -77,7 +77,7 @@ static int apart(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
     return b_bytes == 0 || a + a_bytes <= b || b + b_bytes <= a;
 }
 
-/* Checks that the candidates of all heads fit into the candidate columns. A multi-label plan has its own count. */
+/* Checks that the candidate columns have a row for each cell. A multi-label plan may have fewer rows. */
 static bxw_status check_capacity(bxw_decoder *d, const uint8_t *plan) {
     const uint32_t image = word(d->plan, BXW_F_IMAGE_BYTES);
     const uint32_t heads = word(plan, BXW_P_HEADS), first = word(plan, BXW_P_HEAD0);
@@ -93,8 +93,8 @@ static bxw_status check_capacity(bxw_decoder *d, const uint8_t *plan) {
 }
 
 /*
- * Checks that suppression ends. It follows chains of kept boxes and reads its counts from the plan block. So nothing
- * else may write to the chains, and nothing may write into the image of the plan:
+ * Checks that suppression ends. Suppression follows chains of kept boxes and reads its counts from the plan block. So
+ * no other column may overlap the chains, and no column may lie in the image of the plan:
  *
  *     | image: plan blocks, head records | slots, candidate columns | chains | kept boxes | detection columns |
  */
@@ -170,12 +170,12 @@ static bxw_status check_slots(bxw_decoder *d) {
     return BXW_OK;
 }
 
-/* Steps through a tensor: their count, and the length of each in elements. */
+/* Steps along one dimension of a tensor: their count, and the length of one step in elements. */
 typedef struct steps {
     uint32_t count, step;
 } steps;
 
-/* Checks that the last of four steps leads to an element of a slot. */
+/* Checks that the last element lies in the slot: the element after all steps along four dimensions. */
 static bxw_status check_reach(bxw_decoder *d, uint32_t slot, uint32_t first, const steps list[4]) {
     if (slot >= bxw_slots(d)) return refuse(d, BXW_DAMAGED, slot, bxw_slots(d));
     const uint8_t *row = slot_row(d, slot);
@@ -245,7 +245,7 @@ bxw_status bxw_load(bxw_decoder *d, const void *plan, size_t plan_bytes, void *m
     const uint32_t needed = word(plan, BXW_F_MEMORY_BYTES);
     if (memory_bytes < needed) return refuse(d, BXW_MEMORY_SMALL, memory_bytes, needed);
     if ((uintptr_t)memory % 4 != 0) return refuse(d, BXW_MEMORY_ALIGN, (uintptr_t)memory % 4, 0);
-    /* Give the kernel only the memory that the plan states, even if there is more. */
+    /* Give the kernel only the memory that the plan needs, even if the caller provides more. */
     d->memory_bytes = needed;
     status = check_tables(d);
     if (status == BXW_OK) status = check_images(d);
@@ -309,7 +309,7 @@ bxw_detections bxw_read(const bxw_decoder *d, uint32_t image) {
     bxw_detections found = {0};
     if (image >= bxw_images(d)) return found;
     const uint8_t *row = image_row(d, image);
-    /* Limit the count to the rows. Before the first decode, it is a word of the plan, which may be forged. */
+    /* Limit the count to the rows. Before the first decode, the count is a word of the plan, which may be forged. */
     const uint32_t count = word(block(d, image), BXW_P_DETECTIONS);
     const uint32_t most = word(d->plan, BXW_F_MAX_DETECTIONS);
     found.count = count < most ? count : most;
@@ -507,7 +507,7 @@ static void undo_resize(uint32_t input, uint32_t side, double factor, bxw_resize
     const double exact = side * factor;
     /* Keep at least one pixel of an image that is a thousand times as wide as high. */
     const uint32_t pixels = exact > 0.5 ? round_to_even(exact) : 1;
-    /* A crop keeps its exact size, and loses the smaller half of the surplus before the input. */
+    /* A crop keeps its exact length. Of an odd surplus, the smaller half is cut off at the left or top. */
     const double length = resize == BXW_CROP ? exact : pixels;
     double before = 0;
     if (resize == BXW_CROP && pixels > input) before = -(double)((pixels - input) / 2);

@@ -2,7 +2,7 @@
 #include "boxwright.h"
 #include "parts.h"
 
-/* Largest count of cubes, as in src/tasks/peaks/cells.ts. */
+/* Largest count of cubes, as the SDK names its groups; as in src/tasks/peaks/cells.ts. */
 enum { MOST_CUBES = 4096 };
 
 /* True if a cell comes before another one: by its position in the map, then by class. */
@@ -48,8 +48,8 @@ static bxw_status read_cells(bxw_decoder *d, const uint8_t *p, uint32_t across, 
 }
 
 /*
- * Merges a part into an area that it touches. Returns 0 if they do not touch. Moves the left and upper edges before
- * it compares the right and lower ones, as the SDK does.
+ * Merges a part, which is a cell or a cube, into an area. Returns 0 if the two do not touch. Moves the left and upper
+ * edges before comparing the right and lower ones, as the SDK does.
  */
 static int take_up(bxw_area *a, const bxw_area *part) {
     if (a->x + a->width < part->x || a->y + a->height < part->y || a->x > part->x + part->width ||
@@ -67,9 +67,9 @@ static const uint32_t NO_ROW = UINT32_MAX;
 
 /*
  * The cubes that later parts can still touch, as a list of rows in the order in which the cubes began. Parts come
- * row by row of the map, so no later part touches a cube that ends two rows or more above the current one. The y of
- * a cube never changes, since no part starts above it. So `grown.y` of its row is free, and holds the next row of
- * the list.
+ * row by row of the map, so no later part touches a cube that ends two rows or more above the current part. The y of
+ * a cube never changes, since no later part starts above the cube. So the field `grown.y` holds the next row of the
+ * list.
  */
 typedef struct {
     uint32_t first, last;
@@ -122,8 +122,8 @@ static uint32_t group_by_sdk(bxw_cell *rows, uint32_t count) {
         }
     }
     /*
-     * In the second pass, cubes that touch an earlier one are dropped, and the earlier one grows. Its result,
-     * `area`, does not change.
+     * The second pass drops each cube that touches an earlier cube. The earlier cube grows, but its `area`, which is
+     * the result, does not change.
      */
     open = (open_list){NO_ROW, NO_ROW};
     for (uint32_t i = 0; i < cubes; i++) {
@@ -164,7 +164,7 @@ static uint32_t root_of(bxw_cell *rows, uint32_t row) {
 
 /* Groups the touching cells of each class into their enclosing boxes. Returns the count of groups. */
 static uint32_t group_by_touch(bxw_cell *rows, uint32_t count, uint32_t across) {
-    /* Neighbours before a cell: upper left, above, upper right, left. */
+    /* Neighbours that come before a cell in the order of the map: upper left, above, upper right, left. */
     static const struct {
         int32_t dx, dy;
     } steps[] = {{-1, -1}, {0, -1}, {1, -1}, {-1, 0}};

@@ -131,7 +131,7 @@ static inline __attribute__((unused)) u64 i64_reinterpret_f64(f64 x) {
     return y;
 }
 
-/* Conversions between float types would make NaN quiet. This is left out, since no NaN leaves the kernel. */
+/* In WebAssembly, a conversion makes a NaN quiet. Leave this out, since no NaN leaves the kernel. */
 #define wasm_quiet(x) (x)
 #define wasm_quietf(x) (x)
 

@@ -3,8 +3,8 @@
  * with upright boxes do not link it.
  *
  * Steps and precision are those of src/tasks/oriented/, src/tasks/suppression/oriented-overlap.ts and
- * src/core/elementary.ts, which explain them, so that the bits agree. Uses no sin, exp or sqrt of a C library, since
- * their bits differ.
+ * src/core/elementary.ts, so that the bits agree. These files explain the steps. This file uses no sin, exp or sqrt
+ * of a C library, since C libraries round them differently.
  */
 #include "boxwright.h"
 #include "parts.h"
@@ -14,7 +14,7 @@ static const double HALF_PI = 1.5707963267948966;
 
 /* ---- Elementary functions, twins of src/core/elementary.ts ---------------------------------------------------- */
 
-/* 1.5 * 2^52. Adding and subtracting it rounds a double to an integer. */
+/* 1.5 * 2^52. Adding and then subtracting this constant rounds a double to an integer. */
 static const double ROUND = 6755399441055744.0;
 
 /* Returns the remainder of x / `by`, with the sign of x, as fmod does. Every step is exact. */
@@ -112,7 +112,7 @@ static double root_of(double x) {
         left <<= 1;
         exponent--;
     }
-    /* The root of left * 2^54 has 54 bits. The last bit rounds. The remainder cannot be 0 if that bit is set. */
+    /* The root of left * 2^54 has 54 bits, of which the last rounds. If that bit is set, the remainder is not 0. */
     uint64_t root = 0, rest = 0;
     for (uint32_t i = 0; i < 54; i++, left = left << 2 & 0x3fffffffffffffu) {
         rest = rest << 2 | left >> 52;
@@ -182,7 +182,7 @@ static turned fitted(const double c[8]) {
 
 static const double LITTLE = 1e-7;
 
-/* How boxes suppress each other, and bounds that follow from the threshold. */
+/* How boxes suppress each other. The last two fields are bounds that follow from the threshold. */
 typedef struct overlap_rule {
     uint32_t name; /* BXW_ORIENTED_* */
     int or_equal, per_class;
@@ -194,9 +194,8 @@ enum { N_X, N_Y, N_XX, N_YY, N_XY, N_ROOT, N_EXTENT };
 enum { N_AX = 2, N_AY, N_BX, N_BY, N_AREA };
 
 /*
- * Returns the shortest decimal of seven digits. A threshold of 0.7 is stored as an f32, which is below 0.7, while
- * overlaps are doubles. The products are exact for thresholds above 1e-6, and the quotient is the double nearest to
- * the decimal.
+ * Returns the double nearest to a threshold as the user wrote it, with up to seven digits. The plan stores 0.7 as an
+ * f32, which is below 0.7, while overlaps are doubles. The products are exact for thresholds above 1e-6.
  */
 static double decimal_of(float f32) {
     if (!(f32 > 0)) return 0;
@@ -204,7 +203,7 @@ static double decimal_of(float f32) {
     double scale = 1e7;
     while ((double)f32 * scale < 1e6 && scale < 1e22) scale *= 10;
     const double digits = (double)f32 * scale;
-    /* Rounded to the nearest integer, halves up. */
+    /* Round to the nearest integer, halves up. */
     uint64_t whole = (uint64_t)digits;
     if (digits - (double)whole >= 0.5) whole++;
     return (double)whole / scale;
@@ -251,7 +250,7 @@ static void describe(const overlap_rule *r, const turned *b, double n[7]) {
     n[N_EXTENT] = along > across ? along : across;
 }
 
-/* True if an overlap suppresses. */
+/* True if an overlap is large enough to suppress. */
 static int passes(const overlap_rule *r, double overlap) {
     return r->or_equal ? overlap >= r->threshold : overlap > r->threshold;
 }
@@ -431,7 +430,7 @@ static bxw_status sort(bxw_decoder *d, const uint8_t *p, const candidates *c, bx
     return BXW_OK;
 }
 
-/* Sets the angle of a raw value, NaN if it is not finite. */
+/* Sets `angle` to the angle of a raw value, or to NaN if the raw value is not finite. */
 static bxw_status read_angle(bxw_decoder *d, double raw, double *angle) {
     const uint32_t activation = word(task_of(d), BXW_T_ANGLE);
     *angle = raw;
@@ -549,7 +548,7 @@ int32_t bxw_decode_oriented(bxw_decoder *d, uint32_t image, bxw_oriented_box *bo
         if (rule.name != BXW_ORIENTED_NONE) {
             describe(&rule, &b, one.numbers);
             stays = !is_suppressed(&rule, work, rows, &one);
-            /* Rows up to i are read already: reuse them for boxes that suppress others. */
+            /* Rows up to i are read already: store the boxes that suppress others there. */
             if (stays || rule.name == BXW_ORIENTED_ULTRALYTICS) work[rows++] = one;
         }
         if (!stays) continue;

@@ -68,7 +68,7 @@ PART uint32_t element_bytes(uint32_t type) {
     return type == BXW_TYPE_F16 || type == BXW_TYPE_I16 ? 2 : 1;
 }
 
-/* Elements of a tensor, one after the other. */
+/* Elements of a tensor at equal distances: the first one, and `step` bytes from one to the next. */
 typedef struct channels {
     const uint8_t *first;
     size_t step;

@@ -139,7 +139,7 @@ function differences(stated, now) {
 }
 
 function check(stated, now) {
-  // Returns the compilers on which the figures depend. CI has the compilers of the page.
+  // Compare figures only if the compilers are those of the page. CI always compares: it has these compilers.
   const compilersIn = (text) => /^Compilers: (.*)\.$/m.exec(text)?.[1];
   if (compilersIn(stated) && compilersIn(stated) !== compilersIn(now) && !process.env.CI) {
     console.log(

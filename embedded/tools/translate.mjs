@@ -63,7 +63,7 @@ const adapted = ({ text, instance }) =>
       (_, access, base, offset = "0") => `${access}${base}, ${offset}u`,
     );
 
-/** Returns the public function of an export. It checks once the assumptions of each access's bounds check. */
+/** Returns the public function of an export. It checks the smallest memory size, which all bounds checks assume. */
 function exported(name, functions) {
   const target = functions.find((f) => f.name === `w2c_${name}` || f.name === `w2c_kernel_${name}_0`);
   if (target === undefined)

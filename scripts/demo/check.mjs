@@ -2,7 +2,7 @@
 const CORNERS = ["x_min", "y_min", "x_max", "y_max"];
 
 /**
- * Returns the problems of detections that should equal the recorded ones, in order.
+ * Returns the problems of detections that should equal the recorded ones, in the same order.
  * @param found detections; `recorded` has the same fields, with keypoints as lists of x, y and confidence
  * @param tolerance largest difference at which numbers count as equal
  * @param clamp true to clamp both sides' coordinates to 0..1 first

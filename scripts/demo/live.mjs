@@ -11,7 +11,8 @@ import { boxRow, BOX_HEAD, time } from "./table.mjs";
 const PHOTOS = ["dogs.jpg", "hopper.jpg"];
 
 /**
- * Largest difference to OpenCV's answers: OpenCV rounds differently in JPEG and resizing, and runs the network itself.
+ * Largest difference to OpenCV's answers. OpenCV decodes JPEG and resizes with other rounding, and its own engine runs
+ * the network.
  */
 const TOLERANCE = 0.01;
 

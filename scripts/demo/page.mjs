@@ -23,7 +23,7 @@ const card = (shot) => `
         </figcaption>
       </figure>`;
 
-/** Returns how the decoder interpreted the tensors, once for each network. */
+/** Returns HTML about how the decoder interpreted the tensors, once for each network. */
 function plans(shots) {
   const byNetwork = new Map(shots.filter(({ plan }) => plan).map(({ network, plan }) => [network, plan]));
   if (byNetwork.size === 0) return "";

@@ -1,6 +1,6 @@
 /**
- * Mutants of a source: each changes one place. TypeScript parses both languages: AssemblyScript has the same grammar,
- * only types have another meaning.
+ * Makes the mutants of a source: each changes one place. TypeScript parses AssemblyScript too, which has the same
+ * grammar. Only the types have another meaning.
  */
 import ts from "typescript";
 
@@ -105,7 +105,7 @@ function isSkipped(node) {
     ts.isDecorator(node) ||
     ts.isInterfaceDeclaration(node) ||
     ts.isTypeAliasDeclaration(node) ||
-    // The text of an error, and its parts.
+    // Errors with their messages.
     (ts.isCallExpression(node) && /^(refuse|static_assert)$/.test(node.expression.getText())) ||
     ts.isThrowStatement(node)
   );

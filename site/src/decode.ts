@@ -78,7 +78,7 @@ function frameOf({ inputs, shown }: State): Frame | undefined {
   return { width, height, resize: inputs.resize as never };
 }
 
-/** Returns a function that decodes. Calls during a decode are reduced to the last one. */
+/** Returns a function that decodes. All calls during a decode together cause one further decode. */
 export function createDecode(state: State, run: RunJob): () => Promise<void> {
   let decoding: Promise<void> | null = null;
   let isStale = false;

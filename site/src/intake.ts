@@ -4,7 +4,7 @@ import type { Link } from "./link.ts";
 import { type State, clearAll, messageOf } from "./state.ts";
 import type { FileInfo, RunJob } from "./worker/jobs.ts";
 
-/** Stores the contents of a file in the state. */
+/** Stores the contents of a file in the state of the playground. */
 function place({ inputs, shown, options }: State, file: FileInfo): void {
   if (file.kind === "labels" || file.kind === "config") shown.told = [...shown.told, toldOf(file)];
   if (file.kind === "photo") shown.photo = file.photo;

@@ -1,6 +1,6 @@
 /*
  * memcpy and similar functions for targets without a C library. Compile with -fno-tree-loop-distribute-patterns.
- * Otherwise, the compiler replaces each loop by a call of the function that contains it.
+ * Otherwise, the compiler replaces the loop in a function by a call of the same function.
  */
 #include <stdint.h>
 #include <string.h>

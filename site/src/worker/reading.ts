@@ -40,7 +40,7 @@ export interface Candidate {
   /** Index of the detection that this candidate became, or that suppressed it. -1: left out because of a limit. */
   readonly detection: number;
   readonly isKept: boolean;
-  /** IoU with `detection`. */
+  /** IoU with the detection that overlaps this candidate most; 1 for a kept candidate. */
   readonly iou: number;
 }
 

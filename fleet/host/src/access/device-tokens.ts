@@ -93,8 +93,8 @@ export class DeviceTokens {
       this.#known.set(token, claims);
       return claims;
     } catch (error) {
-      // Do not count a guess, since no signature was compared. Otherwise, devices that have not come back to a restored
-      // hub would lock out all devices with their address.
+      // Do not count a guess, since no signature was compared. Otherwise, devices that are not enrolled again after the
+      // restoration of a hub would lock out all devices behind the same address.
       if (error instanceof errors.JWKSNoMatchingKey) return { kind: "void", reason: OF_ANOTHER_HUB };
       // The library throws these errors only after the signature was found right. A token from the future means a wrong
       // clock.

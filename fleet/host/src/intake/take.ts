@@ -19,7 +19,7 @@ export interface TakeOptions {
 export interface BrokerPacket {
   readonly way: Transport;
   readonly bytes: Uint8Array;
-  /** Origin of the packet at the broker: a subject and the stream's sequence, or a topic. */
+  /** Origin of the packet at the broker: NATS subject and stream sequence, or MQTT topic. */
   readonly place: string;
   /** Number of deliveries so far. */
   readonly deliveries: number;

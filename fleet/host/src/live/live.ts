@@ -89,7 +89,7 @@ export class Live {
   readonly #entries = new Map<string, Entry>();
   /** Cameras with a preview, which may have no stored frame yet. */
   readonly #seen = new Map<string, { readonly source: string; readonly subject: string }>();
-  /** Counts of all hosts that use the database. */
+  /** Counts over all cameras of all hosts that use the database. */
   totals: FleetTotals = { cameras: 0, frames: 0, detections: 0 };
   #version = 0;
   #viewers = 0;

@@ -93,7 +93,7 @@ export class Consumption {
   async #handle(message: JsMsg): Promise<void> {
     const { metrics, settings } = this.#options;
     if (message.redelivered) metrics.redelivered.inc();
-    // Report regularly that the packet is in work, before the broker delivers it to another host.
+    // Report regularly that this host works on the packet. Otherwise, the broker would deliver it to another host.
     const alive = setInterval(() => message.working(), (settings.ackWait * 1000) / 3);
     const { data: bytes, subject, seq, info } = message;
     const header = (name: string): string | undefined => decodeHeader(message.headers?.get(name) ?? "");

@@ -16,8 +16,8 @@ export const consumerOf = (partition: number): string => `host-${partition}`;
 
 const NANOS_A_SECOND = 1e9;
 /**
- * Seconds for which the broker remembers ids of packets. Most spools empty sooner, and the database drops later
- * duplicates.
+ * Seconds for which the broker remembers ids of packets, to drop duplicates. Most agents empty their spools sooner. The
+ * database drops later duplicates.
  */
 const DUPLICATE_SECONDS = 600;
 /** Largest number of unacknowledged packets per partition, over all hosts. */

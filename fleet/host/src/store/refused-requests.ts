@@ -76,7 +76,7 @@ export class RefusedRequests {
     await Promise.all([writing, this.#next?.written.catch(() => undefined)]);
   }
 
-  /** Starts to collect rows for the next transaction. */
+  /** Reserves the next transaction, and returns the map that collects its rows. */
   #begin(): { rows: Rows; written: Promise<void> } {
     const rows: Rows = new Map();
     const written = this.#queue(() => {
@@ -86,7 +86,7 @@ export class RefusedRequests {
     return { rows, written };
   }
 
-  /** Writes rows after all earlier ones. Calls `take` for the rows when their turn has come. */
+  /** Writes rows in a transaction after all earlier transactions. Gets the rows from `take` just before writing. */
   #queue(take: () => Rows): Promise<void> {
     let pause: Promise<unknown> = Promise.resolve();
     const work = this.#last.then(async () => {

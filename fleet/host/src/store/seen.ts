@@ -18,7 +18,7 @@ const MOST_LABELS = 100;
 const LABEL_LENGTH = 200;
 /** Largest number of rows that a search reads. */
 const MOST_ROWS = 20_000;
-/** Number of rows that a search of events reads first, which are enough unless events are long. */
+/** Number of rows that a search of events reads first. More rows are needed only if events are long. */
 const FIRST_ROWS = 1000;
 /** Largest number of minutes between two sightings of a label in the same event. */
 const SAME_EVENT_MINUTES = 2;
@@ -172,7 +172,7 @@ const keyOf = ({ source, subject, label }: Pick<SeenEvent, "source" | "subject" 
 
 /**
  * Returns events, the latest first.
- * @param most number of rows to read. If they cut an event, reads MOST_ROWS.
+ * @param most number of rows to read. If this limit cuts an event, reads MOST_ROWS rows.
  * @returns `isWhole` is false if there may be earlier events, for which the caller passes a smaller `to`
  */
 export async function findEvents(

@@ -1,4 +1,4 @@
-/** The senders of all webhooks of a host. */
+/** Runs the senders of all webhooks of a host. */
 import { createHash } from "node:crypto";
 import type { Queries } from "boxwright-service/database";
 import { messageOf } from "boxwright-service/errors";
