@@ -1,7 +1,7 @@
 /**
- * Measures the CPU time of three steps in a fresh process without a loader: the import of the package, the first
- * detection, and a second decoder. Rows: Node alone, each engine of `boxwright`, `boxwright/core`, and both entries by
- * `require`. `--against` measures another build alternately.
+ * Measures CPU times in a fresh process without a loader: of the import of the package, of the import with the first
+ * detection, and of a later decoder. Rows: Node alone, each engine of `boxwright`, `boxwright/core`, and both entries
+ * by `require`. `--against` measures another build alternately.
  */
 import { execFileSync } from "node:child_process";
 import { parseArgs } from "node:util";
@@ -13,11 +13,11 @@ import { layOut, us } from "./table.ts";
 import { compare, measureRound, median, sidesOf } from "./turns.ts";
 import { bytesOf, makeWorkload, WORKLOADS } from "./workloads.ts";
 
-/** Milliseconds of the processor, user and system. */
+/** CPU time in milliseconds, user and system. */
 interface Start {
   /** The import alone. */
   readonly imported: number;
-  /** From the import to the first detection. */
+  /** The import and the first detection together. */
   readonly cold: number;
   /** To the first detection of a later decoder in the same process, when the package is already loaded. */
   readonly warm: number;

@@ -1,4 +1,4 @@
-/** The sentence about pictures on each family's page. */
+/** Makes the sentence about the preparation of pictures on each family's page. */
 import type { PartialRule } from "../src/core/prepare-rule.ts";
 
 const list = (value: number | readonly number[]): string => [value].flat().join(", ");

@@ -4,8 +4,12 @@
 //
 //   g++ -O3 -msse4.1 -ffp-contract=off -o masks masks.cpp && ./masks MILLISECONDS < job.bin > masks.bin
 //
-// The job: i32 prototypes, their width and height, masks, picture width and height, 1 for masks of prototype size;
-// f64 start, length, low and high of both axes; for each mask i32 x, y, end x, end y; f32 coefficients; f32 prototypes.
+// The job has these parts, one after the other:
+//   i32: count, width and height of the prototypes; count of masks; width and height of the picture; 1 for masks at the
+//        size of the prototypes, else 0
+//   f64: start, length, low and high of both axes
+//   i32: x, y, end x and end y of each mask
+//   f32: coefficients of all masks, then the prototypes
 #include <smmintrin.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Reads float32 values from standard input, then measures how long one thread takes to load each once and fold all into
-// a maximum, 128 bits at a time, and how long memcpy takes. Prints both in microseconds as JSON.
+// Reads float32 values from standard input. Measures how long one thread takes to load each value once and to compute
+// the maximum, 128 bits at a time. Measures a memcpy of the values too. Prints both times in microseconds as JSON.
 //
 //   g++ -O3 -msse4.1 -o read-once read-once.cpp && ./read-once MILLISECONDS < tensor.bin
 #include <smmintrin.h>

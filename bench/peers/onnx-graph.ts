@@ -1,6 +1,6 @@
 /**
- * The ONNX graphs of the benchmark: decoding and suppression as an exporter would append them to a network. Only five
- * message types are written, so this needs no library of the format. Field numbers are those of onnx.proto.
+ * Makes the ONNX graphs of the benchmark: decoding and suppression as an exporter would append them to a network. The
+ * graphs have only five types of messages, so no ONNX library is needed. Field numbers are those of onnx.proto.
  */
 import { IOU_THRESHOLD, MAX_DETECTIONS, type Workload } from "../workloads.ts";
 import { CLASS_OFFSET, networkEnd, type Operations } from "./networks.ts";
@@ -105,7 +105,7 @@ function suppress(g: Graph, boxes: string, scores: string, threshold: number, is
   return g.node("NonMaxSuppression", [boxes, scores, ...limits], { center_point_box: isCentre });
 }
 
-/** Dims of an input of the graph. Boxes without a network have those of the operator: [1, n, 4] and [1, 1, n]. */
+/** Dimensions of an input of the graph. For suppression alone, those of the operator: [1, n, 4] and [1, 1, n]. */
 export function inputDims({ kind, tensors }: Workload, name: string): number[] {
   const { dims } = tensors[name];
   return kind !== "nms" ? [...dims] : name === "boxes" ? [1, ...dims] : [1, 1, ...dims];

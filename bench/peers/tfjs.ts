@@ -40,7 +40,7 @@ async function loadRuntime(): Promise<typeof Core> {
   return tf;
 }
 
-/** Suppresses with classes moved apart, and reads back the kept boxes. */
+/** Moves the boxes of each class apart, suppresses, and reads back the kept boxes. */
 function suppress(tf: typeof Core, { boxes, scores, labels }: Decoded<Tensor>, workload: Workload): Answer {
   const apart = tf.reshape(tf.mul(tf.cast(labels, "float32"), CLASS_OFFSET), [-1, 1]);
   const centre = tf.add(tf.slice(boxes, [0, 0], [-1, 2]), apart);

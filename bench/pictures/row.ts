@@ -32,7 +32,7 @@ function usualJs(spec: PictureSpec, prepare: typeof letterbox): PictureRun {
   };
 }
 
-/** Types of sharp for this file. */
+/** The part of the API of sharp that this file calls. */
 type Sharp = (data: Uint8Array, options: object) => SharpImage;
 interface SharpImage {
   removeAlpha(): SharpImage;
@@ -41,7 +41,7 @@ interface SharpImage {
   toBuffer(): Promise<Uint8Array>;
 }
 
-/** sharp resizes and pads on one thread; its bytes become planes in a loop. */
+/** Measures sharp, which resizes and pads on one thread. A loop converts its bytes to planes. */
 function withSharp({ spec, sharp: path = "" }: PictureTask): PictureRun {
   const sharp = createRequire(import.meta.url)(path) as Sharp & { concurrency(threads: number): void };
   sharp.concurrency(1);

@@ -89,7 +89,7 @@ export function reluModel(dims: readonly number[]): Uint8Array {
   };
   // The operator's code is written twice: as a byte for old readers, and as a word.
   const code: Node = { table: [RELU, undefined, 1, RELU] };
-  // Buffer 0 is empty by convention. Tensors without constant content refer to it.
+  // Buffer 0 is empty by convention. Tensors without constant content refer to this buffer.
   const model: Node = {
     table: [VERSION, { list: [code] }, { list: [graph] }, { text: "relu" }, { list: [{ table: [] }] }],
   };

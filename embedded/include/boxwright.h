@@ -123,7 +123,7 @@ typedef struct bxw_candidate {
     int32_t class_id;
 } bxw_candidate;
 
-/* Columns and rows of a map. */
+/* A rectangle of cells of a map, in columns and rows. */
 typedef struct bxw_area {
     uint32_t x, y, width, height;
 } bxw_area;

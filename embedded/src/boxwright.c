@@ -8,7 +8,7 @@
 #error "boxwright needs a little-endian processor: the words of a plan are little-endian"
 #endif
 
-/* BXW_LEAST_MEMORY of kernel_prelude.h. Every plan needs more: its scratch alone has BXW_SCAN_SCALAR_BYTES. */
+/* The value of BXW_LEAST_MEMORY in kernel_prelude.h. Every plan needs more: its scratch has BXW_SCAN_SCALAR_BYTES. */
 enum { LEAST_MEMORY = 8192 };
 _Static_assert(LEAST_MEMORY <= BXW_SCAN_SCALAR_BYTES, "the least memory must fit every plan");
 
@@ -106,8 +106,8 @@ static bxw_status check_chains(bxw_decoder *d, const uint8_t *plan) {
         return refuse(d, BXW_DAMAGED, chains, d->memory_bytes);
     if (kept < chains + BXW_CHAINS * 4 || end > d->memory_bytes) return refuse(d, BXW_DAMAGED, kept, d->memory_bytes);
     /*
-     * Up to ONE_WAVE candidates are sorted before suppression begins. The chains may then use the memory of the
-     * sort.
+     * With room for at most ONE_WAVE candidates, the sort ends before suppression begins. The chains may then use the
+     * memory of the sort.
      */
     const uint32_t capacity = word(plan, BXW_P_CAPACITY);
     const uint32_t sorted = capacity > BXW_ONE_WAVE ? capacity : 0;
@@ -529,8 +529,8 @@ bxw_status bxw_set_frame(bxw_decoder *d, uint32_t width, uint32_t height, bxw_re
         const double across = (double)w / width;
         const double down = (double)h / height;
         /*
-         * OpenCV crops with an f32. The smaller factor keeps both sides within the input, and the larger one fills
-         * the input.
+         * Round the factor of a crop to f32, as OpenCV does. A crop takes the larger factor, which fills the input. A
+         * letterbox takes the smaller factor, which keeps both sides within the input.
          */
         const double factor = resize == BXW_CROP ? (float)(across > down ? across : down) : across < down ? across : down;
         undo_resize(w, width, factor, resize, &scale[0], &shift[0]);

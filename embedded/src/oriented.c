@@ -189,7 +189,7 @@ typedef struct overlap_rule {
     double threshold, far_ratio, limit;
 } overlap_rule;
 
-/* Indices of a candidate's numbers, after its centre. Some belong to ProbIoU, the others to polygons. */
+/* Indices of a candidate's numbers: centre N_X, N_Y, then N_XX to N_EXTENT (ProbIoU) or N_AX to N_AREA (polygons). */
 enum { N_X, N_Y, N_XX, N_YY, N_XY, N_ROOT, N_EXTENT };
 enum { N_AX = 2, N_AY, N_BX, N_BY, N_AREA };
 

@@ -51,7 +51,7 @@ function codeTable() {
   );
 }
 
-/** Code size of a source that only some programs link. */
+/** Returns the table of the code size of a source file that only some programs link. */
 function sourceTable(source) {
   const size = (target, variant) => figure(JSON.parse(read(`${target}-${variant}/size.json`))[source]);
   return table(
@@ -61,8 +61,8 @@ function sourceTable(source) {
 }
 
 /**
- * Flash, RAM, stack and instructions of an example on the boards. `tensor`: bytes of the tensor that replaces the
- * network.
+ * Returns the table of flash, RAM, stack and instructions of an example on the boards.
+ * @param tensor bytes of the tensor that replaces the network
  */
 function boardTable(example, tensor, sizesOf) {
   const rows = ["m3", "m4", "m7"].map((t) => {

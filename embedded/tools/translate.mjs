@@ -42,7 +42,7 @@ function runWasm2c(wasm) {
 function functionsIn({ source, version }) {
   const definition =
     /^(?:static )?(u32|u64|f32|f64|void) (w2c_\w+)\((\w+)\* instance((?:, \w+ \w+)*)\) \{\n[\s\S]*?^\}\n/gm;
-  // Later versions wrap each export in a function of its own, which is left out.
+  // Leave out the functions with which later versions wrap the exports.
   const wrappers = Object.keys(EXPORTS).map((name) => `w2c_kernel_${name}`);
   const functions = [...source.matchAll(definition)]
     .map(([text, result, name, instance, parameters]) => ({ text, result, name, instance, parameters }))

@@ -1,4 +1,4 @@
-/** Explains the current tensors and boxes. */
+/** Computes what the page shows about the current tensors and boxes. */
 import { type State, thresholdsOf } from "./state.ts";
 import type { TensorView, RunJob } from "./worker/jobs.ts";
 

@@ -10,7 +10,7 @@ import type { Photo } from "./worker/files.ts";
 import type { Found, ModelInfo, Opened, TensorInfo, TensorView } from "./worker/jobs.ts";
 import type { EngineTime } from "./worker/timing.ts";
 
-/** Milliseconds of each stage. */
+/** Milliseconds of each stage; null if the stage has not run. */
 export interface Stages {
   prepare: number | null;
   run: number | null;

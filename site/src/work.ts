@@ -1,4 +1,4 @@
-/** The order of work: changes of files follow each other, and each ends the decode of earlier files. */
+/** Orders the work: changes of files run one after the other. Each change ends the decode of earlier files. */
 import { createDecode, openDecoder, runModel } from "./decode.ts";
 import { explain } from "./explain.ts";
 import { type State, checkTexts, clearResults, messageOf } from "./state.ts";

@@ -1,4 +1,4 @@
-/** Answers of a host. Times are ISO 8601 in UTC with nine digits of a second. */
+/** Answers of a host. Times are ISO 8601 in UTC with nine fractional digits of a second. */
 
 /** A detection. Corners are relative to the image, from 0 to 1. */
 export interface Detection {

@@ -43,7 +43,7 @@ export type FileInfo =
 /** Arguments of the job `open`. */
 interface OpenRequest {
   readonly tensors: readonly number[];
-  /** Without a config, the model that contains one. */
+  /** Id of the model; used if `config` is null. The model's file then states how to decode. */
   readonly model: number | null;
   readonly config: unknown;
   readonly options: DecoderOptions;

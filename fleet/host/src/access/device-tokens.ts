@@ -43,7 +43,7 @@ export class DeviceTokens {
   readonly #now: () => number;
   #issuer = "";
   #keys: ReturnType<typeof createLocalJWKSet> | null = null;
-  /** Time in seconds since which issued tokens are valid, by device. */
+  /** By device, the time in seconds since 1970 before which all issued tokens are revoked. */
   #goodFrom: ReadonlyMap<string, number> = new Map();
   /** Claims of tokens whose signatures were right. */
   readonly #known = new Map<string, Claims>();

@@ -28,8 +28,8 @@ ${lines.join("\n")}
 }
 
 /**
- * Environment variables for secrets. Secrets are not command-line flags, because every user of the machine can see
- * those.
+ * Environment variables for secrets. Secrets are not command-line flags, because every user of the machine can see the
+ * flags.
  */
 const VARIABLES: Readonly<Record<string, keyof Config>> = {
   BOXWRIGHT_AGENT_TOKEN: "agentToken",

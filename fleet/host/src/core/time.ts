@@ -1,4 +1,4 @@
-/** Writes times as texts that sort. */
+/** Writes times as texts whose order as texts is the order of the times. */
 
 const RFC3339 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/i;
 

@@ -1,7 +1,7 @@
 /** Reads the token of a request. */
 
 /**
- * Returns the token of an Authorization header: the token of Bearer, or the password of Basic, which browsers ask for.
+ * Returns the token of an Authorization header: a Bearer token, or a Basic password, for which browsers ask the user.
  */
 export function tokenOf(authorization: string | undefined): string | undefined {
   const [, scheme, value] = /^(bearer|basic) +([\w.~+/=-]+)$/i.exec(authorization ?? "") ?? [];

@@ -1,4 +1,4 @@
-/** The live page: its files, its events, and the pictures it shows. */
+/** Routes of the live page: files, events and pictures. */
 import { randomBytes } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { extname, join } from "node:path";

@@ -1,8 +1,8 @@
 /**
- * The schema, as numbered steps. A step that was released never changes: the next change gets the next number. Both
- * databases run the same statements.
+ * The schema, as numbered steps. A step that was released never changes: the next change gets the next number. SQLite
+ * and PostgreSQL run the same statements.
  *
- * - `camera_starts` has a row for each start of an agent. Sequence numbers jump there, and no frame is missing.
+ * - `camera_starts` has a row for each start of an agent. Its sequence numbers begin anew.
  * - `frames_by_arrival` serves the deletion of old frames.
  * - `refused.count`: number of a sender's refusals that share the row.
  * - `hub_documents` has the keys and revoked devices that were last read from a hub.

@@ -14,7 +14,7 @@ export interface QueuePlace {
   readonly id: string;
 }
 
-/** The position before all others. */
+/** Position before the first message of any queue. */
 export const QUEUE_START: QueuePlace = { stored_at: -1, source: "", id: "" };
 
 export interface QueuedMessage {
