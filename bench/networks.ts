@@ -1,4 +1,4 @@
-/** Rows for networks of other tasks: masks of RF-DETR, cells of FOMO, and text of DBNet. OpenCV is compared. */
+/** Rows for networks of other tasks: masks of RF-DETR, cells of FOMO, and text of DBNet. OpenCV times some too. */
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type * as Boxwright from "../src/entries/index.ts";

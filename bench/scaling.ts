@@ -1,4 +1,4 @@
-/** How time grows with work: five sweeps. Each point has its own process and is checked against the specification. */
+/** Measures in five sweeps how time grows with work. Each point has its own process, and its answer is checked. */
 import { parseArgs } from "node:util";
 import { define, digestOf } from "./definition.ts";
 import { OUR_ENGINES, type Row } from "./engines.ts";

@@ -1,7 +1,7 @@
 /**
  * Lets `node` run the TypeScript of this folder unchanged: types are erased (the sources use `erasableSyntaxOnly`),
- * nothing else is rewritten. So no bundler adds helpers to a measured loop. Node 22.18 and later do this themselves;
- * Node 20 does not.
+ * nothing else is rewritten. So no bundler adds helpers to a measured loop. Node 22.18 and later erase types
+ * themselves; Node 20 does not.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * The bill of materials of a package, in CycloneDX, from a lockfile. `npm sbom --omit dev` would omit packages that are
- * also development dependencies.
+ * Makes the bill of materials of a package, in CycloneDX, from a lockfile. `npm sbom --omit dev` would omit packages
+ * that are also development dependencies.
  */
 import { posix } from "node:path";
 

@@ -144,7 +144,7 @@ function familyCases() {
       const [boxes, logits, drop] = QUERIES[id];
       const rows = bestOfQueries(read(folder, boxes), read(folder, logits), f, drop);
       answers.push(answer("best class", FORMULAS, rows));
-      // In RF-DETR's own predict(), the last column takes part.
+      // RF-DETR's own predict() also takes the last column for a class.
       if (drop > 0) {
         const all = bestOfQueries(read(folder, boxes), read(folder, logits), f, 0);
         answers.push(answer("best class of every column", FORMULAS, all));
@@ -193,7 +193,7 @@ function rowsOfPlanes({ classes, input: { width, height }, outputs: [{ file, sha
   });
 }
 
-/** Poses and boxes of segmentation networks, as Ultralytics exports them. */
+/** Returns cases of pose networks, and of the boxes of segmentation networks, in the layout of Ultralytics. */
 function planeCases() {
   const about = {
     pose_v8: [

@@ -1,4 +1,4 @@
-/** Links of published pages: npm shows a README on its own page, where relative links are dead. */
+/** Rewrites and checks links of published pages: npm shows a README on its own page, where relative links are dead. */
 import { posix } from "node:path";
 
 const LINK = /(!?)\[([^\]]*)\]\(([^)\s]+)\)/g;

@@ -26,7 +26,7 @@ export interface Prepared {
 /** The reason, in a sentence, why an engine has no row for a workload. */
 export class NotApplicable extends Error {}
 
-/** Turns centre and size in pixels into corners in 0..1, clamped. This is not measured. */
+/** Turns centre and size in pixels into corners in 0..1, clamped. This conversion is not measured. */
 export function cornersIn01(
   { inputSize }: Workload,
   boxes: ArrayLike<number>,

@@ -1,6 +1,6 @@
 /**
- * TensorFlow.js on its WebAssembly backend with its synchronous suppression, one thread. The input is already in the
- * backend's memory.
+ * Prepares rows of TensorFlow.js, on its WebAssembly backend with its synchronous suppression and one thread. The input
+ * is already in the backend's memory.
  */
 import { createRequire } from "node:module";
 import { dirname } from "node:path";

@@ -11,7 +11,7 @@ export interface Package {
   readonly prepareImage: typeof Prepare.prepareImage;
 }
 
-/** The measured work of a row. `run` returns a number other than 0. */
+/** The measured work of a row. `run` returns a value of the result, never 0, so that compilers keep the work. */
 export interface PictureRun {
   run(): number | Promise<number>;
   /** The tensor of the last run, or its boxes in pixels of the picture. */

@@ -116,7 +116,7 @@ typedef struct bxw_oriented_box {
     uint32_t source;
 } bxw_oriented_box;
 
-/* Memory for one candidate in bxw_decode_oriented. A program provides it and does not read it. */
+/* Memory for one candidate in bxw_decode_oriented. A program provides this memory and does not read it. */
 typedef struct bxw_candidate {
     double numbers[7];
     uint32_t index;
@@ -128,7 +128,7 @@ typedef struct bxw_area {
     uint32_t x, y, width, height;
 } bxw_area;
 
-/* Memory for one cell in bxw_decode_cells. A program provides it and does not read it. */
+/* Memory for one cell in bxw_decode_cells. A program provides this memory and does not read it. */
 typedef struct bxw_cell {
     bxw_area area, grown;
     uint32_t source;

@@ -30,7 +30,7 @@ typedef int64_t s64;
 typedef float f32;
 typedef double f64;
 
-/* The linear memory. It never changes and is passed by value, so that compilers keep both words in registers. */
+/* The linear memory. Address and size never change. They are passed by value, so that they stay in registers. */
 typedef struct bxw_linear {
     u8 *data;
     u32 size;
@@ -136,8 +136,8 @@ static inline __attribute__((unused)) u64 i64_reinterpret_f64(f64 x) {
 #define wasm_quietf(x) (x)
 
 /*
- * Rounds down without the C library. The kernel rounds only exponents, far inside the range of an int. NaN and values
- * beyond 2^31 are returned unchanged: such a double is a whole number already.
+ * Rounds down without the C library. The kernel rounds only exponents, far inside the range of an int. Returns NaN and
+ * values outside that range unchanged.
  */
 static inline __attribute__((unused)) f64 wasm_floor(f64 x) {
     if (!(x > -2147483648.0 && x < 2147483647.0)) return x;

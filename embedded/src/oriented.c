@@ -548,7 +548,7 @@ int32_t bxw_decode_oriented(bxw_decoder *d, uint32_t image, bxw_oriented_box *bo
         if (rule.name != BXW_ORIENTED_NONE) {
             describe(&rule, &b, one.numbers);
             stays = !is_suppressed(&rule, work, rows, &one);
-            /* Rows up to i are read already: store the boxes that suppress others there. */
+            /* Rows up to i are read already, so they can hold the boxes that suppress others. */
             if (stays || rule.name == BXW_ORIENTED_ULTRALYTICS) work[rows++] = one;
         }
         if (!stays) continue;

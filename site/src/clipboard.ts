@@ -1,4 +1,4 @@
-/** Copies a text. Returns `copied`, or `refused` if the browser forbids it; the result is shown to the visitor. */
+/** Copies a text. Returns the message for the visitor: `copied`, or `refused` if the browser forbids copying. */
 export async function copyText(
   text: string,
   copied: string,

@@ -3,14 +3,14 @@ import { type State, thresholdsOf } from "./state.ts";
 import type { TensorView, RunJob } from "./worker/jobs.ts";
 
 /**
- * Adds ranges and pictures of the tensors and other possible interpretations; for boxes also candidates, heat map and
- * times.
+ * Adds ranges and pictures of the tensors, and other possible interpretations. If boxes were decoded, also adds
+ * candidates, heat map and times.
  */
 export async function explain(state: State, run: RunJob): Promise<void> {
   const { shown, options } = state;
   const views: { [name: string]: TensorView } = {};
   for (const { id, name } of shown.tensors) views[name] = await run("viewTensor", id);
-  // Set this once, since each change draws all views.
+  // Assign all views at once, since each assignment draws all of them.
   shown.views = views;
   await findCandidates(state, run);
   const tensors = shown.tensors.map(({ id }) => id);

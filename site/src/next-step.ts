@@ -54,7 +54,7 @@ export function usualOptions({ shown, options }: Pick<State, "shown" | "options"
 /** Lists of names by class count. */
 const NAMES: Readonly<Record<number, string>> = { 80: "coco80", 90: "coco91", 91: "coco91" };
 
-/** Returns the list of names for a network without names; null if it has names, or no list fits. */
+/** Returns the list of names for a network without names; null if the network has names, or no list fits. */
 export function fittingNames({ shown }: Pick<State, "shown">): string | null {
   const { opened } = shown;
   return opened === null || opened.isNamed || opened.classes === null

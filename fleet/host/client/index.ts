@@ -30,9 +30,9 @@ export interface HostClientOptions {
 }
 
 export interface DetectionsQuery {
-  /** A device. */
+  /** Only frames of this device. */
   readonly source?: string;
-  /** A camera. */
+  /** Only frames of cameras with this name. */
   readonly subject?: string;
   /** Cursor of a frame, or a time in RFC 3339. Only later frames are returned. */
   readonly after?: string;

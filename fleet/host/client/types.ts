@@ -53,7 +53,7 @@ export interface PictureState {
 }
 
 export interface CameraState {
-  /** Name of the camera in `/pictures/KEY`. */
+  /** KEY of the camera in the address `/pictures/KEY`. */
   readonly key: string;
   readonly source: string;
   /** Name of the device in its hub. Null if unknown. */

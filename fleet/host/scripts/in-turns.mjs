@@ -146,7 +146,7 @@ async function measureMany(count, server) {
   const said = await Promise.all(Array.from({ length: publishers }, () => sending("100")));
   const packets = publishers * 1600;
   const cpu = (1000 * (cpuOf() - before)) / packets;
-  // Each publisher waits until the stream is empty, so that all end together.
+  // Add the rates: each publisher waits until the stream is empty, so all publishers end together.
   const rate = said.reduce((sum, line) => sum + Number(/by the hosts (\d+)/.exec(line)[1]), 0);
   for (const host of hosts) await stop(host);
   await broker.remove();

@@ -25,7 +25,7 @@ export async function timeEngines(
       const calls = callsFor(job);
       const samples: number[] = [];
       for (let slice = 0; slice < SLICES; slice++) {
-        // Answer the page's other jobs in between.
+        // Answer the page's other jobs between two slices.
         await new Promise((resolve) => setTimeout(resolve, 10));
         if (isOld()) return times;
         const end = performance.now() + SLICE;

@@ -46,7 +46,7 @@ export class HubDocuments {
     this.#options = options;
   }
 
-  /** Loads the stored document, then reads the hub's document, often enough for `hubSeconds`. */
+  /** Loads the stored document. Then reads the hub's document now, and again as often as `hubSeconds` demands. */
   async start(): Promise<void> {
     await this.#restore();
     await this.read();

@@ -30,7 +30,7 @@ export interface Metrics {
 
 /** Counts of the messages in a webhook's queue. */
 interface QueueCounts {
-  /** Address of the webhook; null if this host's config has no webhook for the queue. */
+  /** Address of the webhook; null if the config of this host has no webhook for the queue. */
   readonly webhook: string | null;
   readonly waiting: number;
   readonly dropped: number;

@@ -15,7 +15,7 @@ export interface OpsRoutes {
   readonly broker: () => Promise<string> | null;
   /** Returns "ok", "none" or why no packets come over MQTT. */
   readonly mqtt: () => string;
-  /** Returns "ok", "none" or why detections cannot be published over MQTT. The host works without this. */
+  /** Returns "ok", "none" or why detections cannot be published over MQTT. The host works without publishing. */
   readonly announcing: () => string;
   readonly webhooks: Senders;
   /** Returns "ok", "none" or why the hub's document cannot be read. The host works without the hub. */

@@ -70,7 +70,7 @@ function readPlace(query: URLSearchParams, name: "after" | "before"): Cursor | u
   return cursor;
 }
 
-/** Adds the route that lists permanently refused packets. For a broker's packet, this is the only trace. */
+/** Adds the route that lists permanently refused packets. For a broker's packet, this list is the only trace. */
 export function addRefusedRoute(router: Router, db: Queries, refused: RefusedRequests, guards: Guards): void {
   const list: Handler = async (exchange) => {
     const limit = readLimit(exchange.query("limit"), 100, MOST_FRAMES);

@@ -150,7 +150,7 @@ interface Names {
   readonly subject: string;
 }
 
-/** Returns the names in a packet. Use them only as database values, never as a path or a metrics label. */
+/** Returns the names in a packet. Names are used only as database values, never as a path or a metrics label. */
 function namesOf({ source, id, subject }: Packet): Names {
   if (source === null || id === null)
     throw new Refusal("no name", `got source ${source} and id ${id}, expected both: they name the frame`);

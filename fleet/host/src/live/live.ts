@@ -21,7 +21,7 @@ const OLD_MS = 24 * 3_600_000;
 const PATIENCE_MS = 60_000;
 const REFRESH_MS = 500;
 
-/** A picture and its boxes. Both show the frame that was captured at `time`. */
+/** A picture, and the boxes of the same frame, which was captured at `time`. */
 export interface PictureView {
   readonly id: string;
   readonly time: string;

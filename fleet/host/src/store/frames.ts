@@ -94,7 +94,7 @@ const COUNT_START = `INSERT INTO camera_starts (source, subject, start, frames, 
   last_sequence = CASE WHEN camera_starts.last_sequence >= excluded.last_sequence
     THEN camera_starts.last_sequence ELSE excluded.last_sequence END`;
 
-/** Adds new frames to the counts of their cameras, and to those of their agents' starts. */
+/** Adds new frames to the counts of their cameras, and to the counts of each start of an agent. */
 async function countFrames(tx: Queries, frames: readonly StoredFrame[]): Promise<void> {
   const cameras = groupBy(frames, ({ source, subject }) => `${source}\n${subject}`);
   for (const group of cameras) await tx.all(COUNT, countsOf(group));

@@ -17,7 +17,7 @@ export interface FrameFilter {
   readonly label?: string | undefined;
   /**
    * The host's time. Frames from the future are left out until their time comes. Otherwise, a reader that continues
-   * after the last frame would find no new ones until then.
+   * after the last frame would find no new frames until that time.
    */
   readonly now: number;
   /** True: only frames from the future. */

@@ -1,4 +1,4 @@
-/** Records packets that the host refuses permanently. A broker's packet leaves no other trace. */
+/** Records packets that the host refuses permanently. For a broker's packet, this record is the only trace. */
 import { createHash } from "node:crypto";
 import type { Transport } from "../core/metrics.ts";
 import type { Database, Queries } from "boxwright-service/database";

@@ -90,7 +90,7 @@ export class Retention {
         deleted += count;
         rest -= count;
         if (count < FRAMES_PER_TRANSACTION) return;
-        // Leave half of the time for requests: SQLite runs in this process and blocks them.
+        // Leave half of the time for requests: SQLite runs in this process, and a transaction blocks requests.
         await sleep(performance.now() - begin);
       }
     };

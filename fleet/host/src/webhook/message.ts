@@ -1,4 +1,4 @@
-/** Makes the messages of webhooks, each with those detections of a frame that the webhook wants. */
+/** Makes the messages of webhooks. A message has the detections of a frame that the webhook wants. */
 import { createHash } from "node:crypto";
 import type { Message } from "boxwright-service/delivery";
 import type { Webhook } from "../core/webhooks.ts";

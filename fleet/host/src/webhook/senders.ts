@@ -82,8 +82,8 @@ export class Senders {
   }
 
   /**
-   * Warns about messages that this host does not send, because the webhook's address changed or another host sends
-   * them.
+   * Warns about messages that this host does not send, because the webhook's address changed or because another host
+   * sends them.
    */
   async #warnOfStranded(): Promise<void> {
     const stranded = (await this.queues()).filter(({ webhook, waiting }) => webhook === null && waiting > 0);
