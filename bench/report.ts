@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 
 export interface Made {
-  /** ISO time. */
+  /** Time of the report, in ISO 8601. */
   readonly made: string;
   readonly command: string;
   readonly machine: {

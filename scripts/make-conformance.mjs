@@ -90,7 +90,7 @@ function fixtureCases() {
   return [...cases.values()];
 }
 
-/** Recorded families for the set, by folder: the rules of the answer. */
+/** Recorded families in the set: for each folder, the suppression rule of its answer. */
 const FAMILIES = {
   "libreyolo-yolo9": "by class",
   "yolonas-raw": "by class",

@@ -97,7 +97,7 @@ if (target === undefined) {
   process.exit(2);
 }
 
-/** Expands "decode/*". */
+/** Expands names that end in a wildcard, such as "decode/*". */
 const testFiles = target.tests.flatMap((name) =>
   name.endsWith("*")
     ? readdirSync(`test/${dirname(name)}`)

@@ -118,7 +118,8 @@ function guard(token: string | undefined, deny: Deny, guesses: Guesses, options:
   }
 
   /**
-   * Returns true if the request comes from this machine, and not from another site's page. Otherwise, answers the request.
+   * Returns true if the request comes from this machine, and not from another site's page. Otherwise, answers the
+   * request.
    */
   function admitLocal(exchange: Exchange): boolean | void {
     // Check Host against DNS rebinding, since a page can make its own name point to 127.0.0.1. The check of Origin

@@ -13,12 +13,12 @@ export interface OpsRoutes {
   readonly guards: Guards;
   /** Returns "ok", "away" or another problem of the broker; null if the host uses no broker. */
   readonly broker: () => Promise<string> | null;
-  /** Returns "ok", "none" or why no packets come over MQTT. */
+  /** Returns "ok", "none" (not configured) or why no packets come over MQTT. */
   readonly mqtt: () => string;
-  /** Returns "ok", "none" or why detections cannot be published over MQTT. The host works without publishing. */
+  /** Returns "ok", "none" (not configured) or why detections cannot be published over MQTT. */
   readonly announcing: () => string;
   readonly webhooks: Senders;
-  /** Returns "ok", "none" or why the hub's document cannot be read. The host works without the hub. */
+  /** Returns "ok", "none" (not configured) or why the hub's document cannot be read. The host works without the hub. */
   readonly hubState: () => string;
 }
 

@@ -76,7 +76,7 @@ export class Consumption {
   async #consume(): Promise<void> {
     const { client, partition, inFlight, log } = this.#options;
     const consumer = await client.consumers.get(STREAM, consumerOf(partition));
-    // Request few packets at a time: if this host crashes, the broker waits for ackWait before it delivers these packets
+    // Request few packets at a time: if this host crashes, the broker waits for ackWait before it delivers the packets
     // to other hosts.
     const messages = await consumer.consume({ max_messages: inFlight, abort_on_missing_resource: true });
     this.#messages = messages;
