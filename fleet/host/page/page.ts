@@ -57,7 +57,7 @@ function showTotals({ fleet: all, totals: t }: State): void {
       duplicates: t["duplicates"] ?? 0,
       refused: t["refused"] ?? 0,
       dropped: t["dropped"] ?? 0,
-      // Leave this out if devices send detections, so that the host decodes nothing.
+      // If devices send detections, the host decodes nothing.
       ...(decodeP50 == null || decodeP99 == null
         ? { decoding: "nothing decoded here so far" }
         : { "half of all decodes within": duration(decodeP50), "99 of 100 within": duration(decodeP99) }),

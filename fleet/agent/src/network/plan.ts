@@ -12,7 +12,6 @@ import {
   readModel,
 } from "boxwright";
 import type { SharedRuntime } from "./session.ts";
-// Import the tasks, so that the decoder reads networks for keypoints, masks and oriented boxes.
 
 /** The config in the form in which a host needs it to create the same decoder. */
 export interface ConfigRecord {
