@@ -44,6 +44,8 @@ const MOST_ASPECT = 3;
 
 /** Matches tensor names of YOLO's layer DFL, which turns distributions into distances. */
 const DISTANCES = /(^|\/)dfl\//;
+/** Names of layers that output scores without boxes. */
+const SCORE_LAYER = /\/(sigmoid|split)/i;
 
 /** Largest input height, in pixels, of a text recogniser. Its input width is open. */
 const MOST_LINE = 64;
@@ -54,9 +56,11 @@ const generalRules: readonly Rule[] = [
   {
     name: "names that say the opposite",
     example: "cls_3 [1,4,92,160] and reg_3 [1,22,92,160] of FCENet are no boxes and 22 classes",
-    points: ({ form, views: { boxes, scores } }, { tensors }) => {
-      // Refuse rows if an output comes from layer DFL: the boxes are computed after that layer, so they are no output.
-      if (form.rows === "cells" && tensors.some(({ name }) => DISTANCES.test(name))) return null;
+    points: ({ form, views: { boxes, scores }, left }, { tensors }) => {
+      // Refuse YOLO's distances as boxes, and scores alone beside them: the network computes boxes after that layer.
+      const isInner = (name: string): boolean => DISTANCES.test(name) || (!scores && SCORE_LAYER.test(name));
+      const hasDistances = form.rows === "cells" && tensors.some(({ name }) => DISTANCES.test(name));
+      if (hasDistances && tensors.some(({ name }, i) => !left.includes(i) && isInner(name))) return null;
       if (!boxes) return 0;
       // Refuse the name "logits" for one tensor of boxes and classes: no exporter gives this name to boxes.
       if (!scores) return boxes.every(({ tensor }) => /^logits?$/i.test(tensors[tensor].name)) ? null : 0;
@@ -204,9 +208,9 @@ const generalRules: readonly Rule[] = [
   {
     name: "a count is one value for each image",
     example: "num_dets [4,1] beside boxes [4,100,4]; image_size [2] of Detectron2 counts nothing",
-    points: ({ views: { count, boxes } }, { tensors }) => {
-      if (!count || !boxes || (count[0].n ?? 1) === 1) return 0;
-      const { dims } = tensors[boxes[0].tensor];
+    points: ({ views: { count, boxes, rows = boxes } }, { tensors }) => {
+      if (!count || !rows || (count[0].n ?? 1) === 1) return 0;
+      const { dims } = tensors[rows[0].tensor];
       return dims.length > 2 && dims[0] === count[0].n ? 0 : null;
     },
   },

@@ -84,6 +84,8 @@ export const CORPUS: readonly string[] = [
   "Conv_1:1x13x13x42 Conv_9:1x26x26x42 Conv_17:1x52x52x42 | 416x416 | yolov5 9",
   "detections:1x25200x6 drivable_area:1x2x640x640 lane_line:1x2x640x640 | 640x640 | yolov5 1",
   "/model.22/dfl/conv/Conv_output_0:1x1x4x8400 /model.22/Sigmoid_output_0:1x80x8400 | 640x640 | none",
+  "output0:1x84x8400 /model.22/dfl/conv/Conv_output_0:1x1x4x8400 | 640x640 | yolov8 80",
+  "/model.22/dfl/conv/Conv_output_0:1x1x4x8400 /model.22/Split_output_1:1x80x8400 | 640x640 | none",
   "fc1:1x3309 | 192x192 | none",
   "multiclass_nms3_0.tmp_0:100x6 multiclass_nms3_0.tmp_2:1 | - | paddle-nms ?",
   "output:100x7 | - | yolov7 ?",

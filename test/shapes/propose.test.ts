@@ -54,6 +54,15 @@ describe("of each network the right reading comes first", () => {
   });
 });
 
+test("a list beside the rows is no count of them", () => {
+  const familiesOf = (words: string) =>
+    ask(`${words} | - | none`).list.possibilities.map(({ options }) => options.family);
+  for (const words of ["dets:1x100x6 labels:1x100", "output0:1x300x6 output1:1x300"])
+    for (const family of ["paddle-nms", "ppyoloe", "picodet"])
+      expect(familiesOf(words)).not.toContain(family);
+  expect(familiesOf("multiclass_nms3_0.tmp_0:100x6 multiclass_nms3_0.tmp_2:1")[0]).toBe("paddle-nms");
+});
+
 test("masks without their prototypes: first if 80 classes are told so, beside where a file names all outputs", () => {
   const read = (words: string) =>
     ask(`${words} | 640x640 | none`).list.possibilities.map(
