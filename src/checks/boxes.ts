@@ -51,20 +51,20 @@ function measureBoxes({ memory: { i32, f32 } }: MemoryImage, at: number): Measur
   return { count, across, down, swapped, flat, centre: [centreX, centreY] };
 }
 
+/** Box kinds whose four numbers are a decoded box. */
+const DECODED = ["centre", "corners", "topleft"];
+
 /**
- * Checks the first candidates for wrong facts in the config:
- * - offsets from priors, read as corners: many boxes have x_max < x_min;
+ * Checks the first candidates for boxes that cannot be right:
+ * - offsets from priors, read as corners: many have x_max < x_min;
  * - 0..1, read as pixels: all boxes lie within two pixels of the corner;
- * - pixels, read as 0..1: boxes are many images wide;
- * - rows that are not decoded yet: all boxes lie in the corner;
- * - data in another order than the dims say: boxes have no area.
- * @returns a note on suspicious boxes, or null
- * @throws TensorError for boxes that cannot be right
+ * - pixels, read as 0..1: boxes are many images wide.
+ * @throws TensorError for such boxes
  */
-export function checkBoxes(image: MemoryImage, at: number): string | null {
+export function checkBoxes(image: MemoryImage, at: number): null {
   const { plan } = image;
   const measured = measureBoxes(image, at);
-  const { count, swapped, flat } = measured;
+  const { count, swapped } = measured;
   const { about, kind } = plan.heads[0];
   if (TRAITS[plan.family].head === "prior" && kind === "corners" && swapped * 4 > count)
     refuseFor(
@@ -73,18 +73,30 @@ export function checkBoxes(image: MemoryImage, at: number): string | null {
       `${swapped} of ${count} boxes with x_max < x_min or y_max < y_min`,
       "corners; if these are offsets from prior boxes, say variances (and priors, where the family has none of its own)",
     );
+  if (count > 0 && DECODED.includes(kind)) checkUnit(plan, measured);
+  return null;
+}
+
+/**
+ * Returns a note if the first candidates look wrong:
+ * - another format: many have x_max < x_min;
+ * - rows that are not decoded yet: all boxes lie in the corner;
+ * - data in another order than the dims say: boxes have no area.
+ */
+export function noteOfBoxes(image: MemoryImage, at: number): string | null {
+  const { plan } = image;
+  const measured = measureBoxes(image, at);
+  const { count, swapped, flat } = measured;
   if (count === 0) return null;
-  const isDecoded = ["centre", "corners", "topleft"].includes(kind);
+  const isDecoded = DECODED.includes(plan.heads[0].kind);
   // For boxes made from distances, allow half of them to be inverted: even trained networks output some negative
   // distances.
-  const areSwapped = swapped * (isDecoded ? 4 : 2) > count;
-  const noteOfSwapped = areSwapped
-    ? `${swapped} of the first ${count} candidates have x_max < x_min or y_max < y_min: are the boxes as ` +
+  if (swapped * (isDecoded ? 4 : 2) > count)
+    return (
+      `${swapped} of the first ${count} candidates have x_max < x_min or y_max < y_min: are the boxes as ` +
       "boxFormat says, or as it is by default?"
-    : null;
-  if (!isDecoded) return noteOfSwapped;
-  checkUnit(plan, measured);
-  if (noteOfSwapped !== null) return noteOfSwapped;
+    );
+  if (!isDecoded) return null;
   const sides = noteOfSides(image, at);
   if (sides !== null) return sides;
   return flat * 2 > count && count >= FEWEST_BOXES
@@ -133,6 +145,9 @@ function noteOfPlace(
     : null;
 }
 
+/** Advice on corners that are in the wrong order. */
+export const IF_SIZES = 'If they are corner and size, say boxFormat: "xywh"; if centre and size, "cxcywh"';
+
 /** The check of inverted boxes ends after this many frames with candidates. */
 const FRAMES_OF_INVERTED = 100;
 /** Smallest count of inverted boxes for a note. A network whose finished boxes really are corners writes none. */
@@ -153,7 +168,7 @@ export class InvertedBoxes {
     this.#inverted += measureBoxes(image, at).swapped;
     return this.#inverted >= FEWEST_INVERTED
       ? `${this.#inverted} boxes of the first ${this.#frames} frames with any have x_max < x_min or y_max < y_min: are ` +
-          'the rows corners? If they are corner and size, say boxFormat: "xywh"; if centre and size, "cxcywh"'
+          `the rows corners? ${IF_SIZES}`
       : null;
   }
 }

@@ -3,7 +3,7 @@ import * as A from "../core/abi.ts";
 import { READINGS } from "../core/readings.ts";
 import type { Checks } from "../decode/checks.ts";
 import type { PlanInMemory } from "../decode/values.ts";
-import { checkBoxes, checkOverlaps, InvertedBoxes } from "./boxes.ts";
+import { checkBoxes, checkOverlaps, InvertedBoxes, noteOfBoxes } from "./boxes.ts";
 import { noteOfCellBoxes } from "./cell-boxes.ts";
 import type { CheckRow } from "./check.ts";
 import { checkBackground, checkClassIds, checkLabels, noteOfConfidence } from "./classes.ts";
@@ -26,8 +26,10 @@ import { checkDistributions, noteOfActivated, noteOfCount, noteOfLost, noteOfNaN
 import { noteOfStorageOrder } from "./storage-order.ts";
 import { noteOfCoarseScale, noteOfFloatBytes, noteOfSigmoidAngles } from "./values.ts";
 
+/** Checks of all boxes in the tensors. */
+const ALL_BOXES = ["cell-boxes", "list-boxes"];
 /** Checks that find the cause of strange boxes. A note by one of them ends the checks of the scene. */
-const CAUSES = ["boxes", "overlaps", "background"];
+const CAUSES = [...ALL_BOXES, "boxes", "overlaps", "background"];
 
 const PLAN_CHECKS: readonly CheckRow<PlanInMemory>[] = [
   ["distributions", "first tensors", ({ work }) => checkDistributions(work)],
@@ -48,7 +50,8 @@ const PLAN_CHECKS: readonly CheckRow<PlanInMemory>[] = [
     ({ work, image }) => noteOfCount(work, image),
     { applies: ({ plan }) => plan?.heads[0].count !== null },
   ],
-  ["boxes", "first boxes", ({ work, block }) => checkBoxes(work, block)],
+  ["impossible-boxes", "first boxes", ({ work, block }) => checkBoxes(work, block)],
+  ["boxes", "first boxes", ({ work, block }) => noteOfBoxes(work, block), { unless: ALL_BOXES }],
   ["overlaps", "first boxes", ({ work, block }) => checkOverlaps(work, block)],
   ["background", "first boxes", ({ work, block }) => checkBackground(work, block)],
   ["outside", "first boxes", ({ work, block }) => noteOfOutside(work, block), { unless: CAUSES }],
@@ -142,7 +145,7 @@ function checkEmptied(work: PlanInMemory, block: number): string | null {
   memory.i32[flags] &= ~A.FLAG_CLAMP_BEFORE;
   try {
     engine.scan(block);
-    return checkBoxes(work, block);
+    return checkBoxes(work, block) ?? noteOfBoxes(work, block);
   } finally {
     memory.i32[flags] |= A.FLAG_CLAMP_BEFORE;
     engine.scan(block);

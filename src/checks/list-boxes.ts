@@ -5,11 +5,14 @@
 import { READINGS } from "../core/readings.ts";
 import { move } from "../heads/channels.ts";
 import { type PlanInMemory, valueIn } from "../decode/values.ts";
+import { IF_SIZES } from "./boxes.ts";
 
 /** Smallest count of filled rows for a conclusion. A list of found objects alone seldom has so many. */
 const FEWEST_ROWS = 100;
 /** Smallest count of queries for a conclusion. With fewer, every box may be large and near the upper left corner. */
 const FEWEST_QUERIES = 25;
+/** Largest count of rows that are read. Some exports list every cell of the network, in the order of the cells. */
+const MOST_ROWS = 1000;
 /** Fraction of the input's sides within which no trained network has the centres of all rows. */
 const QUARTER = 0.52;
 /** If all centres lie in this fraction of the sides, boxes are 0..1 or not decoded. Other checks find that. */
@@ -28,19 +31,21 @@ export function noteOfListBoxes(work: PlanInMemory): string | null {
   const areQueries = READINGS[reading].cells === "list";
   const sides = unit[0] === 1 ? ([1, 1] as const) : inputSize;
   if ((!areQueries && reading !== "end-to-end") || inPhoto || !sides) return null;
+  if (!["topleft", "centre", ...(areQueries ? [] : ["corners"])].includes(kind)) return null;
   const { rows, growing, inverted, outside, over, most } = measureRows(work, sides);
   if (rows < (areQueries ? FEWEST_QUERIES : FEWEST_ROWS)) return null;
   const noteOf = (count: number, fault: string): string =>
     `${count === rows ? "all" : `${count} of`} ${rows} boxes of ${about} ${fault}`;
-  if (kind === "topleft")
-    return over > MANY * rows ? noteOf(over, `reach far over an edge: ${adviceOn("cxcywh", CENTRES)}`) : null;
-  if (kind === "centre")
-    return growing === rows
-      ? noteOf(rows, `have their size beyond their centre: ${adviceOn("xyxy", "corners")}`)
+  if (kind !== "corners") {
+    const start = kind === "centre" ? "centre" : "corner";
+    if (growing === rows) return noteOf(rows, `have their size beyond their ${start}: ${IF_CORNERS}`);
+    // Corners far from the left upper corner reach over an edge too. A few of their boxes may have no area.
+    return kind === "topleft" && over > MANY * rows
+      ? noteOf(over, `reach far over an edge: ${2 * growing > rows ? IF_CORNERS : IF_CENTRES}`)
       : null;
-  if (kind !== "corners" || areQueries) return null;
+  }
   if (inverted > MANY * rows)
-    return noteOf(inverted, `have x_max < x_min or y_max < y_min: ${adviceOn("cxcywh", CENTRES)}`);
+    return noteOf(inverted, `have x_max < x_min or y_max < y_min: are they corners? ${IF_SIZES}`);
   if (unit[0] === 1) return null;
   const size = `of the ${sides.join("x")} input: is that its width and height?`;
   if (outside > MANY * rows) return noteOf(outside, `are centred outside ${size}`);
@@ -49,11 +54,11 @@ export function noteOfListBoxes(work: PlanInMemory): string | null {
     : null;
 }
 
-const CENTRES = "centre and size";
-const adviceOn = (format: string, what: string): string => `say boxFormat: "${format}" if they are ${what}`;
+const IF_CORNERS = 'say boxFormat: "xyxy" if they are corners';
+const IF_CENTRES = 'say boxFormat: "cxcywh" if they are centre and size';
 
 interface MeasuredRows {
-  /** Count of rows. In a finished list, only rows with a score above 0: exports with suppression add rows of zeros. */
+  /** Count of rows read. Of a finished list, those with a score above 0: exports with suppression add rows of 0. */
   readonly rows: number;
   /** Count of rows whose third and fourth numbers exceed the first and second. */
   readonly growing: number;
@@ -70,11 +75,16 @@ interface MeasuredRows {
 function measureRows(work: PlanInMemory, [width, height]: readonly [number, number]): MeasuredRows {
   const { heads, reading } = work.plan;
   const [{ box, boxChannels, cells, score }] = heads;
-  const columns = boxChannels.map((at) => move(box, at));
+  const [first, second, third, fourth] = boxChannels.map((at) => move(box, at));
+  // An odd step meets all columns of a grid, which is an even count of cells wide.
+  const step = Math.ceil(cells / MOST_ROWS) | 1;
   let [rows, growing, inverted, outside, over, most] = [0, 0, 0, 0, 0, 0];
-  for (let cell = 0; cell < cells; cell++) {
+  for (let cell = 0; cell < cells; cell += step) {
     if (READINGS[reading].finished && !(valueIn(work, 0, score, cell) > 0)) continue;
-    const [x, y, right, bottom] = columns.map((column) => valueIn(work, 0, column, cell));
+    const x = valueIn(work, 0, first, cell);
+    const y = valueIn(work, 0, second, cell);
+    const right = valueIn(work, 0, third, cell);
+    const bottom = valueIn(work, 0, fourth, cell);
     rows++;
     if (right > x && bottom > y) growing++;
     if (right < x || bottom < y) inverted++;

@@ -8,9 +8,9 @@ type Row = readonly [x: number, y: number, right: number, bottom: number, score:
 
 const told = {
   twice: /^all \d+ boxes of .* left upper quarter of the \d+x\d+ input: is that its width and height\?/,
-  half: /\d+ of \d+ boxes of .* centred outside of the \d+x\d+ input: is that its width and height\?/,
-  sizes: /\d+ of \d+ boxes of .* x_max < x_min .* say boxFormat: "cxcywh"/,
-  corners: /^all \d+ boxes of .* beyond their centre: say boxFormat: "xyxy"/,
+  half: /^\d+ of \d+ boxes of .* centred outside of the \d+x\d+ input: is that its width and height\?$/,
+  sizes: /^\d+ of \d+ boxes of .* x_max < x_min .* corner and size, say boxFormat: "xywh"; .* "cxcywh"$/,
+  corners: /^all \d+ boxes of .* beyond their (?:centre|corner): say boxFormat: "xyxy" if they are corners$/,
   centres: /\d+ of \d+ boxes of .* over an edge: say boxFormat: "cxcywh"/,
 };
 
@@ -70,6 +70,41 @@ describe("an end-to-end list of 120 rows", () => {
         120,
       ),
     ).toBe("");
+  });
+  test("tells corner and size that are read as corners", () => {
+    const sizes = listOf(120, (i) => {
+      const [x, y, x2, y2, score] = spread(320, 192)(i);
+      return [x, y, x2 - x, y2 - y, score];
+    });
+    expect(notesOf(size, sizes, 120)).toMatch(told.sizes);
+    expect(notesOf({ ...size, boxFormat: "xywh" }, sizes, 120)).toBe("");
+  });
+  test("tells corners that are read as corner and size, also if a few have no area", () => {
+    const xywh = { ...size, boxFormat: "xywh" };
+    expect(notesOf(xywh, right, 120)).toMatch(told.corners);
+    const flat = right.slice();
+    flat[6 * 7 + 2] = flat[6 * 7];
+    expect(notesOf(xywh, flat, 120)).toMatch(
+      /^\d+ of 120 boxes of .* over an edge: say boxFormat: "xyxy" if they are corners$/,
+    );
+  });
+  test("tells one mistake once, if found objects show it too", () => {
+    const found = right.map((value, i) => (i % 6 === 4 ? 0.9 - i / 1000 : value));
+    expect(notesOf({ inputSize: [160, 96] }, found, 120)).toMatch(told.half);
+    const centres = found.map((value, i) =>
+      i % 6 < 2 ? (value + found[i + 2]) / 2 : i % 6 < 4 ? 20 : value,
+    );
+    expect(notesOf(size, centres, 120)).toMatch(told.sizes);
+    expect(notesOf({ ...size, boxFormat: "xywh" }, found, 120)).toMatch(told.corners);
+  });
+  test("in the order of cells is judged by rows from the whole picture", () => {
+    const of7000 = (width: number, height: number) =>
+      listOf(7000, (i) => {
+        const [x, y] = [(i % 80) / 80, (Math.floor(i / 80) % 88) / 88];
+        return [x * width, y * height, x * width + 20, y * height + 20, i === 0 ? 0.9 : 0.001];
+      });
+    expect(notesOf({ inputSize: [640, 640] }, of7000(640, 640), 7000)).toBe("");
+    expect(notesOf({ inputSize: [1280, 1280] }, of7000(640, 640), 7000)).toMatch(told.twice);
   });
   test("of which few rows are filled shows nothing", () => {
     const few = listOf(120, (i) => (i < 60 ? spread(320, 192)(i) : [0, 0, 0, 0, 0]));
