@@ -1,6 +1,6 @@
 /**
  * A score that equals its threshold in f32 equals it in every function. Decoders give f32, and callers write decimal
- * numbers: 0.1, 0.3 and 0.6 grow when they are rounded to f32, 0.7 and 0.9 shrink.
+ * numbers: 0.1, 0.3 and 0.6 grow when they are rounded to f32, 0.35, 0.7 and 0.9 shrink.
  */
 import { describe, expect, test } from "vitest";
 import {
@@ -13,7 +13,7 @@ import {
   suppress,
 } from "../../src/entries/index.ts";
 
-const THRESHOLDS = [0.1, 0.3, 0.6, 0.7, 0.9];
+const THRESHOLDS = [0.1, 0.3, 0.35, 0.6, 0.7, 0.9];
 const ULP = 2 ** -23;
 /** A score below the threshold, the threshold, and a score above. */
 const around = (threshold: number): Float32Array =>
@@ -41,6 +41,35 @@ describe.each(THRESHOLDS)("threshold %f", (threshold) => {
     ],
   ])("%s ignores it, as documented", (_, kept) => {
     expect([...Array.from(kept())]).toEqual([2]);
+  });
+
+  describe("a score that a method lowers to it", () => {
+    // The IoU of 0.5 halves the second score.
+    const lowered = [2, 2 * Math.fround(threshold)];
+    const halves = [0, 0, 10, 10, 0, 0, 10, 5];
+    const rowsOf = (options: object) =>
+      Array.from(suppress(halves, lowered, { ...options, scoreThreshold: threshold }).indices);
+    test.each([{ method: "soft-linear" }, { method: "matrix", kernel: "linear" }])("stays: %j", (options) => {
+      expect(rowsOf(options)).toEqual([0, 1]);
+    });
+    test("is dropped by soft-tensorflow", () => {
+      expect(rowsOf({ method: "soft-tensorflow", sigma: 0.125 / Math.LN2 })).toEqual([0]);
+    });
+    test.each([{}, { scoreThreshold: threshold }])("stays in a decoder: %j", (stated) => {
+      const decoder = createDecoderSync({
+        family: "boxes",
+        classes: 1,
+        inputSize: [64, 64],
+        confidenceThreshold: threshold,
+        suppression: { method: "soft-linear", ...stated },
+      });
+      const scores = [1, Math.min(1, lowered[1])];
+      const { length } = decoder.decode({
+        boxes: { data: halves, dims: [1, 2, 4] },
+        scores: { data: scores, dims: [1, 2, 1] },
+      });
+      expect(length).toBe(threshold <= 0.5 ? 2 : 1);
+    });
   });
 
   test("fuse keeps it, as documented", () => {

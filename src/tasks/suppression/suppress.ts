@@ -62,8 +62,10 @@ const matrixKernel = ({ kernel, sigma }: Settings): MatrixKernel =>
 
 /** Suppresses candidates by the method of the settings. */
 export function outcomeOf(c: Candidates, o: Settings): Outcome {
-  const { iouThreshold: iou, maxDetections: max, scoreThreshold, sigma } = o;
-  const isLeft = (score: number): boolean => score >= scoreThreshold;
+  const { iouThreshold: iou, maxDetections: max, sigma } = o;
+  // Compare lowered scores in f32 too, since callers get them in f32.
+  const limit = Math.fround(o.scoreThreshold);
+  const isLeft = (score: number): boolean => Math.fround(score) >= limit;
   switch (o.method) {
     case "hard":
       return unchanged(c, keepGreedily(c, max, byOverlap(c, iou, o.iouGate === ">=")));
@@ -77,7 +79,12 @@ export function outcomeOf(c: Candidates, o: Settings): Outcome {
       return keepSoftly(c, gaussianDecay(sigma), isLeft, max);
     case "soft-tensorflow":
       // Like TensorFlow, drop a score that equals the threshold. Without a threshold, drop scores that fell to 0.
-      return keepSoftly(c, tensorflowDecay(sigma, iou), (score) => score > Math.max(scoreThreshold, 0), max);
+      return keepSoftly(
+        c,
+        tensorflowDecay(sigma, iou),
+        (score) => Math.fround(score) > Math.max(limit, 0),
+        max,
+      );
     case "matrix":
       return keepByMatrix(c, matrixKernel(o), isLeft, max);
     case "weighted":

@@ -88,7 +88,7 @@ function currentSettings({ plan, thresholds }: TaskWork, suppression: PlannedSup
   return {
     ...settingsOf({ method }),
     ...(method !== "soft-tensorflow" && { iouThreshold }),
-    scoreThreshold: Math.fround(Math.min(...[confidenceThreshold].flat())),
+    scoreThreshold: Math.min(...[confidenceThreshold].flat()),
     iouGate: plan.rules.iouGate,
     ...suppression,
   };
@@ -100,9 +100,9 @@ function currentThresholdOf(
   { scoreThreshold }: PlannedSuppression,
 ): (classId: number) => number {
   const { confidenceThreshold } = thresholds();
-  if (scoreThreshold !== undefined) return () => scoreThreshold;
-  if (typeof confidenceThreshold === "number") return () => Math.fround(confidenceThreshold);
-  const perClass = withGaps(plan, confidenceThreshold, 0).map(Math.fround);
+  const one = scoreThreshold ?? confidenceThreshold;
+  if (typeof one === "number") return () => Math.fround(one);
+  const perClass = withGaps(plan, one, 0).map(Math.fround);
   const start = listStart(plan, perClass.length);
   return (classId) => perClass[classId - start] ?? 0;
 }
