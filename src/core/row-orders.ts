@@ -14,6 +14,8 @@ export interface RowOrder {
   readonly classId: number | null;
   /** True if a second tensor holds the row count of each image. Rows follow each other, image by image. */
   readonly isCounted?: true;
+  /** True if only the option `reading` tells this order: low scores of another order look like its edges. */
+  readonly isOnlyStated?: true;
 }
 
 /** Largest accepted distance of a score from 0..1: two steps of f16, whose spacing above 1 is 2^-10. */
@@ -29,7 +31,7 @@ const ROW_ORDERS = {
   // PaddleDetection with NMS inside
   "class-score-box": { width: 6, image: null, classId: 0, score: 1, box: 2, isCounted: true },
   // PINTO's export of DEIMv2
-  "class-box-score": { width: 6, image: null, classId: 0, box: 1, score: 5 },
+  "class-box-score": { width: 6, image: null, classId: 0, box: 1, score: 5, isOnlyStated: true },
   // mmdeploy: "dets" and "labels"
   "box-score-labels": { width: 5, image: null, box: 0, score: 4, classId: null },
 } as const satisfies { readonly [R in ReadingName]?: RowOrder };

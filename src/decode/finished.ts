@@ -75,7 +75,10 @@ export class FinishedRows {
     const { family } = familyOf(config);
     const traits = TRAITS[family];
     this.#config = config;
-    this.#orders = orders.filter((name) => config.reading === null || name === config.reading);
+    const { reading } = config;
+    this.#orders = orders.filter((name) =>
+      reading === null ? !rowOrder(name).isOnlyStated : name === reading,
+    );
     this.#format = config.boxFormat ?? traits.finishedFormat ?? "xyxy";
     this.#isPacked = traits.packed === "hailo";
     this.#hasOnlyFinishedRows = hasOnlyFinishedRows(traits);

@@ -53,6 +53,17 @@ describe("values tell the order", () => {
     expect(decoded({ ...boxes, boxFormat: "yxyx" }, rows)).toEqual([RIGHT]);
   });
 
+  test("low scores before normalised boxes are no edges, and scores after boxes have to be stated", () => {
+    const normalised: TypedOptions = { ...boxes, coordinates: "normalised", confidenceThreshold: 0.01 };
+    const low = { output: f32([[2, 0.05, 0.1, 0.2, 0.5, 0.6]], [1, 1, 6]) };
+    expect(decoded(normalised, low)).toEqual([[2, 0.05, ...RIGHT.slice(2)]]);
+    const last = { output: f32([[2, 0.1, 0.2, 0.5, 0.6, 0.05]], [1, 1, 6]) };
+    expect(() => decoded(normalised, last)).toThrow(/reading names one of .*class-box-score/);
+    expect(decoded({ ...normalised, reading: "class-box-score" }, last)).toEqual([
+      [2, 0.05, ...RIGHT.slice(2)],
+    ]);
+  });
+
   test("both orders are named where values do not tell, and the option reading settles it", () => {
     const rows = { output: f32([[0, 64, 128, 320, 384, 1, 1]]) };
     expect(() => decoded(boxes, rows)).toThrow(
