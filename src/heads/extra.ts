@@ -111,18 +111,21 @@ export function joinExtra(
   mayHold: (index: number) => boolean,
 ): Interpretation | null {
   const { uses, batch, heads } = interpretation;
-  // A map has one head per anchor. One tensor holds the extra channels of all anchors of a map.
+  // A map has a head for each anchor. A tensor of one map holds the channels of all its anchors.
   const anchors = heads.length / new Set(heads.map(({ box }) => box.tensor)).size;
   const each = heads.every(({ origin }) => origin.anchor) ? anchors : 1;
-  const views = specs.flatMap((spec, tensor) =>
-    !mayHold(tensor) || uses.includes(tensor)
-      ? []
-      : anyView(spec, channels * each).flatMap((view) =>
-          view.batch === batch ? { ...view, index: tensor, spec } : [],
-        ),
+  const viewsOf = (count: number): TensorView[] =>
+    specs.flatMap((spec, tensor) =>
+      !mayHold(tensor) || uses.includes(tensor)
+        ? []
+        : anyView(spec, count).flatMap((view) =>
+            view.batch === batch ? { ...view, index: tensor, spec } : [],
+          ),
+    );
+  return (
+    joinOneTensor(interpretation, viewsOf(channels)) ??
+    joinTensorPerMap(interpretation, viewsOf(channels * each), each, channels)
   );
-  const whole = each === 1 ? joinOneTensor(interpretation, views) : null;
-  return whole ?? joinTensorPerMap(interpretation, views, each, channels);
 }
 
 /** A part that a task adds to each box: additional channels of the box tensor, or separate tensors. */

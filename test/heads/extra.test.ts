@@ -71,6 +71,31 @@ describe("masks in maps: boxes with classes, coefficients, prototypes", () => {
   });
 });
 
+describe("coefficients of all anchors", () => {
+  const sides = [8, 4, 2];
+  const anchors = [1, 2, 4].map((k) => [8, 16, 24].map((size) => [k * size, k * size] as const));
+  const options = { family: "yolov5", task: "segment", classes: 1, inputSize: [64, 64], anchors } as const;
+  const dataOf = (dims: readonly number[]) => ({
+    data: new Float32Array(dims.reduce((a, b) => a * b)).fill(-9),
+    dims,
+  });
+  const boxes = sides.map((side) => dataOf([1, 18, side, side]));
+  const prototypes = dataOf([1, 32, 16, 16]);
+  prototypes.data.fill(1);
+
+  it("may lie in one tensor, in the order of maps, anchors and cells", async () => {
+    const all = dataOf([1, 252, 32]);
+    all.data.fill(0);
+    // Only the box of the second anchor at cell 3 of the second map is found, and only its coefficients are set.
+    const [first, second, third] = boxes.map(({ data, dims }) => ({ data: data.slice(), dims }));
+    [0, 0, 0, 0, 9, 9].forEach((value, k) => (second.data[(6 + k) * 16 + 3] = value));
+    all.data.fill(1, (3 * 64 + 16 + 3) * 32, (3 * 64 + 16 + 4) * 32);
+    const found = (await createDecoder(options)).decode({ first, second, third, all, prototypes });
+    expect(found.length).toBe(1);
+    expect(found.mask(0, { size: "prototype" }).data).toContain(1);
+  });
+});
+
 describe("a batch of poses whose points are no map of the input", () => {
   it("is read: a reading that no points can join does not refuse the tensors", async () => {
     const options = {
