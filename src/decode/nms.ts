@@ -125,7 +125,7 @@ export function nms(
     for (let i = 0; i < n; i++)
       if ((classIds[i] | 0) !== classIds[i])
         wrong(`classIds[${i}]`, classIds[i], "a whole number of 32 bits");
-  checkScoreThreshold(threshold, scores);
+  checkScoreThreshold(options.scoreThreshold ?? -Infinity, scores);
   const wanted = options.engine ?? "auto";
   checkEngine(wanted);
   if (n === 0 || max === 0) return new Int32Array(0);

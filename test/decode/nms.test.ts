@@ -457,6 +457,10 @@ describe("bad arguments", () => {
       () => nms([0, 0, 1, 1], [1], { boxFormat: "corners" as unknown as "xyxy" }),
     ],
     ["scoreThreshold: got NaN, expected a number", () => nms([0, 0, 1, 1], [1], { scoreThreshold: NaN })],
+    [
+      "scoreThreshold: got 1.2, and scores in 0..1, expected a threshold below 1",
+      () => nms([0, 0, 1, 1], [0.5], { scoreThreshold: 1.2 }),
+    ],
     ["pixelOffset: got Infinity, expected a number", () => nms([0, 0, 1, 1], [1], { pixelOffset: Infinity })],
     [
       'iouGate: got "=", expected one of >, >=',

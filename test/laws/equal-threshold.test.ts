@@ -94,6 +94,12 @@ describe.each(THRESHOLDS)("threshold %f", (threshold) => {
       masks: { data: [...scores, ...scores], dims: [1, 1, 2, 3] },
     });
     expect([...found.mask(0, { size: "network", threshold }).data]).toEqual([0, 0, 1, 0, 0, 1]);
+    const equal = decoder.decode({
+      dets: { data: [0, 0, 3, 2, 0.95], dims: [1, 1, 5] },
+      labels: { data: [0], dims: [1, 1] },
+      masks: { data: Array<number>(6).fill(scores[1]), dims: [1, 1, 2, 3] },
+    });
+    expect(equal.mask(0, { size: [53, 41], threshold }).data).not.toContain(1);
   });
 
   test("text: a pixel that equals the mask's threshold is none", () => {

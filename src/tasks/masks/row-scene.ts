@@ -132,14 +132,15 @@ function resizeWhole(
   for (let y = top; y < bottom; y++) {
     const near = rows.near[y] * cells[0];
     const far = rows.far[y] * cells[0];
-    const a = rows.nearWeights[y];
-    const b = rows.farWeights[y];
+    // The other weight is 1 - this one in doubles, so that equal cells give their own value.
+    const below = rows.farWeights[y];
     for (let x = left, at = (y - top) * w; x < right; x++, at++) {
       const n = columns.near[x];
       const f = columns.far[x];
-      const upper = map[near + n] * columns.nearWeights[x] + map[near + f] * columns.farWeights[x];
-      const lower = map[far + n] * columns.nearWeights[x] + map[far + f] * columns.farWeights[x];
-      if (upper * a + lower * b > threshold) data[at] = 1;
+      const beside = columns.farWeights[x];
+      const upper = map[near + n] * (1 - beside) + map[near + f] * beside;
+      const lower = map[far + n] * (1 - beside) + map[far + f] * beside;
+      if (upper * (1 - below) + lower * below > threshold) data[at] = 1;
     }
   }
   return new PixelMask(left, top, w, h, size, data);
