@@ -65,10 +65,10 @@ export interface RunResult {
 }
 
 function openTraces({ traces }: Settings, log: Logger): Traces | null {
-  if (traces === null) return null;
+  if (traces === null || traces.share === 0) return null;
   const onProblem = (problem: string | null): void => {
     if (problem === null) log.info("the collector takes traces again");
-    else log.warn({ error: problem }, "the collector takes no traces: they are dropped");
+    else log.warn({ error: problem }, "traces are dropped");
   };
   return new Traces({ ...traces, service: "boxwright-agent", onProblem });
 }

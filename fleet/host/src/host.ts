@@ -143,7 +143,7 @@ function openTraces({ traces: url }: Config, log: Logger): Traces | null {
   if (url === undefined) return null;
   const onProblem = (problem: string | null): void => {
     if (problem === null) log.info("the collector takes traces again");
-    else log.warn({ error: problem }, "the collector takes no traces: they are dropped");
+    else log.warn({ error: problem }, "traces are dropped");
   };
   return new Traces({ url, service: "boxwright-host", share: 1, onProblem });
 }

@@ -68,9 +68,12 @@ export class Traces {
   #timer: NodeJS.Timeout | undefined;
   /** The request under way. */
   #sending: Promise<void> | undefined;
+  /** The problem that was told last. */
   #problem: string | null = null;
-  /** Number of dropped spans: too many waited, or the collector was away or refused them. */
+  /** Number of dropped spans: the collector was away, refused them, or too many waited for it. */
   dropped = 0;
+  /** Those for which there was no room since the last spans that the collector accepted. */
+  #crowded = 0;
 
   constructor(options: TracesOptions) {
     const url = new URL(options.url);
@@ -102,6 +105,7 @@ export class Traces {
   add(span: FinishedSpan): void {
     if (this.#waiting.length >= MOST_WAITING) {
       this.dropped++;
+      this.#crowded++;
       return;
     }
     this.#waiting.push(toOtlp(span));
@@ -141,17 +145,20 @@ export class Traces {
       });
       await response.arrayBuffer();
       if (!response.ok) throw new Error(`the collector answered ${response.status}`);
-      this.#tell(null);
+      if (this.#crowded === 0) this.#tell(null);
+      else this.#tell("crowded", `${this.#crowded} had no room: ${MOST_WAITING} waited for the collector`);
+      this.#crowded = 0;
     } catch (error) {
       this.dropped += spans.length;
       this.#tell(connectionProblem(error));
     }
   }
 
-  #tell(problem: string | null): void {
+  /** @param text the problem in words, if they differ from time to time */
+  #tell(problem: string | null, text = problem): void {
     if (problem === this.#problem) return;
     this.#problem = problem;
-    this.#options.onProblem(problem);
+    this.#options.onProblem(text);
   }
 }
 

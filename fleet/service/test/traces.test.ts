@@ -86,3 +86,15 @@ it("a collector that refuses or is away costs spans, and is told once", async ()
   await traces.close();
   expect(traces.dropped).toBe(2 + BATCH + MOST_WAITING + 5);
 });
+
+it("spans without room are counted, and told once with the next spans that the collector takes", async () => {
+  const { traces, problems } = await open();
+  const { context } = traces.begin(traces.contextOf("gate", "1")!, "frame");
+  for (let i = 0; i < BATCH + MOST_WAITING + 5; i++) traces.follow(context, "send").end({});
+  expect(problems).toEqual([]);
+  await traces.close();
+  expect(problems[0]).toBe("5 had no room: 4096 waited for the collector");
+  traces.follow(context, "send").end({});
+  await traces.close();
+  expect([traces.dropped, problems.slice(1)]).toEqual([5, [null]]);
+});
