@@ -8,15 +8,20 @@ import { codeOf } from "boxwright-service/errors";
 /** Replaces a file atomically, and flushes file and name to the disk. Only the user of this process can read it. */
 export function replaceFile(path: string, text: string): void {
   const next = `${path}.new`;
-  const file = openSync(next, "w", 0o600);
+  writeFlushed(next, text);
+  renameSync(next, path);
+  syncFolder(dirname(path));
+}
+
+/** Writes a file, and flushes its content to the disk, but not its name. Only the user of this process can read it. */
+export function writeFlushed(path: string, text: string): void {
+  const file = openSync(path, "w", 0o600);
   try {
     writeFileSync(file, text);
     fsyncSync(file);
   } finally {
     closeSync(file);
   }
-  renameSync(next, path);
-  syncFolder(dirname(path));
 }
 
 /** Flushes the file names of a folder to the disk. Otherwise, a power failure could undo a renaming. */

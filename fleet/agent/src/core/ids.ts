@@ -1,9 +1,10 @@
 /** Makes ids: the device's own id, ULIDs for starts of the agent, and hashes for frames, messages and file names. */
 import { createHash, randomBytes } from "node:crypto";
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { codeOf } from "boxwright-service/errors";
+import { syncFolder, writeFlushed } from "./files.ts";
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
@@ -49,9 +50,11 @@ export function ownId(folder: string): string {
   // Create the file as a hard link: linking is atomic, and fails if another agent was faster. Both agents then use the
   // same id.
   const own = `${path}.${process.pid}`;
-  writeFileSync(own, `${randomBytes(6).toString("hex")}\n`);
+  writeFlushed(own, `${randomBytes(6).toString("hex")}\n`);
   try {
     linkSync(own, path);
+    // Without its name, the next start would make another device.
+    syncFolder(folder);
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw error;
   } finally {
