@@ -11,6 +11,7 @@ server=(python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreame
 command -v ps >/dev/null || missing+=(procps)
 command -v unshare >/dev/null || missing+=(util-linux)
 command -v mount >/dev/null || missing+=(mount)
+command -v openssl >/dev/null || missing+=(openssl)
 command -v systemd-analyze >/dev/null || missing+=(systemd)
 [ ${#missing[@]} -eq 0 ] && exit 0
 as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }

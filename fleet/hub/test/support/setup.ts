@@ -26,6 +26,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const openssl = spawnSync("openssl", ["version"]).status === 0;
   const nginx = existsSync("/usr/sbin/nginx");
   const systemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
+  const promtool = spawnSync("promtool", ["--version"]).status === 0;
   const disk = SmallDisk.mount(1);
   disk?.unmount();
   const missing: string[] = [];
@@ -34,6 +35,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if (!openssl) missing.push("openssl (Debian: openssl): the tests of TLS");
   if (!nginx) missing.push("nginx (Debian: nginx-light): the test of the proxy example");
   if (!systemd) missing.push("systemd-analyze (Debian: systemd): the test of the unit");
+  if (!promtool) missing.push("promtool (Debian: prometheus): the test of the alert rules");
   if (disk === undefined)
     missing.push("right to mount a disk (root, or sudo without a password): the tests of a full disk");
   if (missing.length > 0) {
