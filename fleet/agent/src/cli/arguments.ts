@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { type FlagKind, type Flags, readFlags } from "boxwright-service/flags";
 import { messageOf } from "boxwright-service/errors";
 import { isLoopback } from "boxwright-service/schema/options";
-import { type Problem, SettingsError } from "../core/errors.ts";
+import { type Problem, SettingsError, withoutSecrets } from "../core/errors.ts";
 import { deviceName, sha256 } from "../core/ids.ts";
 import { readSettings, readSettingsFile } from "../settings/read.ts";
 import type { Settings } from "../settings/schema.ts";
@@ -70,7 +70,7 @@ function shortSettings(values: Flags["values"]): Settings {
   const token = values["token-file"];
   const isHost = /^https?:\/\//.test(to);
   const problem = isHost ? null : problemOfFile(to);
-  if (problem !== null) throw new SettingsError([{ path: "--to", message: `got "${to}", ${problem}` }]);
+  if (problem !== null) throw new SettingsError([{ path: "--to", message: `got "${withoutSecrets(to)}", ${problem}` }]);
   const path = resolve(String(photos));
   const options = { ...(family !== undefined && { family }), ...(labels !== undefined && { labels }) };
   const settings = {

@@ -18,7 +18,10 @@ export class SettingsError extends Error {
   }
 }
 
-/** Returns a text without the user and password of addresses. A password may contain "@" and "/". */
+/**
+ * Returns a text without the user and password of addresses. A password may contain "@" and "/". An address that was
+ * resolved as a path has one slash.
+ */
 export function withoutSecrets(text: string): string {
-  return text.replace(/(\w+:\/\/)\S*@/g, "$1***@");
+  return text.replace(/(\w+:\/{1,2})\S*@/g, "$1***@");
 }

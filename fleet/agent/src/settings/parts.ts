@@ -9,18 +9,19 @@ import {
   looseObject,
   type Schema,
   secret,
-  show,
+  showSetting,
   within,
   text as textLike,
 } from "boxwright-service/schema/json";
-import { withoutSecrets } from "../core/errors.ts";
 
 /** Accepts an object with these fields. Refuses other fields, since a misspelt name would have no effect. */
 export const group = <const E extends v.ObjectEntries>(entries: E) =>
   v.pipe(
     looseObject(entries),
     v.rawCheck(({ dataset, addIssue }) => {
-      const input = dataset.value as Record<string, unknown>;
+      const input: unknown = dataset.value;
+      // The check of a value that is no object runs too.
+      if (!isObject(input)) return;
       for (const key of Object.keys(input))
         if (!Object.hasOwn(entries, key))
           addIssue({
@@ -54,7 +55,7 @@ export const listOf = <const S extends v.GenericSchema>(list: string, item: S, k
         if (typeof name !== "string" || first === i) continue;
         const at = { type: "array", origin: "value", input: [...items], key: i, value: items[i] } as const;
         addIssue({
-          message: `got ${show(name)}, which ${list}[${first}] has, expected another`,
+          message: `got ${showSetting(name)}, which ${list}[${first}] has, expected another`,
           path: [at, { type: "object", origin: "value", input: items[i] as Record<string, unknown>, key, value: name }],
         });
       }
@@ -63,11 +64,14 @@ export const listOf = <const S extends v.GenericSchema>(list: string, item: S, k
 
 const TEXT = "text of 1 to 1024 characters, without control characters";
 const FORM = /^[^\0-\x1f\x7f-\x9f\ud800-\udfff]{1,1024}$/u;
+/** A signed token may have some thousands of characters. Servers accept headers of 16 KiB in all. */
+const SECRET = "text of 1 to 8192 characters, without control characters";
+const SECRET_FORM = /^[^\0-\x1f\x7f-\x9f\ud800-\udfff]{1,8192}$/u;
 
 /** Accepts text without control characters, since packets carry the text in a header. */
 export const text = textLike(TEXT, FORM);
-/** Accepts a secret text, which errors do not repeat. */
-export const secretText = secret(TEXT, FORM);
+/** Accepts text that errors do not repeat. */
+export const secretText = secret(SECRET, SECRET_FORM);
 
 const MOST_NAME = 512;
 
@@ -84,7 +88,7 @@ export const name = v.pipe(
 export const address = (expected: string, isAddress: (given: string) => boolean) =>
   v.pipe(
     text,
-    v.check(isAddress, ({ input }) => `got "${withoutSecrets(input)}", expected ${expected}`),
+    v.check(isAddress, ({ input }) => `got ${showSetting(input)}, expected ${expected}`),
   );
 
 /** Accepts a path, relative to the folder of the settings. Returns the absolute path. */
@@ -113,8 +117,8 @@ export const fileWith = (path: Path, secret: v.GenericSchema<string>) =>
 /** Refuses settings that give a secret both directly and in a file. */
 export const eitherOf = <T extends object>(key: keyof T & string, fileKey: keyof T & string) =>
   v.rawCheck<T>(({ dataset, addIssue }) => {
-    const input = dataset.value as Record<string, unknown>;
-    if (input[key] == null || input[fileKey] == null) return;
+    const input: unknown = dataset.value;
+    if (!isObject(input) || input[key] == null || input[fileKey] == null) return;
     const message = `stands beside ${key}, expected one of them`;
     addIssue({ message, path: [{ type: "object", origin: "value", input, key: fileKey, value: input[fileKey] }] });
   });
@@ -127,5 +131,5 @@ export const choice = <const C extends string>(choices: readonly C[]) =>
   v.picklist(choices, ({ input }) => {
     const meant = typeof input === "string" ? nearest(input, choices) : undefined;
     const expected = `, expected ${choices.map((one) => `"${one}"`).join(", ")}`;
-    return `got ${show(input)}${meant === undefined ? expected : `. Did you mean "${meant}"?`}`;
+    return `got ${showSetting(input)}${meant === undefined ? expected : `. Did you mean "${meant}"?`}`;
   });

@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import * as v from "valibot";
 import { messageOf } from "boxwright-service/errors";
 import { nearest } from "boxwright-service/names";
-import { isObject, placeOf, sentenceOf, type TypeOf } from "boxwright-service/schema/json";
+import { isObject, placeOf, sentenceOf, showSetting, type TypeOf } from "boxwright-service/schema/json";
 import { type Problem, SettingsError } from "../core/errors.ts";
 import { deviceName } from "../core/ids.ts";
 import { pathIn } from "./parts.ts";
@@ -56,7 +56,7 @@ function check<S extends v.GenericSchema>(schema: S, json: unknown, at: string) 
   for (const issue of issues) {
     const place = placeOf(issue.path);
     const path = (at && place ? `${at}.${place}` : at || place) || "settings";
-    if (!problems.some((one) => one.path === path)) problems.push({ path, message: sentenceOf(issue) });
+    if (!problems.some((one) => one.path === path)) problems.push({ path, message: sentenceOf(issue, showSetting) });
   }
   return { output: output as TypeOf<S>, problems };
 }
@@ -71,7 +71,8 @@ function problemsTogether(json: unknown): Problem[] {
       path: "device",
       message: "stands beside hub, which gives the device its id. Leave it out, or name the device by hub.name",
     });
-  if (!has(json, "hub") && !has(json["network"], "model"))
+  const network = json["network"] ?? {};
+  if (!has(json, "hub") && isObject(network) && !has(network, "model"))
     problems.push({
       path: "network.model",
       message: "is missing, expected an ONNX file, or a hub that gives a network",

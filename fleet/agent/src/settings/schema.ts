@@ -2,21 +2,22 @@
 import * as v from "valibot";
 import { messageOf } from "boxwright-service/errors";
 import { readPublicKey } from "boxwright-service/release";
-import { anyObject, list, nullable, secret, type TypeOf, within } from "boxwright-service/schema/json";
+import { anyObject, isWebAddress, list, nullable, secret, type TypeOf, within } from "boxwright-service/schema/json";
+import { withoutSecrets } from "../core/errors.ts";
 import { machine } from "../core/machine.ts";
 import { address, choice, eitherOf, fileWith, group, listOf, name, type Path, section, text, whole } from "./parts.ts";
-import { isWebAddress, sink } from "./sinks.ts";
+import { sink } from "./sinks.ts";
 import { isFile, source } from "./sources.ts";
 
 const GIGABYTE = 2 ** 30;
 
 /** Adopt key for enrolment. */
-const adoptKey = secret("an adopt key of the hub's page, which begins with bwa_", /^bwa_/);
+const adoptKey = secret("an adopt key of the hub's page, which begins with bwa_", /^bwa_[^\s\p{C}]+$/u);
 
 function isHub(given: string): boolean {
-  if (!URL.canParse(given)) return false;
-  const { protocol, username, search, hash } = new URL(given);
-  return /^https?:$/.test(protocol) && username + search + hash === "";
+  if (!isWebAddress(given)) return false;
+  const { search, hash } = new URL(given);
+  return search + hash === "";
 }
 
 /** The hub that the device belongs to. */
@@ -66,7 +67,7 @@ const update = group({
 const file = (path: Path) =>
   v.pipe(
     path,
-    v.check(isFile, ({ input }) => `got ${input}, which is no file, expected one`),
+    v.check(isFile, ({ input }) => `got ${withoutSecrets(input)}, which is no file, expected one`),
   );
 
 const network = (path: Path) =>
@@ -118,7 +119,7 @@ export type HealthSettings = TypeOf<typeof health>;
 /** Traces of frames. */
 const traces = group({
   /** OpenTelemetry collector that takes OTLP/HTTP. */
-  url: address("the address of a collector, like http://localhost:4318", isWebAddress),
+  url: address("the address of a collector, like http://localhost:4318, without user and password", isWebAddress),
   /** Share of the frames that are traced. */
   share: v.nullish(within(0, 1), 0.01),
 });

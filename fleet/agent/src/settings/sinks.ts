@@ -1,16 +1,13 @@
 /** The schema of a sink. */
 import * as v from "valibot";
 import { MQTT_TOPIC, isTopic, readMqttAddress } from "boxwright-service/mqtt";
-import { nullable, type TypeOf, within } from "boxwright-service/schema/json";
+import { isWebAddress, nullable, type TypeOf, within } from "boxwright-service/schema/json";
 import { address, eitherOf, fileWith, group, oneKind, type Path, secretText, text, whole } from "./parts.ts";
 
 /** Largest number of partitions, the same as in hosts (`partitions` in host/src/core/config.ts). */
 const MOST_PARTITIONS = 256;
 /** Largest number of bytes of a packet that hosts accept by default (`maxPacketBytes` in host/src/core/config.ts). */
 const PACKET_BYTES = 8 * 2 ** 20;
-
-export const isWebAddress = (given: string): boolean =>
-  URL.canParse(given) && /^https?:$/.test(new URL(given).protocol);
 
 /** True for a broker's address, with or without the protocol. */
 function isBroker(given: string): boolean {
@@ -38,7 +35,7 @@ export function sinkKinds(path: Path) {
     http: v.pipe(
       group({
         ...named("http"),
-        url: address("http:// or https:// and a host", isWebAddress),
+        url: address("http:// or https:// and a host, without user and password", isWebAddress),
         ...tokens,
         /** Largest number of packets that are sent and not yet answered. */
         inFlight: whole(1, 64, 4),

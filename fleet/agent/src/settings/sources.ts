@@ -3,6 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import * as v from "valibot";
 import { flag, nullable, type TypeOf, within } from "boxwright-service/schema/json";
+import { withoutSecrets } from "../core/errors.ts";
 import { address, group, name, oneKind, type Path, text } from "./parts.ts";
 
 /** Fields of a source that ffmpeg reads. */
@@ -23,12 +24,12 @@ export const isFile = (path: string): boolean => existsSync(path) && statSync(pa
 function placesIn(path: Path) {
   const file = v.pipe(
     path,
-    v.check(isFile, ({ input }) => `got ${input}, expected a file that exists`),
+    v.check(isFile, ({ input }) => `got ${withoutSecrets(input)}, expected a file that exists`),
   );
   const isFolder = (given: string): boolean => existsSync(given) && statSync(given).isDirectory();
   const folder = v.pipe(
     path,
-    v.check(isFolder, ({ input }) => `got ${input}, expected a folder that exists`),
+    v.check(isFolder, ({ input }) => `got ${withoutSecrets(input)}, expected a folder that exists`),
   );
   return { file, folder };
 }

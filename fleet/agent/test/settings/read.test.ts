@@ -208,6 +208,77 @@ describe("settings", () => {
   });
 });
 
+describe("settings of another type", () => {
+  it.each([
+    [null, { settings: "got null, expected a JSON object" }],
+    ["text", { settings: 'got "text", expected a JSON object' }],
+  ])("are one problem: %j", (json, expected) => {
+    expect(problemsOf(() => readSettings(json, "/"))).toEqual(expected);
+  });
+
+  it.each(["text", 7, [1, 2], [null]])("inside are one problem each: %j", (given) => {
+    const folder = temporaryFolder();
+    const [sources, sinks] = [[{ kind: "folder", path: "." }], [{ kind: "ndjson", path: "out" }]];
+    for (const key of ["hub", "update", "network", "spool", "preview", "health", "traces"]) {
+      const settings = { network: { model: MODEL }, sources, sinks, [key]: given };
+      expect(Object.keys(problemsOf(() => readSettings(settings, folder)))).toEqual([key]);
+    }
+    const listed = problemsOf(() =>
+      readSettings({ network: { model: MODEL }, sources: [given], sinks: [given, null] }, folder),
+    );
+    expect(Object.keys(listed)).toEqual(["sources[0]", "sinks[0]", "sinks[1]"]);
+  });
+
+  it("do not show their secrets", () => {
+    const folder = temporaryFolder();
+    const long = `${"x".repeat(90)}:hidden@cam`;
+    const cases = [
+      { sources: [{ kind: "rtsp", camera: "a", url: "rtsp://admin:hidden@cam/1\n" }] },
+      { sources: [{ kind: "rtsp", camera: "a", url: `http://hidden${long}` }] },
+      { sources: ["rtsp://admin:hidden@cam/1", [{ url: "hidden" }], { kind: ["hidden"] }] },
+      { sources: [{ kind: "rtsp://admin:hidden@cam/1" }, { kind: "video", path: "rtsp://admin:hidden@cam/1" }] },
+      { sinks: { kind: "http", url: "http://x", token: "hidden" } },
+      {
+        sinks: [
+          { kind: "http", url: "http://admin:hidden@x" },
+          { kind: "nats", servers: ["u:hidden@x:99999"] },
+        ],
+      },
+      { traces: { url: "http://admin:hidden@x" }, hub: { url: "https://:hidden@hub", adoptKey: { a: "hidden" } } },
+      { spool: "admin:hidden@x", log: { a: "hidden" }, network: { model: "http://a:hidden@x" } },
+      [{ token: "hidden" }],
+    ];
+    for (const one of cases) {
+      const problems = problemsOf(() => readSettings(one, folder));
+      expect(JSON.stringify(problems)).not.toContain("hidden");
+    }
+    expect(problemsOf(() => readSettings(cases[2], folder))).toMatchObject({
+      "sources[0]": 'got "rtsp://***@cam/1", expected a JSON object',
+      "sources[1]": "got a list of 1, expected a JSON object",
+    });
+    expect(problemsOf(() => readSettings(cases[4], folder))["sinks"]).toBe(
+      "got an object, expected a list of at least one",
+    );
+    for (const [i, key] of ["sinks[0].url", "traces.url", "hub.url"].entries())
+      expect(problemsOf(() => readSettings(cases[i === 0 ? 5 : 6], folder))).toHaveProperty([key]);
+  });
+
+  it("may hold a long token in a file, and no line break in an adopt key", () => {
+    const folder = temporaryFolder();
+    const token = "x".repeat(1400);
+    writeFileSync(join(folder, "token"), `${token}\n`);
+    const sinks = [
+      { kind: "http", name: "a", url: "http://x", tokenFile: "token" },
+      { kind: "mqtt", name: "b", url: "mqtt://x", passwordFile: "token" },
+      { kind: "nats", name: "c", servers: ["x"], token },
+    ];
+    const settings = { network: { model: MODEL }, sources: [{ kind: "folder", path: "." }], sinks };
+    expect(readSettings(settings, folder).sinks[0]).toMatchObject({ token });
+    const wrong = { ...settings, hub: { url: "https://hub", adoptKey: "bwa_x\n" } };
+    expect(problemsOf(() => readSettings(wrong, folder))).toHaveProperty(["hub.adoptKey"]);
+  });
+});
+
 describe("the command line", () => {
   it("makes settings of a folder of photos", () => {
     const folder = temporaryFolder();

@@ -1,6 +1,6 @@
 /** Reads the configuration: defaults, a JSON file, then flags. One error lists all problems. */
 import { MQTT_TOPIC, isTopic, readMqttAddress } from "boxwright-service/mqtt";
-import { by, secret, show, text } from "boxwright-service/schema/json";
+import { by, isWebAddress, secret, show, showSetting, text } from "boxwright-service/schema/json";
 import {
   ConfigProblems,
   databasePlace,
@@ -20,10 +20,9 @@ const MIB = 2 ** 20;
 
 /** Accepts a hub's address, and returns it without a slash at the end. */
 const hubAddress = by((given) => {
-  const url = typeof given === "string" && URL.canParse(given) ? new URL(given) : null;
-  if (url && /^https?:$/.test(url.protocol) && url.username === "" && url.search === "" && url.hash === "")
-    return url.href.replace(/\/+$/, "");
-  throw new Error(`got ${show(given)}, expected an address like https://hub.example.org`);
+  const url = typeof given === "string" && isWebAddress(given) ? new URL(given) : null;
+  if (url && url.search === "" && url.hash === "") return url.href.replace(/\/+$/, "");
+  throw new Error(`got ${showSetting(given)}, expected an address like https://hub.example.org`);
 });
 const GB = 1e9;
 
@@ -31,6 +30,12 @@ const GB = 1e9;
 const mqttPlace = v.custom<string>(
   (given) => typeof given === "string" && readMqttAddress(given) !== null,
   "got another text, expected an address like mqtt://127.0.0.1:1883 or mqtts://user:password@machine",
+);
+
+/** Accepts a collector's address. The error does not repeat the address, which may contain a password. */
+const collector = v.custom<string>(
+  (given) => typeof given === "string" && isWebAddress(given),
+  "got another text, expected the address of a collector, like http://localhost:4318, without user and password",
 );
 
 const mqttTopic = v.custom<string>(
@@ -124,7 +129,7 @@ export const options = {
   },
   announceDiscovery: { schema: mqttTopic, fallback: "homeassistant", about: "discovery prefix of Home Assistant" },
   traces: {
-    schema: text("the address of a collector, like http://localhost:4318", /^https?:\/\/\S+$/),
+    schema: collector,
     about: "OpenTelemetry collector (OTLP/HTTP) that gets the traces of frames that agents trace; default: none",
   },
   configs: {

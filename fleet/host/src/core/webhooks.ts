@@ -1,6 +1,6 @@
 /** Reads the settings of webhooks, which are external addresses that receive detections. */
 import { readFileSync } from "node:fs";
-import { by, isObject, sentenceOf, show, text } from "boxwright-service/schema/json";
+import { by, isObject, sentenceOf, show, showSetting, text } from "boxwright-service/schema/json";
 import { type Option, number, readOptions, texts } from "boxwright-service/schema/options";
 import * as v from "valibot";
 import { parseWebhookAddress, parseWebhookSecret } from "boxwright-service/webhook";
@@ -42,7 +42,7 @@ const options: Readonly<Record<string, Option>> = {
 export function webhook(given: unknown): Webhook {
   if (!isObject(given))
     throw new Error(
-      `got ${show(given).slice(0, 40)}, expected objects like {"url": ..., "secret": ...} in the config file`,
+      `got ${showSetting(given, 40)}, expected objects like {"url": ..., "secret": ...} in the config file`,
     );
   const { values, problems } = readOptions(options, given, {});
   const { secret, secretFile, ...rest } = values;
@@ -57,7 +57,7 @@ export function webhook(given: unknown): Webhook {
 /** Parses the webhooks of the config file. */
 export function webhooks(given: unknown): Webhook[] {
   const { output: all, issues, success } = v.safeParse(texts(by(webhook)), given, { abortEarly: true });
-  if (!success) throw new Error(sentenceOf(issues[0]));
+  if (!success) throw new Error(sentenceOf(issues[0], showSetting));
   const repeated = all.find(({ name }, i) => all.some((other, j) => i !== j && (other.name ?? other.url) === name));
   // Refuse a repeated name: only the order of the webhooks would distinguish their queues. After a change of order, a
   // receiver could get another receiver's messages.

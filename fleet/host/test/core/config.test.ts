@@ -52,6 +52,25 @@ test("all problems are told at once, and no secret is", () => {
   expect(problemsOf({ agentToken, pageToken: agentToken })).toContain("expected another");
 });
 
+test.each(["http://localhost:4318x", "http://user:secret@collector:4318", "http://:secret@c", "c:4318", 7])(
+  "a collector's address that fetch refuses is a problem: %s",
+  (traces) => {
+    const told = problemsOf({}, { traces });
+    expect(told).toContain("traces: got another text, expected the address of a collector, like http://localhost:4318");
+    expect(told).not.toContain("secret");
+  },
+);
+
+test("no value that may hold a secret is repeated", () => {
+  const told = [
+    problemsOf([{ agentToken: "hidden" }]),
+    problemsOf({ hub: "https://user:hidden@hub", configs: { a: "hidden" }, webhooks: ["https://user:hidden@hook"] }),
+    problemsOf({ hub: "https://:hidden@hub", webhooks: { secret: "hidden" }, port: `http://${"hidden".repeat(20)}@x` }),
+  ].join("\n");
+  expect(told).toContain('hub: got "https://***@hub", expected an address like https://hub.example.org');
+  expect(told).not.toContain("hidden");
+});
+
 test("flags go before the file, and lists may have commas", () => {
   const config = readConfig({ port: 1, partitions: 4 }, { port: "2", consume: "0,3", configs: "a.json,b.json" });
   expect(config).toMatchObject({ port: 2, consume: [0, 3], configs: ["a.json", "b.json"] });

@@ -29,6 +29,17 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
 export const show = (given: unknown, most = 80): string =>
   given === undefined ? "nothing" : (JSON.stringify(given) ?? typeof given).slice(0, most);
 
+/**
+ * Returns a setting as text for messages, which may end up in a log. Lists and objects may hold secrets, and addresses
+ * a password.
+ */
+export function showSetting(given: unknown, most = 80): string {
+  if (Array.isArray(given)) return `a list of ${given.length}`;
+  if (isObject(given)) return "an object";
+  // Mask before cutting: the sign after the password may be beyond the end.
+  return show(typeof given === "string" ? given.replace(/^((?:[\w+.-]+:)?\/*).*@/s, "$1***@") : given, most);
+}
+
 /** Returns the path of a problem, such as "snaps[0].name", or "" for the whole value. */
 export const placeOf = (path: readonly { readonly key: unknown }[] = []): string =>
   path
@@ -36,13 +47,12 @@ export const placeOf = (path: readonly { readonly key: unknown }[] = []): string
     .join("");
 
 /** Returns the sentence about a problem, without the path. */
-export function sentenceOf({
-  type,
-  input,
-  message,
-}: Readonly<Record<"type" | "message", string>> & { input: unknown }) {
+export function sentenceOf(
+  { type, input, message }: Readonly<Record<"type" | "message", string>> & { input: unknown },
+  shown = show,
+): string {
   const isWhole = type.startsWith("raw_") || message.startsWith("got ");
-  return isWhole ? message : `got ${show(input)}, expected ${message}`;
+  return isWhole ? message : `got ${shown(input)}, expected ${message}`;
 }
 
 /** Returns the checked value, or throws a ProtocolError with the first problem. */
@@ -147,7 +157,8 @@ export const oneOf = <const C extends readonly string[]>(choices: C) =>
   );
 
 const WEB_ADDRESS = "an address like https://host.example.org";
-function isWebAddress(given: string): boolean {
+/** True for an address that `fetch` accepts: it refuses those with a user or a password, and repeats them in its error. */
+export function isWebAddress(given: string): boolean {
   if (given.length > 500 || !URL.canParse(given)) return false;
   const { protocol, username, password } = new URL(given);
   return /^https?:$/.test(protocol) && username === "" && password === "";

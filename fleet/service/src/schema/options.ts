@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import * as v from "valibot";
 import { messageOf, UserError } from "../errors.ts";
 import { meantBy, nearest } from "../names.ts";
-import { expectedWithin, isObject, secret, sentenceOf, show, within, type Schema } from "./json.ts";
+import { expectedWithin, isObject, secret, sentenceOf, show, showSetting, within, type Schema } from "./json.ts";
 
 export interface Option<T = unknown> {
   readonly schema: Schema<T>;
@@ -73,7 +73,7 @@ export function readOptions(
   given: Readonly<Record<string, Given | undefined>>,
 ): { values: Record<string, unknown>; problems: string[] } {
   const problems: string[] = [];
-  if (!isObject(file)) problems.push(`config file: got ${show(file, 40)}, expected a JSON object`);
+  if (!isObject(file)) problems.push(`config file: got ${showSetting(file, 40)}, expected a JSON object`);
   const fromFile = isObject(file) ? file : {};
   for (const name of Object.keys({ ...fromFile, ...given })) {
     if (Object.hasOwn(options, name)) continue;
@@ -88,7 +88,7 @@ export function readOptions(
     if (value === undefined) continue;
     const { success, output, issues } = v.safeParse(schema, value, { abortEarly: true, abortPipeEarly: true });
     if (success) values[name] = output;
-    else problems.push(`${where}: ${sentenceOf(issues[0])}`);
+    else problems.push(`${where}: ${sentenceOf(issues[0], showSetting)}`);
   }
   return { values, problems };
 }

@@ -32,5 +32,5 @@ test("every problem is told at once, where it stands, and no secret is repeated"
   expect(readOptions(variables, { HUB_PORT: 80 }, {}).problems).toEqual([
     "HUB_PORT: got an option that does not exist; its name in a file is port",
   ]);
-  expect(readOptions(options, [], {}).problems).toEqual(["config file: got [], expected a JSON object"]);
+  expect(readOptions(options, [], {}).problems).toEqual(["config file: got a list of 0, expected a JSON object"]);
 });
