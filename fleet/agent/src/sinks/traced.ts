@@ -27,7 +27,7 @@ const HEAD_BYTES = 16_384;
 const TEXT = /"(?:[^"\\]|\\.)*"/.source;
 /** The begin of a packet that `toPacket` made: of a raw one, or of detections. */
 const HEAD = new RegExp(
-  `^\\{(?:"model_name":${TEXT},"id":${TEXT},"parameters":\\{)?"(?:ce-)?specversion":"1.0","(?:ce-)?type":"[\\w.]+",` +
+  `^\\{(?:"model_name":${TEXT},"id":${TEXT},"parameters":\\{(?:"frame":${TEXT},)?)?"(?:ce-)?specversion":"1.0","(?:ce-)?type":"[\\w.]+",` +
     `"(?:ce-)?id":(?<id>${TEXT}),"(?:ce-)?source":(?<source>${TEXT})`,
 );
 

@@ -24,11 +24,14 @@ it.each(["raw", "detection"])("a %s packet has the trace of its frame", async (k
   const { sink, traces, got } = open();
   const decoder = createDecoderSync({});
   const outputs = { o: { data: new Float32Array(12), dims: [1, 6, 2] } };
+  const frame = { width: 4, height: 3, resize: "letterbox", placed: [0, 0, 1, 1], rotation: 1 } as never;
   for (const about of [ABOUT, { id: "€".repeat(1024), source: "€".repeat(1024) }]) {
-    const packet = toPacket(decoder, kind === "raw" ? outputs : ([DETECTION] as never), null, about);
-    expect(await sink.send(packet, NEVER)).toEqual({ kind: "stored" });
     const { traceId } = traces.contextOf(about.source, about.id)!;
-    expect(readTraceparent(got.pop()!["traceparent"])).toMatchObject({ traceId });
+    for (const place of [null, frame]) {
+      const packet = toPacket(decoder, kind === "raw" ? outputs : ([DETECTION] as never), place, about);
+      expect(await sink.send(packet, NEVER)).toEqual({ kind: "stored" });
+      expect(readTraceparent(got.pop()?.["traceparent"])).toMatchObject({ traceId });
+    }
   }
 });
 

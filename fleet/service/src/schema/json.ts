@@ -157,7 +157,7 @@ export const oneOf = <const C extends readonly string[]>(choices: C) =>
   );
 
 const WEB_ADDRESS = "an address like https://host.example.org";
-/** True for an address that `fetch` accepts: it refuses those with a user or a password, and repeats them in its error. */
+/** True for an address that `fetch` accepts: it refuses one with a user or password, and repeats it in its error. */
 export function isWebAddress(given: string): boolean {
   if (given.length > 500 || !URL.canParse(given)) return false;
   const { protocol, username, password } = new URL(given);
