@@ -7,8 +7,8 @@ import { onTestFinished } from "vitest";
 
 export const AGENT = fileURLToPath(new URL("../../../agent/dist/cli/main.js", import.meta.url));
 
-/** Runs an agent by a settings file until its source has ended and every packet is acknowledged. */
-export async function runAgent(folder: string, settings: object): Promise<void> {
+/** Runs an agent by a settings file until its source has ended and every packet is acknowledged. Returns its log. */
+export async function runAgent(folder: string, settings: object): Promise<string> {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, "settings.json");
   writeFileSync(file, JSON.stringify({ ...settings, state: "state", log: "warn" }));
@@ -18,4 +18,5 @@ export async function runAgent(folder: string, settings: object): Promise<void> 
   child.stderr.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
   const code = await new Promise((resolve) => child.once("close", resolve));
   if (code !== 0) throw new Error(`got exit ${String(code)} of the agent, expected 0:\n${text}`);
+  return text;
 }
