@@ -68,11 +68,11 @@ export class Traces {
   #timer: NodeJS.Timeout | undefined;
   /** The request under way. */
   #sending: Promise<void> | undefined;
-  /** The problem that was told last. */
+  /** The problem that was reported last. */
   #problem: string | null = null;
   /** Number of dropped spans: the collector was away, refused them, or too many waited for it. */
   dropped = 0;
-  /** Those for which there was no room since the last spans that the collector accepted. */
+  /** Number of dropped spans without room in the queue, since the last spans that the collector accepted. */
   #crowded = 0;
 
   constructor(options: TracesOptions) {
