@@ -41,7 +41,8 @@ export function createTimeline({ place, start, onPick }: TimelineOptions): Timel
   let range: (typeof RANGES)[number] = RANGES[1];
   let to = 0;
   let marked = start;
-  let spans: readonly Span[] = [];
+  /** Spans of the range; null before the first answer of the host. */
+  let spans: readonly Span[] | null = null;
   let turn = 0;
 
   const choice = make("select");
@@ -108,7 +109,7 @@ export function createTimeline({ place, start, onPick }: TimelineOptions): Timel
   function draw(): void {
     const from = to - range.length;
     const seen = new Map<string | null, Span[]>([[null, []]]);
-    for (const span of spans) seen.set(span.label, [...(seen.get(span.label) ?? []), span]);
+    for (const span of spans ?? []) seen.set(span.label, [...(seen.get(span.label) ?? []), span]);
     const framesOf = (own: readonly Span[]): number => own.reduce((sum, { frames }) => sum + frames, 0);
     const [every, ...labels] = [...seen].sort(
       ([a, own], [b, other]) => Number(b === null) - Number(a === null) || framesOf(other) - framesOf(own),
@@ -134,7 +135,12 @@ export function createTimeline({ place, start, onPick }: TimelineOptions): Timel
         return make("span", { textContent: text || timeOfDay(time) });
       }),
     );
-    lanes.setAttribute("aria-valuemin", String(from / MINUTE));
+    describe();
+  }
+
+  /** Sets the values of the slider for screen readers. */
+  function describe(): void {
+    lanes.setAttribute("aria-valuemin", String((to - range.length) / MINUTE));
     lanes.setAttribute("aria-valuemax", String(to / MINUTE));
     lanes.setAttribute("aria-valuenow", String(Math.floor(marked / MINUTE)));
     lanes.setAttribute("aria-valuetext", textOf(marked));
@@ -142,6 +148,7 @@ export function createTimeline({ place, start, onPick }: TimelineOptions): Timel
 
   /** Returns a text about what is seen at a time, for screen readers. */
   function textOf(time: number): string {
+    if (spans === null) return moment(time);
     const here = spans.filter(({ start }) => Date.parse(start) <= time && time < Date.parse(start) + range.step);
     const labels = here.flatMap(({ label, frames }) =>
       label === null ? [] : [`${label} in ${countOf(frames, "frame")}`],
@@ -174,6 +181,8 @@ export function createTimeline({ place, start, onPick }: TimelineOptions): Timel
     pick(marked + step);
   });
   to = endOf(around(start));
+  // A slider must have values from the start, and the host's answer may take long.
+  describe();
   return {
     element,
     refresh,

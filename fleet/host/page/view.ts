@@ -29,6 +29,8 @@ export interface ViewOptions {
 export function createView({ place, at, label }: ViewOptions): View {
   const canvas = make("canvas", { className: "picture" });
   canvas.setAttribute("role", "img");
+  // An image needs a name from the start: the first picture may take long, or never come.
+  canvas.setAttribute("aria-label", "No picture so far");
   const stage = make("div", { className: "stage", tabIndex: 0 }, canvas);
   stage.setAttribute("role", "region");
   stage.setAttribute("aria-label", "Picture");

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "./core/config.ts";
-import { UserError, connectionProblem, messageOf } from "boxwright-service/errors";
+import { UnavailableError, UserError, connectionProblem, messageOf } from "boxwright-service/errors";
 import { Refusal } from "./core/errors.ts";
 import type { Logger } from "boxwright-service/log";
 import { type Metrics, addGauge, createMetrics } from "./core/metrics.ts";
@@ -42,7 +42,7 @@ export interface HostOptions {
   readonly config: Config;
   readonly log: Logger;
   readonly now?: () => number;
-  /** True: waits for a database that is unavailable. */
+  /** True: waits for a database that is unavailable, or whose disk is full. */
   readonly waits?: boolean;
 }
 
@@ -60,7 +60,8 @@ const DRAIN_MS = 10_000;
 export async function startHost({ config, log, now = Date.now, waits = false }: HostOptions): Promise<Host> {
   const metrics = createMetrics();
   const onError = (error: unknown): void => log.warn({ error: messageOf(error) }, "database");
-  const db = await openWhenThere(() => openDatabase(config, onError), { log, waits, ...config });
+  const whenThere = <T>(work: () => Promise<T>): Promise<T> => openWhenThere(work, { log, waits, ...config });
+  const db = await whenThere(() => openDatabase(config, onError));
   const webhooks = new Senders(config.webhooks, { db, metrics, log, now });
   const names = new DeviceNames(db, onError);
   const deviceName = (source: string): string | undefined => names.nameOf(source);
@@ -92,7 +93,11 @@ export async function startHost({ config, log, now = Date.now, waits = false }: 
     await db.close();
   };
   try {
-    await loadConfigs(config, registry);
+    const retention = new Retention({ ...config, db, log, onDeleted: () => webhooks.countDeleted(), now });
+    // Read the trusted time before frames come. Under a wrong clock, frames would get times in the future. This and the
+    // configs are written, for which a full disk may have no room although the database is open.
+    await whenThere(() => retention.open());
+    await whenThere(() => loadConfigs(config, registry));
     if (documents) documents.onChange = (document) => tokens!.use(document);
     await documents?.start();
     const app = createApp({
@@ -107,11 +112,6 @@ export async function startHost({ config, log, now = Date.now, waits = false }: 
       announcing: () => (announcer === null ? "none" : (announcer.problem ?? "ok")),
       mqtt: () => (config.mqtt === undefined ? "none" : (mqtt?.problem ?? "ok")),
     });
-    const { keepDays, keepBytes } = config;
-    const onDeleted = (): Promise<void> => webhooks.countDeleted();
-    const retention = new Retention({ db, log, keepDays, keepBytes, onDeleted, now });
-    // Read the trusted time before frames come. Under a wrong clock, frames would get times in the future.
-    await retention.open();
     const listening = await openPort(app, config, metrics, log);
     // Do not wait for the brokers, since HTTP works without them.
     const end = new AbortController();
@@ -185,7 +185,7 @@ function openPort(listener: RequestListener, config: Config, metrics: Metrics, l
 
 /**
  * Loads the configs that the operator's settings name.
- * @throws UserError that lists every invalid config
+ * @throws UserError that lists every invalid config; UnavailableError if the database takes none
  */
 async function loadConfigs({ configs }: Config, registry: Registry): Promise<void> {
   const problems: string[] = [];
@@ -197,7 +197,7 @@ async function loadConfigs({ configs }: Config, registry: Registry): Promise<voi
       const hash = await registry.put(null, JSON.stringify(isWrapped ? given : { config: given }));
       registry.fallback ??= hash;
     } catch (error) {
-      if (error instanceof Refusal && !error.isForGood) throw error;
+      if (error instanceof UnavailableError || (error instanceof Refusal && !error.isForGood)) throw error;
       problems.push(`configs: got ${JSON.stringify(path)}, expected a config (${messageOf(error)})`);
     }
   if (problems.length > 0) throw new UserError(problems.join("\n"));

@@ -3,6 +3,7 @@
  */
 import { createServer, type Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import { DISK_FULL } from "./database.ts";
 import { messageOf, RefusedError, UnavailableError } from "./errors.ts";
 import type { Logger } from "./log.ts";
 
@@ -36,8 +37,9 @@ export async function openWhenThere<T>(
         if (!waits || !(error instanceof UnavailableError) || error instanceof RefusedError) throw error;
         const { message, cause } = error;
         const reason = cause === undefined || message.includes(messageOf(cause)) ? "" : ` (${messageOf(cause)})`;
-        if (problem !== message + reason) log.error({ problem: message + reason }, "cannot start yet, trying again");
-        problem = message + reason;
+        const found = message + reason + (message.startsWith(DISK_FULL) ? "; make room on this disk" : "");
+        if (problem !== found) log.error({ problem: found }, "cannot start yet, trying again");
+        problem = found;
         server ??= await listen(address, port, () => problem);
         await sleep(RETRY_MS);
       }

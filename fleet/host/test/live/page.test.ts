@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { type Browser, type Page, chromium } from "playwright-core";
+import { until } from "boxwright-service/testing/wait";
 import { chromiumFlags } from "boxwright-service/testing/chromium";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { createDecoderSync, toPacket } from "boxwright";
@@ -433,6 +434,35 @@ describe.skipIf(!inject("chromium"))("the page in Chromium", () => {
         );
         expect(found, `${path} ${colorScheme}`).toEqual([]);
       }
+    await context.close();
+  });
+
+  test("axe finds no fault in the page of a camera before the host has answered", async () => {
+    await host.post(detectionPacket(0));
+    const context = await browser.newContext({
+      ...{ bypassCSP: true },
+      httpCredentials: { username: "anybody", password: pageToken },
+    });
+    const other = await context.newPage();
+    const asked = new Set<string>();
+    // These requests and the events of the page get no answer.
+    await other.route(/\/(v1|pictures|events)\b/, (route) => void asked.add(new URL(route.request().url()).pathname));
+    await other.goto(`${host.url}/?source=/devices/1&subject=door`);
+    await until(() => asked.has("/v1/timeline") && asked.has("/v1/seen") && asked.has("/events"));
+    const slider = other.getByRole("slider");
+    const [least, now, most] = await Promise.all(
+      ["min", "now", "max"].map(async (name) => Number(await slider.getAttribute(`aria-value${name}`))),
+    );
+    expect(least).toBeLessThan(now!);
+    expect(now).toBeLessThanOrEqual(most!);
+    expect(await slider.getAttribute("aria-valuetext")).toMatch(/\d/);
+    expect(await slider.getAttribute("aria-valuetext")).not.toContain("no frames");
+    expect(await other.getByRole("img").getAttribute("aria-label")).toBe("No picture so far");
+    await other.evaluate(axe);
+    const found = await other.evaluate(
+      async () => (await (window as any).axe.run(document, { resultTypes: ["violations"] })).violations as object[],
+    );
+    expect(found).toEqual([]);
     await context.close();
   });
 

@@ -6,7 +6,8 @@ import { Broker } from "boxwright-service/testing/broker";
 import { SmallDisk } from "boxwright-service/testing/disk";
 import { detectionPacket } from "../support/frames.ts";
 import { Child } from "boxwright-service/testing/child";
-import { HostProcess } from "../support/process.ts";
+import { HostProcess, commandOf } from "../support/process.ts";
+import { freePort } from "boxwright-service/testing/free-port";
 import { sleep, until } from "boxwright-service/testing/wait";
 
 afterAll(() => Child.killAll());
@@ -24,6 +25,12 @@ const healthOf = async (host: HostProcess): Promise<unknown[]> => {
   const answer = await fetch(`${host.url}/healthz`);
   return [answer.status, ((await answer.json()) as { database: string }).database];
 };
+
+const textOfHealth = (host: HostProcess): Promise<string> =>
+  fetch(`${host.url}/healthz`).then(
+    async (answer) => `${answer.status} ${await answer.text()}`,
+    () => "no answer",
+  );
 
 /** Posts frames until the disk is full. Returns the ids of those that were acknowledged, and the first refusal. */
 async function fillByHttp(host: HostProcess, first: number): Promise<{ taken: string[]; refusal: Response }> {
@@ -54,12 +61,33 @@ test.skipIf(!inject("disk"))(
     // Stored frames can be read all the while.
     expect(await idsOf(host)).toEqual(acknowledged);
 
-    // A host starts on a full disk, and answers as the one before.
+    // However little room there is, the host answers as the one before, or waits for room. A start writes some pages,
+    // also into the rest of its log, so the last starts, on a disk without a free byte, use that up until one waits.
     await host.end("SIGKILL");
-    host = await HostProcess.start(options, disk.prefix);
-    expect(await idsOf(host)).toEqual(acknowledged);
-    expect((await post(host, acknowledged.length)).status).toBe(503);
+    const leaves = [0, 0, 4096, 8192, 12_288, 16_384];
+    for (const [i, leave] of [...leaves, ...Array.from({ length: 12 }, () => 0)].entries()) {
+      disk.makeRoom();
+      disk.fill(leave);
+      const port = await freePort();
+      host = new HostProcess(commandOf({ ...options, port }, disk.prefix));
+      host.url = `http://127.0.0.1:${port}`;
+      const [said] = await host.says(/"cannot start yet, trying again"|"listening"/);
+      const isWaiting = said !== '"listening"';
+      if (isWaiting && i >= leaves.length) break;
+      if (!isWaiting) {
+        expect(await idsOf(host)).toEqual(acknowledged);
+        disk.fill();
+        const more = await fillByHttp(host, acknowledged.length);
+        expect(more.refusal.status).toBe(503);
+        acknowledged.push(...more.taken);
+      }
+      await host.end("SIGKILL");
+    }
+    expect(host.output).toMatch(/is full .*; make room on this disk","msg":"cannot start yet, trying again"/);
+    await until(async () => /^503 .*is full/.test(await textOfHealth(host)), "503 of the host that waits");
     disk.makeRoom();
+    await host.says(/"listening"/);
+    expect(await idsOf(host)).toEqual(acknowledged);
     const refused = acknowledged.length;
     for (let n = refused; n < refused + 20; n++) expect((await post(host, n)).status).toBe(204);
     expect(await idsOf(host)).toEqual(Array.from({ length: refused + 20 }, (_, n) => `frame-${n}`));

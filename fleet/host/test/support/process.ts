@@ -4,6 +4,14 @@ import { Child } from "boxwright-service/testing/child";
 
 export const COMMAND = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 
+type Options = Readonly<Record<string, string | number>>;
+
+/** Returns the command that runs the host. Without other options: on any port, with one thread. */
+export function commandOf(options: Options, prefix: readonly string[] = []): string[] {
+  const all = Object.entries({ port: 0, threads: 1, ...options });
+  return [...prefix, process.execPath, COMMAND, ...all.flatMap(([name, value]) => [`--${name}`, String(value)])];
+}
+
 export class HostProcess extends Child {
   url = "";
 
@@ -13,13 +21,11 @@ export class HostProcess extends Child {
    * @param env variables beside those of this process
    */
   static async start(
-    options: Readonly<Record<string, string | number>>,
+    options: Options,
     prefix: readonly string[] = [],
     env: Readonly<Record<string, string>> = {},
   ): Promise<HostProcess> {
-    const all = Object.entries({ port: 0, threads: 1, ...options });
-    const args = all.flatMap(([name, value]) => [`--${name}`, String(value)]);
-    const host = new HostProcess([...prefix, process.execPath, COMMAND, ...args], { env: { ...process.env, ...env } });
+    const host = new HostProcess(commandOf(options, prefix), { env: { ...process.env, ...env } });
     const [, port] = await host.says(/"port":(\d+),"page"/);
     host.url = `http://127.0.0.1:${port}`;
     return host;
