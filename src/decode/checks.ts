@@ -26,6 +26,7 @@ export interface CheckedDecoder {
 
 /** Type of the value `checks` of `boxwright/core`. */
 export interface Checks {
+  /** Returns the checks for the frames of one decoder. */
   readonly watch: (decoder: CheckedDecoder) => FrameChecks;
 }
 

@@ -96,5 +96,6 @@ export interface PrepareTask {
   prepareImage(image: ImageInput, rule: PrepareRule, options?: PrepareOptions): Prepared;
   /** Returns the preparation for a config's network. `size` is absent if nothing states it. */
   ruleOf(config: Config): PartialRule;
+  /** Describes a preparation in words, for messages. */
   ruleText(rule: PartialRule): string;
 }

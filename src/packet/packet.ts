@@ -7,6 +7,7 @@ import type { Envelope, PacketKind } from "./envelope.ts";
 import { PacketError, need } from "./error.ts";
 import type { PacketTensor } from "./wire.ts";
 
+/** The members of a decoder that packets need. */
 export interface PacketDecoder {
   readonly config: Config;
   readonly configHash: string | null;

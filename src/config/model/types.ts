@@ -6,6 +6,7 @@ import type { TypedOptions } from "../types.ts";
 /** Format of a model file. */
 export type ModelFormat = "onnx" | "tflite" | "nn-archive";
 
+/** Quantisation of integers: real = (raw - zeroPoint) * scale. */
 export interface Quantisation {
   /** One scale, or one for each index of `axis`. */
   readonly scale: readonly number[];
