@@ -1,7 +1,7 @@
 /**
  * The gate for planes (one for each class) without vectors; planes4.ts is the version with vectors. The gate also finds
- * the best class of a cell. Scratch holds the largest key of each cell so far at `tops`, and the key's class one column
- * further. A top starts just below the threshold, so a cell passes if its top has risen.
+ * the best class of a cell. Scratch holds the largest key of each cell so far at `tops`, and the key's class in the
+ * next column. A top starts just below the threshold, so a cell passes if its top has risen.
  *
  * Only here: passWords, passEach, nextAboveInFour, noteBest, noteBestOf, reached, reachedHalf, listTops, listFlags. The
  * kernel has u64 and a function for each kind of element; the TypeScript engine has one loop over 32-bit words, and

@@ -41,7 +41,7 @@ export function planeBlock<T>(plan: usize, classes: i32): i32 {
  * Returns the maximum of `m`, which is no NaN, and of one vector of each of eight planes. A NaN never becomes the
  * maximum.
  * The offset of the vector must be a constant for the compiler, so it is given by type arguments: `V` = u8, u16, u32,
- * u64 means vector 0, 1, 2, 3, and `H` = u16 instead of u8 means four vectors further.
+ * u64 means vector 0, 1, 2, 3, and `H` = u16 instead of u8 adds four vectors.
  */
 // @ts-ignore: decorator
 @inline
@@ -73,7 +73,7 @@ function fold8<T, V, H>(
  *     plane 1  ====block====......        row[g][i] = max over the classes of group g
  *     ...                               then the rows are folded: maxima[i] = max over g
  *
- * For the few cells that pass, the rows tell which group holds the best class, so only its planes are searched. Rows
+ * For the few cells that pass, the rows show which group holds the best class, so only its planes are searched. Rows
  * and maxima stay in the first-level cache.
  *
  * f16 with a positive threshold: compare raw bits as signed integers, since all negative numbers are below. Otherwise

@@ -14,7 +14,7 @@ if (video === undefined) {
   process.exit(2);
 }
 
-/** Returns the size of the video's frames, as ffprobe tells it. */
+/** Returns the size of the video's frames, as ffprobe states it. */
 function frameSize() {
   const words = [
     "-v",

@@ -110,7 +110,7 @@ function check(holds, what, got) {
   console.log(`ok: ${what}`);
 }
 
-/** Returns why this machine cannot enter such a namespace; null if it can. */
+/** Returns why this machine cannot enter a mount namespace; null if it can. */
 function obstacle() {
   if (process.getuid?.() !== 0) return "this user is not root";
   const { status, error, stderr } = spawnSync("unshare", ["-m", "setpriv", "--version"], { encoding: "utf8" });

@@ -256,7 +256,7 @@ const OWN_FORMS: { readonly [F in BoxFamily]?: readonly (readonly [shapes: strin
   dbnet: [["`[1, 1, H, W]`", "the probability that a pixel belongs to a text"]],
 };
 
-/** Shapes of a task's exports that have further channels after the classes. */
+/** Shapes of exports in which the channels of a task come after the classes. */
 const CLASSES_LAST: TaskForms = {
   pose: ["`[1, 4 + C + K x D, N]`", "K points of D values after the classes"],
   segment: ["`[1, 4 + C + M, N]` + `[1, M, H/4, W/4]`", "M coefficients after the classes, and prototypes"],
@@ -267,7 +267,7 @@ type TaskForms = {
   readonly [T in "pose" | "segment" | "oriented"]?: readonly [shapes: string, what: string];
 };
 
-/** The usual export of each further task (keypoints, masks, oriented boxes) of a family's published networks. */
+/** Usual export of a family's published networks for each task besides boxes: keypoints, masks, oriented boxes. */
 const TASK_FORMS: { readonly [F in BoxFamily]?: TaskForms } = {
   yolov5: {
     segment: ["`[1, N, 5 + C + M]` + `[1, M, H/4, W/4]`", "M coefficients after the classes, and prototypes"],

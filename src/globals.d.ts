@@ -34,7 +34,7 @@ declare module "#kernels" {
   export const prepare: BinaryOf;
 }
 
-/** What decodes the file of a photo, null if no package does. package.json maps the name by condition. */
+/** Decoder of photo files, null if no package can decode them. package.json maps the name by condition. */
 declare module "#photos" {
   interface Photo {
     readonly data: Uint8Array;

@@ -61,7 +61,7 @@ function decodeWith(engine, { config, options, outputs, frame }) {
   return { images, stats: [candidates, dropped.capped, dropped.notFinite] };
 }
 
-/** Returns the count of keypoints of an object. An archive or a family may state it, so the results tell. */
+/** Returns the count of keypoints of an object. It comes from the results: an archive or a family may state it. */
 function pointsOf({ images }) {
   const image = images.find(({ scores }) => scores.length > 0);
   return image === undefined ? 0 : image.keypoints.length / (image.scores.length * 3);

@@ -59,7 +59,7 @@ const DECODED = ["centre", "corners", "topleft"];
  * - offsets from priors, read as corners: many have x_max < x_min;
  * - 0..1, read as pixels: all boxes lie within two pixels of the corner;
  * - pixels, read as 0..1: boxes are many images wide.
- * @throws TensorError for such boxes
+ * @throws TensorError if the boxes look like one of these
  */
 export function checkBoxes(image: MemoryImage, at: number): null {
   const { plan } = image;

@@ -58,7 +58,7 @@ const IF_CORNERS = 'say boxFormat: "xyxy" if they are corners';
 const IF_CENTRES = 'say boxFormat: "cxcywh" if they are centre and size';
 
 interface MeasuredRows {
-  /** Count of rows read. Of a finished list, those with a score above 0: exports with suppression add rows of 0. */
+  /** Count of rows read. In a finished list, only rows with a score above 0: exports with suppression add rows of 0. */
   readonly rows: number;
   /** Count of rows whose third and fourth numbers exceed the first and second. */
   readonly growing: number;

@@ -188,7 +188,7 @@ function otherOrder(image: PlanInMemory, cells: CellGrid): string | null {
     : null;
 }
 
-/** True if values differ less at the second distance of `pair`, by the factor `times`. `more` is averaged in. */
+/** True if values at distance `other` differ less than at `read`, by the factor `times`. Averages both pairs. */
 function isNearer(
   image: PlanInMemory,
   { tensor, channels, width, height }: CellGrid,

@@ -4,7 +4,7 @@ import type { PartialRule } from "../core/prepare-rule.ts";
 import { show } from "../core/tensor.ts";
 import { FieldReader, TEXT, isObject } from "./fields.ts";
 
-/** The statements of an archive about its input picture. `problems` lists statements that no preparation can follow. */
+/** The statements of an archive about its input picture. `problems` lists those that no preparation supports.
 export interface ArchivePicture {
   readonly rule: PartialRule;
   readonly problems: readonly ConfigProblem[];
@@ -173,7 +173,7 @@ function checkBytes(input: FieldReader, { type, mean, std }: PartialRule, prepar
   reportOpen(input, "dtype", got, "its scale and zero point, which have no field", "scale", prepare);
 }
 
-/** Reports a field that no preparation can follow, unless the option `prepare` replaces it. */
+/** Reports a field whose value no preparation supports. Does nothing if the option `prepare` replaces the field. */
 function reportOpen(
   r: FieldReader,
   key: string,

@@ -213,7 +213,7 @@ export class FieldReader {
   /** Returns anchors as [output][anchor][w,h]. `sets` has one list per output. */
   nestedPairs(key: string, sets: readonly unknown[]): [number, number][][] | null {
     const before = this.problems.length;
-    // If a flat list has an odd length, report only such lists: flat lists of even length are valid (see `evenForm`).
+    // If flat lists have an odd length, report only these lists: flat lists of even length are valid (see `evenForm`).
     const isOddly = (x: unknown): boolean => all(x, isNumber) && (x as unknown[]).length % 2 === 1;
     const oddly = sets.some(isOddly);
     sets.forEach((set, i) => {

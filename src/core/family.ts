@@ -130,18 +130,18 @@ export interface FamilyTraits {
   /** Forms of the output tensors, the most usual first. */
   readonly exports: readonly ExportName[];
   /**
-   * Form of the scores beside raw boxes, if the config does not state it: maps, offsets from priors, or queries. Scores
-   * beside decoded boxes are probabilities.
+   * Kind of the scores beside raw boxes (maps, offsets from priors, or queries), if the config does not state it.
+   * Scores beside decoded boxes are probabilities.
    */
   readonly raw: ScoreForm;
-  /** Form of the scores in an NN Archive that states none. Usual: "probabilities", as exporters apply the sigmoid. */
+  /** Kind of the scores in an NN Archive that states none. Usual: "probabilities", as exporters apply the sigmoid. */
   readonly archived?: "logits";
 
   /** For anchor heads: width = (2 w)^2 x anchor, centre = cell + 2 xy - 0.5, with the sigmoid of w and xy. */
   readonly squareSize?: true;
   /** For offsets from priors: width = w x prior. Usual: exp(w) x prior. */
   readonly linearSize?: true;
-  /** Form of the scores in maps [N,h,w,A,5+C]. Usual: `raw`, as in other maps. */
+  /** Kind of the scores in maps [N,h,w,A,5+C]. Usual: the value of `raw`, as in other maps. */
   readonly scoresInCells?: "probabilities";
   /** Unit of the anchors. Usual: pixels of the network input. */
   readonly anchorUnit?: "cells";

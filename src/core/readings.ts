@@ -40,7 +40,7 @@ export interface ReadingTraits {
   readonly priors?: true;
   /** True: raw rows of a network with one or two classes may have the same shape as these finished rows. */
   readonly looksRaw?: true;
-  /** True: the network itself made the list and its final scores. Options cannot change the form of the scores. */
+  /** True: the network itself made the list and its final scores. Options cannot change the kind of the scores. */
   readonly finished?: true;
   /** True: the network outputs each object once. Nothing is suppressed unless the config states the rule `suppress`. */
   readonly suppressed?: true;

@@ -14,7 +14,7 @@ export interface RowOrder {
   readonly classId: number | null;
   /** True if a second tensor holds the row count of each image. Rows follow each other, image by image. */
   readonly isCounted?: true;
-  /** True if only the option `reading` tells this order: low scores of another order look like its edges. */
+  /** True if only the option `reading` selects this order: low scores of another order look like its edges. */
   readonly isOnlyStated?: true;
 }
 

@@ -381,7 +381,7 @@ export class Detections extends Unindexed implements Iterable<Detection>, TaskCo
     return c;
   }
 
-  /** Returns the rows, which `JSON.stringify` writes. */
+  /** Returns the detections as a list. `JSON.stringify` calls this. */
   toJSON(): Detection[] {
     return this.toArray();
   }

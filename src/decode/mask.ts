@@ -40,7 +40,7 @@ export interface MaskRle {
   readonly counts: string;
 }
 
-/** One connected part of a mask. Rings list x, y of corners between pixels, in pixels of the picture. */
+/** One connected part of a mask. Rings list x, y in pixels of the picture, and follow the edges of pixels. */
 export interface MaskPolygon {
   readonly outer: readonly number[];
   readonly holes: readonly (readonly number[])[];

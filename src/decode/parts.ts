@@ -13,7 +13,10 @@ export interface Parts {
   readonly explain: Explain | null;
 }
 
-/** Throws a ConfigError if `part` is given, but lacks the method `has` of the value `name` of `boxwright/core`. */
+/**
+ * Throws a ConfigError if `part` is given, but is not the value `name` of `boxwright/core`.
+ * @param has name of a method of that value
+ */
 export function checkPart(name: "checks" | "explain", part: unknown, has: string): void {
   if (part === undefined || typeof (part as { readonly [key: string]: unknown } | null)?.[has] === "function")
     return;

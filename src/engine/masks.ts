@@ -8,7 +8,7 @@ export interface MasksKernelExports {
   cut(job: number): void;
   /** Resizes logits and compares the result with the threshold. */
   resize(job: number): void;
-  /** Writes a label where a mask is set. */
+  /** Writes the index of a detection into the label map, at each pixel where its mask is set. */
   paint(job: number): void;
 }
 

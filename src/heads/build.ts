@@ -19,7 +19,7 @@ export interface Reading<M extends TensorMatch = TensorMatch> {
   readonly name: ReadingName;
   /** Contents of the tensors, in words for messages. */
   readonly title: string;
-  /** Form of the scores if the config states none. `null`: always probabilities, whatever the config states. */
+  /** Kind of the scores if the config states none. `null`: always probabilities, whatever the config states. */
   readonly usual: ScoreForm | null;
   readonly fields: HeadFields<M>;
   /** The matches, each a whole map or tensor. */

@@ -136,7 +136,7 @@ export interface TaskPlan {
   readonly about: string;
   /** Indices of tensors that no head reads. In an interpretation, indices of outputs; in a plan, of plan.tensors. */
   readonly tensors: readonly number[];
-  /** Those of `tensors` in which neighbouring values are similar: maps, or rows of bins. */
+  /** The tensors among `tensors` in which neighbouring values are similar: maps, or rows of bins. */
   readonly maps?: readonly HeadTensor[];
   /** True: plan files cannot store this task, so the compiler refuses the network. */
   readonly notInFiles?: true;

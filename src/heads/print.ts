@@ -38,7 +38,7 @@ export function familyReason({ kind, value }: FamilyReason): string {
   }
 }
 
-/** Reason for the choice of a form of scores. */
+/** Reason why scores are read as probabilities or as logits. */
 export type ScoresReason =
   | { readonly kind: "option" }
   /** Default of the family's reading. */
@@ -46,7 +46,7 @@ export type ScoresReason =
   /** Default of a format of config files. */
   | { readonly kind: "format"; readonly value: string };
 
-/** Returns the reason for the choice of a form of scores, for instance "default of nn-archive files". */
+/** Returns the reason as text, for instance "default of nn-archive files". */
 export function scoresReason(why: ScoresReason): string {
   if (why.kind === "option") return "option scores";
   return `default of ${why.kind === "family" ? `${why.value} ${why.reading}` : `${why.value} files`}`;

@@ -13,7 +13,7 @@ export interface HeadQuery extends Omit<Config, "family" | "rules" | "classes" |
   readonly traits: FamilyTraits;
   /** Class count; `null` if unknown. */
   readonly classes: number | null;
-  /** Form of the scores, from the config or its format. `null`: the family and the tensors' form decide. */
+  /** Kind of the scores, from the config or its format. `null`: the family and the tensors' form decide. */
   readonly scores: ScoreForm | null;
   /** True if score = objectness x class. */
   readonly product: boolean;

@@ -84,7 +84,7 @@ function labelWords(model: Model, possibilities: readonly Possibility[], options
   return [`--labels ${classes === COCO_CLASSES ? "coco80" : classes === 1 ? "NAME," : "A,B,C"}`];
 }
 
-/** Returns the count of classes that the file or its family states. */
+/** Returns the class count of the file or its family; "in shapes" if only the tensors show it, null if unknown. */
 const classesOf = ({ options: { classes, family } }: Model): number | "in shapes" | null =>
   classes ?? (family && TRAITS[family].classes) ?? null;
 

@@ -218,7 +218,7 @@ function countClasses({ confidenceThreshold }: Config, { classes, heads }: Inter
   return Math.max(classes, hasClassIds ? [confidenceThreshold].flat().length : 0);
 }
 
-/** Returns which statement determined the form of the scores. */
+/** Returns which statement determined whether scores are probabilities or logits. */
 function scoresWhy(
   { scores, format }: Config,
   { family }: HeadQuery,

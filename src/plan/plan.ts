@@ -19,7 +19,7 @@ export interface Plan {
   /** Notes about likely mistakes that do not stop decoding. */
   readonly notes: readonly string[];
   readonly scores: ScoreForm;
-  /** Statement that determined the form of the scores. */
+  /** Statement that determined the value of `scores`. */
   readonly scoresWhy: ScoresReason;
   /** [width, height] of the network input in pixels. `null` if unknown, which is allowed only for normalised boxes. */
   readonly inputSize: readonly [number, number] | null;

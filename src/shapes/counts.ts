@@ -75,8 +75,8 @@ export function inputOfPriors(
 export function pointsForPriors(n: number, form: FormRow, { inputSize }: Asked): number | null {
   if (TRAITS[form.families[0]].buildPriors)
     return inputOfPriors(n, form, inputSize ? [inputSize] : PRIOR_INPUTS) ? 3 : null;
-  // Prefer known prior counts to cell counts, unless a usual input has exactly this many cells: 3234 rows are the
-  // priors of SSDLite rather than the cells of 11 x 14 blocks of 32 pixels.
+  // A known prior count wins over a cell count: 3234 are the priors of SSDLite, and also the cells of a 352 x 448
+  // input. Exception: the stated input, or a usual one if none is stated, has exactly this many cells.
   if (SSD_PRIORS.includes(n)) return pointsForCells(n, 1, inputSize) === 3 ? 3 : 5;
   return n > 1000 && pointsForCells(n, 1, inputSize) === null && pointsForCells(n, 3, inputSize) === null
     ? 0

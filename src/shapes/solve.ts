@@ -61,7 +61,7 @@ export function matches(
   const hasClasses = parts.some(([, { channels }]) => channels.includes("C"));
   const bound = hasClasses && form.classes === 1 ? { C: 1 } : {};
   const start = (form.anchors ?? [1]).map((anchors) => ({ ...NOTHING, bound, anchors }));
-  // Assign part by part. For an optional part, `play` tries the tensors before leaving the part empty.
+  // Fill the parts one by one. For an optional part, `play` also returns the state without it, as the last one.
   const states = parts.reduce<State[]>(
     (some, [name, part]) => some.flatMap((state) => play(form, name, part, state, tensors, views, known)),
     start,

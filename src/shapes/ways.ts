@@ -158,7 +158,10 @@ export const classesIn = ({ tensors, each = [1] }: Way, dimension: number, trait
     }),
   );
 
-/** Returns how many channels of a dimension of rows are left for a task, after boxes and `classes` classes. */
+/**
+ * Returns how many values a row has for a task, besides its box and scores. One result for each tensor with these rows.
+ * @param dimension length of a row
+ */
 export const addedIn = (
   { see, tensors }: Way,
   dimension: number,

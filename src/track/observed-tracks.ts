@@ -48,7 +48,7 @@ export class ObservedTracks extends Tracks {
     return row;
   }
 
-  /** Remembers a detection. Of two within half a frame, the later replaces the earlier. */
+  /** Remembers a detection. A detection within half a frame of the last one replaces it. */
   remember(row: number, detection: number, frame: TrackerFrame): void {
     const { ring } = this;
     const { boxes, time } = frame;

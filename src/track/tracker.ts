@@ -47,11 +47,11 @@ const LONG_GAP = 10;
  * Largest ratio between two gaps of a camera that drops at most one frame. Gaps between irregular events differ more.
  */
 const EVEN = 2.2;
-/** Seconds between the first frames from which a note asks for the unit of times. */
+/** If the first frames are at least this many seconds apart, a note asks for the unit of times. */
 const SLOW_GAP = 1;
 /** Count of gaps of `SLOW_GAP` or `FAST_GAP` before a note. */
 const SLOW_GAPS = 4;
-/** Largest suspicious gap in seconds, unless `frameRate` states such a rate. Times divided by 1,000 lie below. */
+/** Gaps up to this many seconds lead to a note unless `frameRate` explains them. Times divided by 1,000 lie below. */
 const FAST_GAP = 0.00025;
 
 /** Count of usual gaps by which a pause may exceed `longestPause`: one for the next frame, one for a dropped frame. */

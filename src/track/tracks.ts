@@ -1,4 +1,4 @@
-/** The state of all tracks of a tracker: one row per track, in order of birth, as columns that grow. */
+/** The state of all tracks of a tracker: one row per track, oldest first, in columns that grow. */
 import { FILTER } from "./filter.ts";
 import type { TrackerFrame } from "./frame.ts";
 import { type Column, room } from "./lists.ts";

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 
-/** Of these files, as they are and gzipped one by one. */
+/** Returns the total size of these files in bytes: as they are, and gzipped one by one. */
 export function codeSize(files) {
   const all = files.filter((f) => existsSync(f)).map((f) => readFileSync(f));
   return {
@@ -13,7 +13,7 @@ export function codeSize(files) {
   };
 }
 
-/** Of the package's files that a program reaches, entry and chunks, unbundled and not minified. */
+/** Returns the size of the package's files that a program loads: entry and chunks, unbundled and not minified. */
 export function loadedBy(program) {
   const text = readFileSync(program, "utf8");
   const specifier = /["'](boxwright(?:\/\w+)?)["']/.exec(text)?.[1];

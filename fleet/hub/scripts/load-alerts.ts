@@ -25,7 +25,7 @@ import { metricOf, onDatabases, prepare } from "./hubs.ts";
 import { steady, type Steady } from "./steady.ts";
 import { table } from "./table.ts";
 
-/** Requests per second of the backend. */
+/** Requests for the device list that the backend sends per second. */
 const PACE = 80;
 /** Minutes of the shortest rule. With a heartbeat each 20 s, a device may miss three heartbeats in this time. */
 const RULE_MINUTES = 1;
@@ -52,7 +52,7 @@ interface Arrived extends AlertMessage {
   readonly arrivedAt: number;
 }
 
-/** Web server that gets the messages. */
+/** Web server that receives the alert messages. */
 class Receiver {
   /** Messages by their ids, since the hub may send a message twice. */
   readonly #got = new Map<string, Arrived>();

@@ -57,7 +57,7 @@ const ANSWERS_AT_ONCE = 4;
 const SWEEP_MS = 60_000;
 /** Milliseconds between checks of roll-outs with gates. */
 const ROLLOUTS_MS = 5000;
-/** Milliseconds between searches for files without a row. */
+/** Milliseconds between searches for files that no database row names. */
 const CLEAN_MS = 3600_000;
 /**
  * Limits of simultaneous uploads (files of devices, and model files), in total and per sender. A slow upload blocks no

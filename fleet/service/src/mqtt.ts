@@ -3,7 +3,7 @@
  * acknowledgement never goes over a later connection, where its packet id may belong to another message.
  *
  * MQTT 5 is required: its reason codes say that nobody listens to a topic, or that a client may not write to it.
- * Brokers of MQTT 3.1.1 acknowledge such a message, but drop it.
+ * Brokers of MQTT 3.1.1 acknowledge a message in these cases, but drop it.
  */
 import type { IClientOptions, IConnackPacket, IPublishPacket, MqttClient } from "mqtt";
 import { UserError, connectionProblem, messageOf } from "./errors.ts";

@@ -46,11 +46,11 @@ const OTHER_FORMATS: readonly OtherFormat[] = [
 const startsWith = (bytes: Uint8Array, text: string, at: number): boolean =>
   Array.from(text).every((letter, i) => bytes[at + i] === letter.charCodeAt(0));
 
-/** Returns the advice for the format of a file by its first bytes, `null` if they match none. */
+/** Returns advice for a file whose first bytes are those of another format, else `null`. */
 export const otherFormatOf = (bytes: Uint8Array): string | null =>
   OTHER_FORMATS.find(({ beginning, at = 0 }) => beginning !== undefined && startsWith(bytes, beginning, at))
     ?.what ?? null;
 
-/** Returns the advice for the format of a file by its name's ending, without `.gz`. `null` if it matches none. */
+/** Returns advice for a file whose name has the ending of another format, else `null`. Pass the name without `.gz`. */
 export const otherFormatOfName = (name: string): string | null =>
   OTHER_FORMATS.find(({ endings }) => endings?.test(name))?.what ?? null;

@@ -226,7 +226,7 @@ function coordinatesOf(
 ): Partial<TypedOptions> {
   if (file.format !== "tflite" || metadata === null || TRAITS[form.family].coordinates !== undefined)
     return {};
-  // Of several scales, the largest is that of the box channels.
+  // Take the largest of several scales: it belongs to the box channels.
   const scale = output.quantisation ? Math.max(...output.quantisation.scale) : undefined;
   const range = { u8: 255, i8: 255, i16: 32767 }[output.type];
   if (scale !== undefined && range !== undefined)

@@ -44,7 +44,7 @@ export function prepareImage(image: ImageInput, rule: PrepareRule, options: Prep
   const { engine = "auto", into } = checkOptions(options ?? {}, OPTIONS, {
     more: "; the rule is that of the decoder",
   });
-  // Refuse a crop of null: it may come from a search without a result, and does not mean the whole picture.
+  // Compare with undefined: `prepareCrop` refuses null, which may come from a search without a result.
   const crop = options?.crop;
   if (crop !== undefined && checked.rotation !== 0)
     refuse(

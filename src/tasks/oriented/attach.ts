@@ -78,7 +78,7 @@ class OrientedMaker {
   #boxes = new Float64Array(0);
   #classIds = new Int32Array(0);
   readonly #angle = new Float64Array(1);
-  /** Smallest angle that gets no note, in radians. `#maxAngle`: largest such angle. */
+  /** Angles from `#minAngle` to `#maxAngle`, in radians, get no note. */
   readonly #minAngle: number;
   readonly #maxAngle: number;
   /** Boxes of the detections. `#corners`: their corners. */

@@ -48,7 +48,7 @@ const boxOf = ({ x, y, classIds, scores }: Cells, i: number): CellBox => ({
   first: i,
 });
 
-/** Merges a part into a cube if both touch, else returns false. Moves the left and upper edges first, as the SDK. */
+/** Merges a part into a cube if both touch, else returns false. Moves left and upper edges first, as Edge Impulse. */
 function takeUp(cube: CellBox, x: number, y: number, width: number, height: number, score: number): boolean {
   if (cube.x + cube.width < x || cube.y + cube.height < y || cube.x > x + width || cube.y > y + height)
     return false;
@@ -61,9 +61,9 @@ function takeUp(cube: CellBox, x: number, y: number, width: number, height: numb
 }
 
 /**
- * The cubes of each class that later parts may touch, in the order in which they began. A part is a cell, or a cube of
- * the first pass. Parts come row by row, so no later part touches a cube that ends two rows or more above the current
- * row. If each part were compared with all cubes, 30,000 cells that do not touch would take seconds.
+ * The cubes of each class that later parts may touch, in the order in which they began. A part is a cell, or in the
+ * second loop of `cubesOf` a cube. Parts come row by row, so no later part touches a cube that ends two rows or more
+ * above the current row. If each part were compared with all cubes, 30,000 cells that do not touch would take seconds.
  */
 class OpenCubes {
   readonly #byClass = new Map<number, CellBox[]>();
@@ -94,7 +94,10 @@ class OpenCubes {
   }
 }
 
-/** Returns the cubes of the SDK. Results are copies, without the growth of a cube later in the second pass. */
+/**
+ * Returns the boxes (cubes) that Edge Impulse's SDK makes. The first loop merges cells into cubes. The second loop
+ * drops a cube that touches an earlier one. The earlier cube then grows in `kept`, but its copy in the results stays.
+ */
 function cubesOf(cells: Cells): CellBox[] {
   const cubes: CellBox[] = [];
   const open = new OpenCubes();

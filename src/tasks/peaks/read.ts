@@ -108,7 +108,7 @@ const cells: Form = {
           name: "cell-classes",
           title: "background and classes of each cell",
           usual: query.traits.raw,
-          // A head needs a box. These columns are not used: the task makes boxes from the positions of cells.
+          // A head needs box channels. Those below are not used: the task makes boxes from the positions of cells.
           fields: (match, logits) => ({
             classes: view.channels - 1,
             score: beside(match.score, 1),

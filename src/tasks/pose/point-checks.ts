@@ -1,4 +1,4 @@
-/** Finds keypoints in another unit or form than the config states, and values that cannot be keypoints. */
+/** Finds keypoints in another unit than the config states, raw keypoints, and values that cannot be keypoints. */
 import { refuseFor } from "../../core/errors.ts";
 import * as A from "../../core/abi.ts";
 import type { Detections } from "../../decode/detections.ts";
@@ -11,7 +11,7 @@ const SLACK = 0.02;
 
 /** Smallest count of points for a conclusion, since fewer may all lie in the input's corner by chance. */
 const FEW = 4;
-/** Points up to this coordinate in pixels lie in the input's corner, as points in 0..1 do that are read as pixels. */
+/** Points up to this pixel coordinate lie in the input's corner. Points in 0..1, if read as pixels, all lie there. */
 const CORNER = 2;
 /** A box that reaches beyond this coordinate in pixels lies outside the corner. */
 const BEYOND = 16;

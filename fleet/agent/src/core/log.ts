@@ -13,7 +13,7 @@ export function openLog(level: string, recent: RecentLog): Logger {
   return createLogger(level, { destination: { write } });
 }
 
-/** Logs an error that may repeat with every frame. Of equal ones in a row, logs only the 1st, 10th, 100th, ... */
+/** Logs an error that may repeat with every frame. Logs only the 1st, 10th, 100th, ... of equal errors in a row. */
 export class RareLog {
   readonly #log: Logger;
   #last = "";

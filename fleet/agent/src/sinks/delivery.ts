@@ -13,7 +13,7 @@ const SEND_GRACE = 2000;
 /** Counts of a delivery. The delivery updates the object in place. */
 export interface DeliveryStats {
   stored: number;
-  /** Number of stored packets that the receiver already had. */
+  /** Number of delivered packets that the receiver already had. `stored` counts them, too. */
   duplicate: number;
   refused: number;
   /** Number of attempts that must be repeated. */

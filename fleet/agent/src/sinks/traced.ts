@@ -1,4 +1,4 @@
-/** Traces each attempt to send a packet, and tells the receiver of the trace. */
+/** Traces each attempt to send a packet, and sends the trace context to the receiver. */
 import { type TraceContext, type Traces, traceparentOf } from "boxwright-service/traces";
 import type { Outcome, Sink } from "./sink.ts";
 

@@ -97,7 +97,7 @@ describe("settings", () => {
       ].sort(),
     );
     expect(problems["lgo"]).toBe("is not known here. Did you mean log?");
-    // Hosts have at most 256 partitions. Packets of further ones would stay in the stream.
+    // Hosts have at most 256 partitions. Packets of partitions above would stay in the stream.
     expect(problems["sinks[4].partitions"]).toContain("from 1 to 256");
     // A password may be in an address that is wrong.
     expect(problems["sinks[5].url"]).toContain('got "http://***@broker", expected an address like mqtt://');

@@ -1,4 +1,4 @@
-/** Tests what the host tells over Debian's mosquitto: ONVIF scenes and Home Assistant's sensors. */
+/** Tests what the host announces over Debian's mosquitto: ONVIF scenes and Home Assistant's sensors. */
 import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
 import type { MqttClient } from "mqtt";
 import { Mosquitto } from "boxwright-service/testing/mosquitto";

@@ -72,7 +72,7 @@ test.each(PARTS)(
   async (part) => {
     const folder = temporaryFolder().path;
     const [file, moved] = [join(folder, "log"), join(folder, "log.1")];
-    // Not opened to append, as by a careless script.
+    // The shell does not open the log to append, as in a careless script.
     const { child, isWell } = await start(part, folder, `> ${file} 2>&1`);
     const said = (path: string): number => readFileSync(path, "utf8").match(/got SIGHUP/g)?.length ?? 0;
     renameSync(file, moved);
@@ -82,7 +82,7 @@ test.each(PARTS)(
     truncateSync(moved);
     child.kill("SIGHUP");
     await until(() => said(moved) === 1, "a line in the log that was cut");
-    // No hole of the size of the old log.
+    // The log has no hole of the size of the old log.
     expect(readFileSync(moved, "utf8")).not.toContain("\0");
     expect(statSync(moved).size).toBeLessThan(before + 4096);
     expect(await isWell()).toBe(true);

@@ -104,7 +104,7 @@ export interface Publishing {
   readonly publisher: Publisher;
   /** Version of the broker. */
   readonly version: string;
-  /** Waits until hosts have emptied the stream. Its error tells the state of stream and consumer. */
+  /** Waits until hosts have emptied the stream. Its error contains the state of stream and consumer. */
   readonly emptied: () => Promise<void>;
   readonly end: () => Promise<void>;
 }

@@ -34,7 +34,7 @@ const BROWSER_COOKIE = "__Host-hub_browser";
 /** Largest number of seconds for which browsers keep a cookie. */
 const BROWSER_SECONDS = 400 * 86_400;
 
-/** Returns the Set-Cookie header that makes a browser known for one account, until the password changes. */
+/** Returns a Set-Cookie header by which the hub recognises an account's browser until the password changes. */
 export function browserCookie({ id: user, password }: UserWithPassword): string {
   const id = newToken();
   const mark = seal(password, `browser ${user} ${id}`);

@@ -1,7 +1,7 @@
 /**
  * Sends requests to an S3-compatible store. `aws4fetch` signs a request (Signature Version 4). Node's own HTTP client
- * sends the request, since a store requires the length of a streamed file. The bucket's name is part of the path, which
- * every such store accepts.
+ * sends the request, since a store requires the length of a streamed file. The bucket's name is part of the path: every
+ * S3-compatible store accepts this.
  */
 import { createHash } from "node:crypto";
 import http from "node:http";

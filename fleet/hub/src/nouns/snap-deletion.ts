@@ -1,6 +1,6 @@
 /**
  * Deletes snaps: on request, by age, and when a team exceeds its limit of bytes. Rows are deleted first, then files. If
- * the hub is killed in between, `deleteOrphans` later finds the file without a row.
+ * the hub is killed in between, `deleteOrphans` later finds the file.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import type { FilePlace, Files } from "../files/files.ts";
@@ -126,7 +126,8 @@ export async function makeRoom(
 const PART_MS = DAY_MS;
 
 /**
- * Deletes files without a row, abandoned parts, and the rows of model files that were never completed.
+ * Deletes files that no database row names, parts of files whose upload was abandoned, and the rows of model files that
+ * were never completed.
  * @param graceMs files that changed within this time stay, since their row may not be written yet
  */
 export async function deleteOrphans(db: Database, files: Files, now: number, graceMs = 600_000): Promise<number> {

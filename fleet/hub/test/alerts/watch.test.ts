@@ -91,7 +91,7 @@ onEmptyDatabases("alerts", (_db, storage) => {
     await rule({ kind: "device_offline", threshold: 5 });
     await pass(6 * MINUTE, ["a", "b"], MINUTE);
     await restart();
-    // The hub comes back after an hour. Nobody could tell it anything.
+    // The hub comes back after an hour. Meanwhile, it received no heartbeats.
     await pass(60 * MINUTE, [], 60 * MINUTE);
     await pass(4 * MINUTE, ["b"]);
     expect(await titles()).toEqual([]);

@@ -176,7 +176,7 @@ onEmptyDatabases("backups", (db, storage) => {
       expect(await lookUpKey(db(), live!.id)).toMatchObject({ revoked_at: null });
       expect(await lookUpKey(db(), rotated!.id)).toMatchObject({ expires_at: NOW + 3_600_000 });
       expect(await listDevices(db(), a.id)).toEqual([device]);
-      // A user who came since is gone. The audit still tells of them.
+      // A user added after the backup is gone. The audit still mentions them.
       expect(await findUser(db(), late.email)).toBeUndefined();
     };
     const first = await restore(db(), NOW, file, true);

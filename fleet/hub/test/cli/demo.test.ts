@@ -8,7 +8,7 @@ import { freePort } from "boxwright-service/testing/free-port";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Starts the demo, waits until it tells how to stop it, and stops it. Returns what it said. */
+/** Starts the demo, waits until it prints how to stop it, and stops it. Returns its output. */
 async function demo(folder: string): Promise<string> {
   const env = { ...process.env, HUB_PORT: String(await freePort()) };
   const child = spawn(process.execPath, [join(root, "out/scripts/demo.js"), folder], { env });

@@ -159,7 +159,7 @@ for (const { kind, skip, place } of stores) {
           const { devices } = await graphql("query { team { devices { nodes { id } } } }");
           const ids = new Set(devices.nodes.map(({ id }: { id: string }) => id));
           expect([...acknowledged.devices].filter((id) => !ids.has(id))).toEqual([]);
-          // Those of this round, and some before: each is seen, and its file has its bytes.
+          // The last 30 snaps, of this round and of earlier ones: the hub has each, and its file has the right bytes.
           for (const [id, sha256] of [...acknowledged.snaps].slice(-30)) {
             const { snap } = await graphql("query($id: ID!) { team { snap(snapId: $id) { files { sha256 } } } }", {
               id,

@@ -154,7 +154,7 @@ onDatabases("applications", (kind) => {
     expect(first.every((id) => second.has(id))).toBe(true);
     expect(second.size).toBeGreaterThan(first.length);
 
-    // One device uses it, another cannot: it stops, and those who have not applied it get the old one.
+    // One device uses the version, another fails: the roll-out stops. Devices that have not applied it get the old one.
     const etag = (await resolveDesired(db, teamId, { deviceId: first[0] })).get(first[0]!)!.etag;
     const report = (id: string, state: "applied" | "failed") =>
       noteReport(db, NOW, teamId, id, { version: etag, state, error: { code: "config", message: "no" } });

@@ -72,7 +72,7 @@ onDatabases("pages", (kind) => {
       const { html, headers } = await person.get(`/teams/${team.team.id}/${path}`);
       expect(html).not.toMatch(/<script>alert|<img src=x/);
       expect(html).not.toMatch(/<script(?! src="\/app\.js" defer="">)/);
-      // No handler, no inline style: what is left of the hostile name is text.
+      // The page has no event handler and no inline style: the hostile name is only text.
       expect(html.replaceAll("onerror=alert(1)", "")).not.toMatch(/ on[a-z]+=|javascript:|<style| style=/i);
       const csp = headers.get("content-security-policy")!;
       expect(csp).toContain("default-src 'none'");
@@ -99,7 +99,7 @@ onDatabases("pages", (kind) => {
     for (const [method, path, allow] of [
       ["PUT", "/sign-in", "GET, HEAD, POST"],
       ["OPTIONS", "/", "GET, HEAD, POST"],
-      // Not a method that a Request can be made of.
+      // A `Request` cannot have this method.
       ["TRACE", "/sign-in", "GET, HEAD, POST"],
       ["POST", "/app.css", "GET, HEAD"],
     ] as const) {

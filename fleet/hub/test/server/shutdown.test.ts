@@ -55,7 +55,7 @@ describe("SIGTERM", () => {
       return { open, closed: new Promise((resolve) => socket.on("error", () => undefined).on("close", resolve)) };
     });
     await Promise.all(silent.map(({ open }) => open));
-    // Connections are taken in their order: this answer says that the hub has those.
+    // The hub accepts connections in order: after this answer, it has accepted the silent ones.
     expect((await fetch(`${hub.url}/healthz`)).status).toBe(200);
 
     // Another hub is the measure: it is told to end first, and waits for its request as long as any hub waits.

@@ -23,7 +23,7 @@ export interface Bucket {
   /** Settings of a hub that uses it. */
   readonly env: Readonly<Record<string, string>>;
   readonly objects: Map<string, Stored>;
-  /** Answers such requests with this status: an overload, or a right that is missing. */
+  /** Returns the status with which the bucket refuses a request, as in an overload; undefined if it answers. */
   refuse: (method: string, name: string) => number | undefined;
   /** Milliseconds that its clock is ahead. */
   ahead: number;

@@ -186,7 +186,7 @@ export interface TestHub {
     key?: string,
     init?: RequestInit,
   ): Promise<{ status: number; headers: Headers; text: string; json: any }>;
-  /** Counts the queries of the requests that come while `work` runs. Those of the hub's own tasks do not count. */
+  /** Counts the queries of the requests that come while `work` runs. Queries of the hub's own tasks do not count. */
   queriesOf(work: () => unknown): Promise<number>;
   stop(): Promise<void>;
 }

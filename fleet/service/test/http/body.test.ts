@@ -6,7 +6,7 @@ import { Exchange } from "../../src/http/exchange.ts";
 import { listen } from "../../src/http/listen.ts";
 import { createLogger } from "../../src/log.ts";
 
-/** Starts a port that tells the length of each body, or why it is not read. Returns the port. */
+/** Starts a server that answers with the length of each body, or why it is not read. Returns the port. */
 async function start(most: number, reads = true): Promise<number> {
   const listening = await listen({
     place: { address: "127.0.0.1", port: 0, addressName: "address", portName: "port" },

@@ -24,7 +24,7 @@ export interface Place {
   readonly kind: Kind;
   /** Path of the file, or address of the database. */
   readonly place: string;
-  /** Opens a further connection, or pool of connections. */
+  /** Opens another connection, or pool of connections. */
   open(options?: Partial<PostgresOptions>): Database;
 }
 

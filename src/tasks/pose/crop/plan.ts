@@ -4,7 +4,7 @@ import type { Edges } from "../../../core/keypoints.ts";
 import type { Refinement } from "../../../core/pose-families.ts";
 import type { TaskPlan } from "../../../heads/head.ts";
 
-/** Facts about points that all such networks share. */
+/** Facts about the points of all networks whose input is a crop. */
 interface SharedPlan extends TaskPlan {
   readonly name: "pose";
   /** Count of the points of the object. */

@@ -303,7 +303,7 @@ function checkRows({ refuseFor }: Question, spec: TensorSpec, rows: number, valu
     );
 }
 
-/** Reads MediaPipe's landmarks. The order of the export, or numbers in names, tells tensors of equal size apart. */
+/** Reads MediaPipe's landmarks. The order of the export, or numbers in names, distinguish tensors of equal size. */
 function readLandmarks(question: Question, facts: LandmarkFacts): CropReading {
   const { specs, query, refuseAll, refuseFor } = question;
   const { rows: allowed, values, points, depth = 1, presence, sides, world, heat } = facts;
