@@ -1,5 +1,5 @@
 /**
- * Checks all boxes of a list that a network always fills. After found objects, such a list has boxes with low scores
+ * Checks all boxes of a list that a network always fills. Below the rows of objects, the list has boxes with low scores
  * all over the picture.
  */
 import { READINGS } from "../core/readings.ts";
@@ -7,7 +7,7 @@ import { move } from "../heads/channels.ts";
 import { type PlanInMemory, valueIn } from "../decode/values.ts";
 import { IF_SIZES } from "./boxes.ts";
 
-/** Smallest count of filled rows for a conclusion. A list of found objects alone seldom has so many. */
+/** Smallest count of filled rows for a conclusion. A list that contains only objects seldom has so many. */
 const FEWEST_ROWS = 100;
 /** Smallest count of queries for a conclusion. With fewer, every box may be large and near the upper left corner. */
 const FEWEST_QUERIES = 25;

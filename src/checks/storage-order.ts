@@ -12,13 +12,13 @@ import { type PlanInMemory, columnOf } from "../decode/values.ts";
 const FEWEST_VALUES = 256;
 /** Largest count of value pairs that are compared: enough for a mean, and quick. */
 const MOST_PAIRS = 16384;
-/** Neighbours in another order must differ less by this factor. In recorded networks, the factor stays below 1. */
+/** Neighbours in another order must differ less by this factor. In the right order, recorded networks stay below 1. */
 const NEARER = 1.5;
-/** Normalised difference above which values are not neighbours. */
+/** Largest mean of normalised differences between values that may be neighbours. */
 const APART = 0.7;
 /** Smallest fraction of the pairs that must differ. A few values in a tensor of zeros prove nothing. */
 const LEAST_DIFFERING = 0.1;
-/** The same limit for a map with one channel, such as a map of text, which is 0 nearly everywhere. */
+/** `LEAST_DIFFERING` for a map with one channel: a map of text is 0 nearly everywhere. */
 const LEAST_OF_ONE = 0.01;
 
 /** The way in which one image of a tensor stores the channels of its cells. */

@@ -4,7 +4,7 @@ import type { PartialRule } from "../core/prepare-rule.ts";
 import { show } from "../core/tensor.ts";
 import { FieldReader, TEXT, isObject } from "./fields.ts";
 
-/** The statements of an archive about its input picture. `problems` lists those that no preparation supports.
+/** The statements of an archive about its input picture. `problems` lists those that no preparation supports. */
 export interface ArchivePicture {
   readonly rule: PartialRule;
   readonly problems: readonly ConfigProblem[];

@@ -5,9 +5,9 @@ import type { ReadingName } from "./readings.ts";
 export interface RowOrder {
   /** Count of columns in a row. */
   readonly width: number;
-  /** Column of the image's index in the batch. Rows of padding have -1. `null`: no such column. */
+  /** Column of the image's index in the batch. Rows of padding have -1. `null`: rows have no index. */
   readonly image: number | null;
-  /** Column of the first of the box's four edges. */
+  /** Column of the first box value. The other three follow. */
   readonly box: number;
   readonly score: number;
   /** Column of class ids. `null`: class ids are in a separate tensor. */

@@ -1,5 +1,5 @@
 /**
- * Converts finished rows (see `finished-rows.ts`) to one form before a decoder reads them: a tensor [images, room,
+ * Converts finished rows (see `finished-rows.ts`) before a decoder reads them: to a tensor [images, room,
  * columns], and a row count for each image. Exporters write rows of all images one after the other, row counts that
  * vary per frame, or Hailo's packed buffers. The room is a power of two, so that few frames need a new plan.
  */

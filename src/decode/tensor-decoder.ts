@@ -133,11 +133,11 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   readonly #missingOne: MissingOne | null;
   readonly #openRows = new OpenRows();
   #earlier: Earlier | null = null;
-  /** True if the last outputs were converted to another form: the slots then do not hold the caller's tensors. */
+  /** True if the last outputs were converted to other rows: the slots then do not hold the caller's tensors. */
   #isBrought = false;
   /**
-   * True after the probabilities of the first whole tensors were checked. `#hasCheckedList`: after those of the first
-   * list that has rows.
+   * True after the probabilities of the first whole tensors were checked. `#hasCheckedList`: true after the
+   * probabilities of the first list that has rows were checked.
    */
   #hasCheckedRange = false;
   #hasCheckedList = false;
@@ -294,7 +294,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     return this.#work;
   }
 
-  /** Converts finished rows to one form. Returns other outputs unchanged. */
+  /** Converts finished rows to the shape that the plan reads. Returns other outputs unchanged. */
   #bring(outputs: Outputs, frames: Frames): Outputs {
     const finished = this.#finished;
     if (finished === null) return outputs;

@@ -192,7 +192,7 @@ function settledRules({ config, query, rules }: Interpreted, interpretation: Int
   const { name, heads, pairs, inPhoto } = interpretation;
   const { suppressed, unclamped, looksRaw } = READINGS[name];
   const { inputSize } = interpretation;
-  // Exports for DeepStream have the form of a finished list, but contain every cell, so suppression is still needed.
+  // Exports for DeepStream look like a finished list, but contain every cell, so suppression is still needed.
   const isOpen = looksRaw && areAllCells({ inputSize, strides: config.strides }, cellsOf(heads));
   const settled: Rules = {
     ...rules,

@@ -111,7 +111,7 @@ const generalRules: readonly Rule[] = [
           if (n > MOST_LISTED) return n % 1000 === 0 ? 0 : null;
           // Subtract 1 for [1,7]: seven scores are more likely than a list of one detection.
           if (n === 1 && Object.values(views).every(([{ rank }]) => rank === 2)) return -1;
-          // Refuse unusual counts for a lone tensor of a task: text recognisers and forecasts have such rows of steps.
+          // Refuse unusual counts for a lone tensor of a task: text recognisers and forecasts output one row per step.
           return isRound(n) ? 1 : form.task && Object.keys(views).join() === "rows" ? null : 0;
         default:
           return 0;

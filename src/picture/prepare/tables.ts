@@ -161,7 +161,7 @@ const CUBIC = -0.75;
 
 /**
  * Returns the weights of the four pixels around a point, in f32 as OpenCV computes them.
- * @param x distance of the point from the second pixel, 0..1
+ * @param x distance of the point from the second of these pixels, 0..1
  */
 function cubicAt(x: number): readonly number[] {
   const f = Math.fround;

@@ -17,7 +17,7 @@ const cosSin = /* @__PURE__ */ new Float64Array(2);
 
 /** Measures overlaps between the boxes of a list. The arrays grow with the longest list, and are reused. */
 export interface Overlaps {
-  /** Radius of each box. Centres further apart than both radii have an overlap below the threshold. */
+  /** Radius of each box. If centres are further apart than the sum of two radii, overlap is below the threshold. */
   readonly radii: Float64Array;
   /** Reads `n` boxes. Overlaps below the threshold may be returned as 0. */
   read(boxes: ArrayLike<number>, n: number, threshold: number): void;

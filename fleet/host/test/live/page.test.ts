@@ -260,7 +260,7 @@ describe.skipIf(!inject("chromium"))("the page in Chromium", () => {
     /** Sends the tensor of a network with one detection, by its rows of values. */
     const send = async (id: string, given: object, values: readonly number[]): Promise<void> => {
       const config = { family: "yolov8", classes: 1, inputSize: [64, 64], labels: ["thing"], ...given } as const;
-      // Each has a time of its own: a picture may take the boxes of a frame of its time.
+      // Give each frame another time: a picture may show the boxes of any frame with the same time.
       const time = new Date(id === "pose" ? "2026-01-01T00:00:00Z" : "2026-01-01T00:00:01Z");
       const own = createDecoderSync(config);
       await host.putConfig(own.configHash!, JSON.stringify({ config }));

@@ -95,7 +95,7 @@ onDatabases("releases of the agent", (kind) => {
       agentUpdate: null,
     });
 
-    // What a device says of its agent says nothing of its network.
+    // A report about the version of the agent changes nothing about the version of the application.
     await first.ask("/device/report", { json: { version: answer.desired_version, state: "applied" } });
     await first.ask("/device/report", { json: { version: given.etag, state: "applied" } });
     await first.beat({ version: "1.1.0" });

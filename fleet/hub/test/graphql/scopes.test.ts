@@ -188,7 +188,7 @@ onDatabases("scopes of API keys", (kind) => {
       expect([path, (await one.ask(path, { json: { query: "{ status }" } })).status]).toEqual([path, 403]);
     const page = await one.ask(`/teams/${hub.team.id}/devices`, { method: "GET", redirect: "manual" });
     expect(page.status).toBe(303);
-    // What it says of another device counts for itself: the credential names the device, and nothing else does.
+    // A heartbeat that names another device counts for its sender: only the credential identifies the device.
     const claims = { device_id: other.id, id: other.id, team_id: "x" };
     const beaten = await one.ask("/device/heartbeat", { json: { ...one.heartbeat(), ...claims, model: "claimed" } });
     expect(beaten.status).toBeLessThan(500);

@@ -85,7 +85,7 @@ describe("devices that wait for a version", () => {
     desired.wake(teamId);
     const version = await wait(ids[0]!);
     expect(version?.number).toBe(1);
-    // What it has by now is what it waits with.
+    // The device waits for a change of the version that it has now.
     const again = wait(ids[0]!, version!.etag);
     await allWait(1);
     desired.stop();

@@ -1,4 +1,4 @@
-/** Connections of a port: those whose other side is gone without a word make room for others. */
+/** Tests that connections whose client is gone without a close make room for others. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";

@@ -52,7 +52,7 @@ export interface LandmarkPlan extends SharedPlan {
   readonly divisors: readonly [number, number, number];
   /** True if the presence is raw: the sigmoid is not yet applied. */
   readonly logits: boolean;
-  /** Position of the tensor of sides in `tensors`. `world`, `heat`: the same for their tensors. -1: no such tensor. */
+  /** Indices in `tensors`: of the tensor of sides, points in metres (`world`), heat maps. -1: none. */
   readonly side: number;
   readonly world: number;
   readonly heat: number;
