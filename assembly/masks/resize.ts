@@ -1,5 +1,5 @@
 /**
- * The function `resize`: bilinear resizing. Resizes the columns once for each row of logits, then mixes two such rows
+ * The function `resize`: bilinear resizing. Resizes the columns once for each row of logits, then mixes two results
  * for each row of the mask. src/tasks/masks/axis.ts writes the tables. With weights of 1 and 0, the tables resize to
  * the nearest pixel.
  */

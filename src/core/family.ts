@@ -175,7 +175,7 @@ export interface FamilyTraits {
    * Name of the class, if all published networks have the same single class. It is the label if no source has labels.
    */
   readonly className?: "face" | "palm" | "person" | "text";
-  /** Score column of the background. Lists per class, such as labels, may include it. Usual: no such column. */
+  /** Score column of the background. Lists per class, such as labels, may include it. Usual: there is none. */
   readonly background?: "first" | "last";
   /** True: networks trained on COCO use COCO's own class ids, 1..90. Usual: 0..79, without gaps. */
   readonly cocoOwnIds?: true;

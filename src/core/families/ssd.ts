@@ -1,4 +1,4 @@
-/** Families with prior boxes, and families of such networks with finished lists. */
+/** Families with prior boxes, and families whose SSD networks output finished lists. */
 import { blazeface, efficientdet, ultraface } from "../built-priors.ts";
 import { decoded } from "./shared.ts";
 import type { Family, FamilyTraits } from "../family.ts";

@@ -1,4 +1,4 @@
-/** `valueMap`: maps of numbers such as depth or anomaly. */
+/** `valueMap`: maps with one number per pixel, such as depth or anomaly. */
 import { refuse } from "../../core/errors.ts";
 import { checkOptions, namesOnly } from "../../core/options.ts";
 import { numbersOf } from "../../core/number.ts";

@@ -8,7 +8,7 @@ import { CLOCK_SKEW_MS } from "../core/clock.ts";
 export interface Gates {
   /**
    * Shares of the target's devices in per cent, ascending. If the last step is below 100, a person must widen the
-   * roll-out further.
+   * roll-out to the other devices.
    */
   readonly steps: readonly number[];
   /** Percentage of a step's devices that must use the version before the next step opens. */

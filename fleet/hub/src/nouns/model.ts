@@ -132,7 +132,7 @@ export async function forgetModel(db: Database, teamId: string, sha256: string):
 
 /**
  * Removes a model file that no version names, and its bytes. Deletes the row first, since a row without bytes would
- * offer a missing file. `deleteOrphans` later deletes bytes without a row.
+ * offer a missing file. If the hub is killed in between, `deleteOrphans` deletes the bytes.
  * @returns the name of the file
  * @throws UserError if a version names the file, or the team has no such file
  */

@@ -34,7 +34,7 @@ export function useChromium(): Browsing {
     page.setDefaultTimeout(100_000);
     page.on("pageerror", (error) => problems.push(String(error)));
     page.on("console", (message) => {
-      // Ignore reports of a status 4xx on the console: tests provoke them.
+      // Ignore reports of a status 4xx on the console: tests cause them on purpose.
       if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) problems.push(message.text());
     });
   });
