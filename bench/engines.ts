@@ -9,7 +9,7 @@ export { optionsOf };
 export interface Row {
   readonly engine: string;
   /**
-   * Where the tensor is before a decode: the decoder's slot, the caller's array, or the memory of the peer's runtime.
+   * Place of the tensor before a decode: the decoder's slot, the caller's array, or the memory of the peer's runtime.
    */
   readonly input: "slot" | "array" | "runtime";
 }

@@ -23,7 +23,7 @@ interface Start {
   readonly warm: number;
 }
 
-/** How a process loads the package. */
+/** Ways in which a process loads the package. */
 interface Way {
   readonly entry: "." | "./core";
   readonly loader: "import" | "require";

@@ -220,7 +220,7 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
 /** Families with a page, in table order. */
 export const BOX_FAMILIES = FAMILIES.filter((family): family is BoxFamily => family in NETWORKS);
 
-/** How boxes of a family are made, for families that the sentences in HEADS do not describe. */
+/** Sentences on how boxes of a family are made, for families that the sentences in HEADS do not describe. */
 const OWN_HEADS: { readonly [F in BoxFamily]?: string } = {
   fomo: "Cells that touch are one object.",
   centernet: "A peak of a map is a centre, other maps give the size.",
@@ -305,7 +305,7 @@ function taskLines(family: BoxFamily): string[] {
   ];
 }
 
-/** How a head's raw maps become boxes, in a sentence. */
+/** A sentence on how a head's raw maps become boxes. */
 const HEADS: { readonly [H in HeadRule]: string } = {
   anchor: "A cell and an anchor make a box.",
   cell: "A cell gives the centre, and a part of the whole input gives the size.",

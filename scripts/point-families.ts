@@ -8,7 +8,7 @@ import { POINT_EXAMPLES } from "./point-examples.ts";
 
 interface PointPage {
   readonly networks: string;
-  /** How points are made. */
+  /** Description of how points are made. */
   readonly rule: string;
   /** The family's exports: shapes of the tensors and their contents. */
   readonly forms: readonly (readonly [shapes: string, what: string])[];

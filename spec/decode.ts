@@ -22,7 +22,7 @@ export interface Found extends ClassScore {
   /** Box, normalised to the network's input. */
   readonly box: Box;
   /**
-   * What happens to the class. "notFinite": its score, box or class id is no number. "empty": its box has no area after
+   * Outcome for the class. "notFinite": its score, box or class id is no number. "empty": its box has no area after
    * a clamp. Only a "candidate" goes on.
    */
   readonly fate: "candidate" | "notFinite" | "empty";

@@ -9,7 +9,7 @@ export interface Ranked {
   readonly box: Box;
 }
 
-/** How boxes suppress each other. */
+/** Rule by which boxes suppress each other. */
 export interface Suppression extends Pick<Rules, "suppress" | "iouGate"> {
   readonly iouThreshold: number;
   readonly maxDetections: number;

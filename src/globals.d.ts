@@ -44,7 +44,7 @@ declare module "#photos" {
   export const decodePhoto: ((bytes: Uint8Array) => Promise<Photo>) | null;
 }
 
-/** What scripts/build-kernel.mjs writes: the bytes of both builds of each kernel, and each vector build as text. */
+/** Output of scripts/build-kernel.mjs: the bytes of both builds of each kernel, and each vector build as text. */
 declare module "kernel-data" {
   interface Lengths {
     readonly simd: number;

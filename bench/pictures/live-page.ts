@@ -9,7 +9,7 @@ import { IOU_THRESHOLD } from "../workloads.ts";
 import { frameWorkload } from "./frame.ts";
 import { type Pipeline, openPipeline } from "./ultralytics.ts";
 
-/** How a row reads the pixels of the frame. */
+/** Method by which a row reads the pixels of the frame. */
 export type Way = "copyTo" | "canvas" | "ultralytics";
 
 declare const WAY: Way;

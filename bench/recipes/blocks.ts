@@ -1,7 +1,7 @@
 /** The code blocks of docs/recipes.md, which run unchanged. */
 import { readFileSync } from "node:fs";
 
-/** Where each recipe runs. onnxruntime-node is not for browsers, and the last three recipes need a page. */
+/** Environments of each recipe. onnxruntime-node is not for browsers, and the last three recipes need a page. */
 export const PLACES: readonly (readonly [name: string, place: "Node" | "Chromium"])[] = [
   ["ort-node", "Node"],
   ["ort-web", "Node"],

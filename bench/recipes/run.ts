@@ -38,7 +38,7 @@ function onnxModel(): Uint8Array {
 /** Folder of an installed package. */
 const folderOf = (name: string): string => dirname(require.resolve(name));
 
-/** How to run the recipe of a runtime in a page. */
+/** Instructions for running the recipe of a runtime in a page. */
 interface Page {
   /** Package to fetch, by its name in the runtime tests. Bare names are also searched beside it. */
   readonly fetched?: string;

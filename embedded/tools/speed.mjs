@@ -19,7 +19,7 @@ const board = ["-nographic", "-monitor", "none", "-serial", "none", "-chardev", 
 const semihosting = ["-semihosting-config", "enable=on,target=native,chardev=console", "-kernel"];
 const bare = ["-ffreestanding", "-nostdlib", "-fno-tree-loop-distribute-patterns", "-Iboards/freestanding"];
 const string = "boards/freestanding/string.c";
-/** How to compile for a processor, and how to run the program. */
+/** Commands that compile for a processor and run the program. */
 const TARGETS = {
   host: { name: "x86-64", words: ["gcc", "-static"], emulator: ["qemu-x86_64"] },
   a53: {

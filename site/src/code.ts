@@ -9,7 +9,7 @@ export interface Shown {
   readonly model: string | null;
   readonly confidenceThreshold: number;
   readonly iouThreshold: number;
-  /** How the photo was resized for the network's input. */
+  /** Resize of the photo for the network's input. */
   readonly resize: string;
 }
 

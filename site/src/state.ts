@@ -18,7 +18,7 @@ export interface Stages {
   draw: number | null;
 }
 
-/** How to resize a photo for the network's input. */
+/** Method of resizing a photo for the network's input. */
 export const RESIZES = ["letterbox", "letterbox-topleft", "stretch", "crop", "none"] as const;
 
 export type State = ReturnType<typeof createState>;
@@ -68,7 +68,7 @@ export function createState() {
     /** True while files or an example are read, since their settings would overwrite typed ones. */
     isLocked: true,
     errors: [] as string[],
-    /** How each file was interpreted, if its name does not show this. */
+    /** Interpretation of each file, if its name does not show it. */
     told: [] as string[],
     notes: [] as string[],
     photo: null as Photo | null,

@@ -83,15 +83,16 @@ export interface TaskFields {
    * offsets from the cell, in strides. Task "pose".
    */
   readonly keypointCoordinates?: "pixels" | "normalised" | "strides";
-  /** How the maximum of a heat map becomes a point; see `REFINEMENTS`. Default: the authors' rule. Task "pose". */
+  /** Rule that makes a heat map's maximum a point; see `REFINEMENTS`. Default: the authors' rule. Task "pose". */
   readonly keypointRefinement?: "none" | "centre" | "quarter" | "dark-udp" | "heatmap";
   /** Divisor that converts decoded keypoints of the family "keypoints" to 0..1. Default 1. Task "pose". */
   readonly keypointScale?: number;
   /** Count of mask coefficients of a cell, which is the count of prototypes. Task "segment". */
   readonly maskCoefficients?: number;
   /**
-   * How oriented boxes suppress each other. "ultralytics": by ProbIoU, where suppressed boxes also suppress others.
-   * "probiou": greedily by ProbIoU. "opencv": greedily by the IoU of polygons. Default "ultralytics". Task "oriented".
+   * Rule by which oriented boxes suppress each other. "ultralytics": by ProbIoU, where suppressed boxes also suppress
+   * others. "probiou": greedily by ProbIoU. "opencv": greedily by the IoU of polygons. Default "ultralytics". Task
+   * "oriented".
    */
   readonly orientedSuppression?: "ultralytics" | "probiou" | "opencv";
   /**
@@ -106,12 +107,12 @@ export interface TaskFields {
    */
   readonly angleForm?: "radians" | "logits" | "fractions";
   /**
-   * How FOMO's cells become boxes. "edge-impulse": as in Edge Impulse's SDK, whose boxes grow only to the right and
-   * downwards. "enclosing": the box around all cells that touch. Default "edge-impulse". Task "peaks".
+   * Rule by which FOMO's cells become boxes. "edge-impulse": as in Edge Impulse's SDK, whose boxes grow only to the
+   * right and downwards. "enclosing": the box around all cells that touch. Default "edge-impulse". Task "peaks".
    */
   readonly cellGroups?: "edge-impulse" | "enclosing";
   /**
-   * How a map of text probabilities becomes boxes. "paddleocr": DBPostProcess of PaddleOCR. "depthai":
+   * Rule by which a map of text probabilities becomes boxes. "paddleocr": DBPostProcess of PaddleOCR. "depthai":
    * PPTextDetectionParser of depthai-nodes. Default "paddleocr". Task "text".
    */
   readonly textRule?: "paddleocr" | "depthai";
@@ -217,7 +218,7 @@ export interface Config {
   readonly keep: readonly (string | number)[] | null;
   /** Value of the option `prepare`: how the network wants its picture. Overrides `picture`. */
   readonly prepare: PartialRule | null;
-  /** What the file states about the picture: `inputs` of an NN Archive, `input` of a `Model`. For `decoder.prepare`. */
+  /** The file's facts about the picture: `inputs` of an NN Archive, `input` of a `Model`. For `decoder.prepare`. */
   readonly picture: unknown;
   /** Facts about outputs that are stated before any data. */
   readonly outputs: readonly OutputSpec[] | null;
@@ -293,7 +294,9 @@ export interface DecoderOptions extends TaskFields {
   readonly roles?: Roles;
   /** Selects a reading if the tensors' shapes allow several. The error about several readings lists their names. */
   readonly reading?: ReadingName;
-  /** How `prepare` makes an input tensor of a picture. Overrides the file and the family's usual preparation. */
+  /**
+   * Rule by which `prepare` makes an input tensor of a picture. Overrides the file and the family's usual preparation.
+   */
   readonly prepare?: PartialRule;
   /** Class names by class id: a list, a record (`{0: "person"}`), or the name of a list (`"coco80"`). */
   readonly labels?: LabelSet | readonly string[] | (object & { readonly [classId: number]: string });

@@ -76,7 +76,7 @@ export function familyTyped(name: string): Family | null {
 /** True if the name is one that exporters give to an output of the detection head, such as "output1_yolov6r2". */
 export const namesHead = (output: string): boolean => /_yolo/i.test(output);
 
-/** What a file or a caller states about a network. `settleFamily` finds the family by these facts. */
+/** Facts about a network from a file or a caller. `settleFamily` finds the family by them. */
 export interface FamilyEvidence {
   /** Family that an option or a model file states. */
   readonly family?: Family | null;

@@ -56,9 +56,9 @@ export type Family =
   | PoseFamily;
 
 /**
- * How a heat map of object centres becomes detections. `cells`: touching cells are one object. `centres`: each peak of
- * a class is an object with a width, a height and an offset. `faces`: each peak is a face with distances to the four
- * sides, and five points.
+ * Rule by which a heat map of object centres becomes detections. `cells`: touching cells are one object. `centres`:
+ * each peak of a class is an object with a width, a height and an offset. `faces`: each peak is a face with distances
+ * to the four sides, and five points.
  */
 export type PeakForm = "cells" | "centres" | "faces";
 
@@ -91,7 +91,7 @@ export const SCORE_OPTIONS = ["probabilities", "logits", "softmax-logits"] as co
 export type ScoreOption = (typeof SCORE_OPTIONS)[number];
 
 /**
- * How the maps of a network become boxes.
+ * Rule by which the maps of a network become boxes.
  * - `anchor`: the centre comes from the cell. The size is the anchor times a function of the raw width and height
  * - `cell`: the centre comes from the cell. The size is a fraction of the whole input (FastestDet)
  * - `point`: the centre comes from the cell and the stride. The size is exp of the raw value times the stride
@@ -148,7 +148,7 @@ export interface FamilyTraits {
   /** The network has one feature map. Usual: several. */
   readonly oneMap?: true;
   /**
-   * How objectness is used. "gate": only compared with the threshold. "power": score = objectness^0.6 x class^0.4.
+   * Use of objectness. "gate": only compared with the threshold. "power": score = objectness^0.6 x class^0.4.
    * Usual: score = objectness x class.
    */
   readonly objectness?: "gate" | "power";
@@ -182,9 +182,9 @@ export interface FamilyTraits {
   /** True: class ids do not count the background, so id 0 is the first real class. */
   readonly idsLeaveOutBackground?: true;
   /**
-   * How queries become detections, in networks with a separate tensor of scores. "pairs": the best pairs of query and
-   * class, as many as there are queries, so that a query may give several detections. Usual: the best class of each
-   * query. The rule `multiLabel` overrides this field.
+   * Rule by which queries become detections, in networks with a separate tensor of scores. "pairs": the best pairs of
+   * query and class, as many as there are queries, so that a query may give several detections. Usual: the best class
+   * of each query. The rule `multiLabel` overrides this field.
    */
   readonly select?: "pairs";
   /** True: in networks with queries, every score column is a class. Usual: one column may be the background. */
@@ -234,7 +234,7 @@ export interface FamilyTraits {
   /** True: the network itself outputs one row per detection. Usual: only exports with NMS inside have such rows. */
   readonly endToEnd?: true;
 
-  /** How the authors' code prepares a picture (sources in docs/prepare.md). Usual: as Ultralytics' code does. */
+  /** Preparation of a picture by the authors' code (sources in docs/prepare.md). Usual: as Ultralytics' code does. */
   readonly prepare?: PartialRule;
   /** Unit of the angles of an oriented network. Usual: logits v, where the angle is (sigmoid(v) - 0.25) pi. */
   readonly angle?: "radians";

@@ -28,7 +28,7 @@ export type PoseForm =
   | "query-points";
 
 /**
- * How the maximum of a heat map becomes a point. x is the column of the maximum, 0 to w - 1.
+ * Rule by which the maximum of a heat map becomes a point. x is the column of the maximum, 0 to w - 1.
  * - `none`: x / w; the confidence is clipped to 0..1 (HRNetParser of depthai-nodes)
  * - `centre`: (x + 0.5) / w (SuperAnimalParser of depthai-nodes)
  * - `quarter`: (x + a quarter towards the larger neighbour) / w (mmpose, MSRAHeatmap)

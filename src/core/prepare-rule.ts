@@ -1,6 +1,6 @@
-/** How a network expects its picture: the rule that `prepare` follows. */
+/** Form in which a network expects its picture: the rule that `prepare` follows. */
 /**
- * How the picture is resized to the input size.
+ * Method of resizing the picture to the input size.
  * - `letterbox`: both sides are scaled by the same factor, the picture is centred, and the rest is padded
  * - `letterbox-topleft`: the same, but the picture is in the upper left corner
  * - `stretch`: each side is scaled by its own factor
@@ -9,7 +9,7 @@
 export type PrepareResize = "letterbox" | "letterbox-topleft" | "stretch" | "crop";
 
 /**
- * How pixels are resampled. Each name stands for the function of another program. The results have the same bytes.
+ * Method of resampling pixels. Each name stands for the function of another program. The results have the same bytes.
  * - `bilinear`: `cv2.resize` with INTER_LINEAR
  * - `area`: `cv2.resize` with INTER_AREA
  * - `nearest`: `cv2.resize` with INTER_NEAREST

@@ -125,7 +125,7 @@ export interface Interpretation {
   readonly listIds?: readonly number[];
   /** Index of a tensor whose values decide between this interpretation and another one. Absent: the shapes decide. */
   readonly awaits?: number;
-  /** What a task reads besides the boxes. Absent if only boxes are read. */
+  /** Tensors and channels that a task reads besides the boxes. Absent if only boxes are read. */
   readonly task?: TaskPlan;
 }
 

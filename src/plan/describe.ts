@@ -10,7 +10,7 @@ import { scoresReason, familyReason } from "../heads/print.ts";
 import { familyOf } from "../heads/query.ts";
 import type { Plan } from "./plan.ts";
 
-/** How a decoder reads its tensors, and why. */
+/** Description of how a decoder reads its tensors, and why. */
 export interface Description {
   readonly text: string;
   /** Data for programs and bug reports. Survives JSON. */

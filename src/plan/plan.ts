@@ -8,7 +8,7 @@ import type { TensorSpec } from "../core/tensor.ts";
 import type { Head, TaskPlan } from "../heads/head.ts";
 import type { ScoresReason } from "../heads/print.ts";
 
-/** How a set of tensors is decoded, and the reasons. */
+/** Plan for decoding a set of tensors, with the reasons. */
 export interface Plan {
   readonly family: Family;
   /** Evidence for the family. */
@@ -43,7 +43,7 @@ export interface Plan {
   readonly inPhoto?: true;
   /** Row count of the candidate columns. */
   readonly capacity: number;
-  /** How to gather rows from a caller's array; `null`: arrays are copied whole. */
+  /** Instructions for gathering rows from a caller's array; `null`: arrays are copied whole. */
   readonly gather: readonly GatherHead[] | null;
   /** Method of suppression that replaces the kernel's. `rules.suppress` is then "none". */
   readonly suppression?: PlannedSuppression;
@@ -57,7 +57,7 @@ export interface PlannedSuppression extends Suppression {
   readonly suppress: "class" | "all";
 }
 
-/** How to gather the rows of a head whose gate is objectness. */
+/** Instructions for gathering the rows of a head whose gate is objectness. */
 export interface GatherHead {
   readonly tensor: number;
   /** First element of a row, and count of its channels. */

@@ -5,7 +5,7 @@
 import { MOST_POINTS } from "../core/keypoints.ts";
 import * as F from "./format.ts";
 
-/** How a record encodes a value of type T: as a number, as a code, as one bit, or as doubles. */
+/** Encoding of a value of type T in a record: as a number, as a code, as one bit, or as doubles. */
 export interface Field<T> {
   /** Index of the first word, counted from the start of the record. */
   readonly at: number;
@@ -72,7 +72,7 @@ const counts = (most: number, values: readonly [number, number] = [1, 1], heads 
   headTable: word(F.T_HEAD_TABLE),
 });
 
-/** How keypoints, or the boxes of cells, are clamped to the image. */
+/** Rule by which keypoints, or the boxes of cells, are clamped to the image. */
 const CLAMP = /* @__PURE__ */ choice(
   F.T_FLAGS,
   { none: 0, before: F.TASK_FLAG_CLAMP_BEFORE, after: F.TASK_FLAG_CLAMP_AFTER },

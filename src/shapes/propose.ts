@@ -71,7 +71,7 @@ function formOfLookalike(form: FormRow, family: Family): FormRow {
   };
 }
 
-/** What a caller knows about a network: the shapes, and optional facts. */
+/** Facts about a network from the caller: the shapes, and optional ones. */
 export interface Question {
   readonly tensors: readonly OpenTensor[];
   readonly inputs?: Asked["inputs"];

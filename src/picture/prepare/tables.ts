@@ -29,7 +29,7 @@ export interface AxisTable {
   readonly taps: number;
 }
 
-/** How an image is resampled. */
+/** Tables for resampling an image. */
 export interface Resampling {
   readonly kind: number;
   readonly columns: AxisTable;

@@ -8,7 +8,7 @@ import { FieldReader, TEXT, isObject } from "../../config/fields.ts";
 import { inputSizeOf } from "../../config/nn-archive.ts";
 import type { ClassMapOptions } from "./semantic.ts";
 
-/** What an NN Archive states about a map. `mapOptions` returns this. */
+/** An NN Archive's facts about a map. `mapOptions` returns this. */
 export interface ArchiveMap {
   /** The function that reads the output. */
   readonly reader: "classMap" | "valueMap";

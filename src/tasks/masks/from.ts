@@ -23,7 +23,7 @@ export interface MaskInputs {
   readonly boxes: ArrayLike<number>;
   /** Width and height of the network's input in pixels. */
   readonly inputSize: readonly [number, number];
-  /** How the image was resized to the input. */
+  /** Resize of the image to the input. */
   readonly frame?: Frame;
 }
 

@@ -3,7 +3,7 @@ import { type Candidates, type Outcome, iouOf } from "./candidates.ts";
 import type { Decay } from "./soft.ts";
 import { Strips } from "./strips.ts";
 
-/** How matrix suppression lowers scores. */
+/** Function by which matrix suppression lowers scores. */
 export interface MatrixKernel {
   readonly decay: Decay;
   /** Sigma of a Gaussian decay, exp(-IoU^2 / sigma). Null for a linear decay. */

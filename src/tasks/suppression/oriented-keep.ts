@@ -1,7 +1,7 @@
 /** Suppresses oriented boxes. A grid limits the comparisons to boxes near each other, without changing the result. */
 import { ORIENTED_WIDTH, type Overlaps, PolygonIou, ProbIou } from "./oriented-overlap.ts";
 
-/** How oriented boxes suppress each other. */
+/** Rule by which oriented boxes suppress each other. */
 export interface OrientedRule {
   readonly iou: "probiou" | "polygon";
   /** "fast": suppressed boxes also suppress others. "hard": only kept boxes do. */

@@ -98,7 +98,7 @@ const spool = group({
   maxBytes: whole(2 ** 16, 2 ** 50, GIGABYTE),
   /** Rule at `maxBytes`: the oldest packets are dropped, or new ones wait. */
   policy: v.nullish(choice(["drop-oldest", "block"]), "block"),
-  /** When bytes are flushed to the disk. Only a power cut can lose unflushed packets; a killed process loses none. */
+  /** Moment of flushing bytes to the disk. Only a power cut can lose unflushed packets; a killed process loses none. */
   fsync: v.nullish(choice(["each", "second", "never"]), "second"),
   /** Largest number of bytes of all packets that a receiver refused permanently. */
   refusedBytes: whole(0, 2 ** 50, 64 * 2 ** 20),

@@ -1,4 +1,4 @@
-/** What a power cut may lose: files are flushed before they get their names, and the names after that. */
+/** A power cut loses no named file: files are flushed before they get their names, and the names after that. */
 import { fsyncSync, linkSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "boxwright-service/testing/folder";

@@ -1,4 +1,4 @@
-/** Which sends are traced, whatever the bytes of a packet are. */
+/** The sends that are traced, whatever the bytes of a packet are. */
 import { createDecoderSync, toPacket } from "boxwright";
 import { Traces, readTraceparent } from "boxwright-service/traces";
 import { expect, it } from "vitest";

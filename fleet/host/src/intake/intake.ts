@@ -25,7 +25,7 @@ export interface IntakeOptions {
 /** Throws a Refusal if the sender may not send frames with this source. */
 export type CheckSource = (source: string) => void;
 
-/** What the host knows about the sender of a packet, besides the packet itself. */
+/** Facts about a packet's sender that the packet itself does not state. */
 export interface Sender {
   /** Checks the packet's source. Absent: any source is allowed. */
   readonly checkSource?: CheckSource | undefined;

@@ -47,7 +47,7 @@ class Proxy {
   }
 }
 
-/** How often a host has begun to take packets. */
+/** Number of times that a host has begun to take packets. */
 const beginningsOf = (host: TestHost): number => host.logs().split('"taking packets"').length - 1;
 
 describe.skipIf(!inject("nats"))("a host that comes back to its broker", () => {

@@ -1,4 +1,4 @@
-/** Which faults open an alert, who is told when, and what a device does that comes and goes. */
+/** Faults that open an alert, its receivers and times, and devices that come and go. */
 import { expect, it } from "vitest";
 import { findAlerts } from "../../src/nouns/alert.ts";
 import { createApp, saveVersion } from "../../src/nouns/application.ts";

@@ -1,4 +1,4 @@
-/** When sessions and links end, on both databases. */
+/** The ends of sessions and links, on both databases. */
 import { expect, it } from "vitest";
 import { UnavailableError } from "boxwright-service/errors";
 import { readLink } from "../../src/nouns/link.ts";
