@@ -154,17 +154,17 @@ export class CheckRunner implements FrameChecks {
     const checks = this.#pending[moment];
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i];
-      const [id, , run, more] = check;
       // If a check returns a note, this list is replaced by a shorter one. Skip the checks that are no longer in the
       // list.
       const isSilent = this.#pending[moment] !== checks && !this.#pending[moment].includes(check);
       // Skip a check of whole tensors if the slots hold only gathered rows.
-      if (isSilent || (more?.readsTensors === true && !this.#moment.isWhole)) continue;
-      const note = (run as (at: Moment) => string | null)(this.#moment);
+      if (isSilent || (check[3]?.readsTensors === true && !this.#moment.isWhole)) continue;
+      // Take the fields by index: an iterator would make garbage in every frame.
+      const note = (check[2] as (at: Moment) => string | null)(this.#moment);
       if (note === null) continue;
       this.#notes.add(note);
       if (moment === PICTURE) this.#ofPictures.push(note);
-      this.#end(id);
+      this.#end(check[0]);
     }
     if (checks.length > 0 && startsOnce(MOMENTS[moment])) this.#pending[moment] = [];
   }

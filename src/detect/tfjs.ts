@@ -79,10 +79,11 @@ export function tfjs(tf: Tf, options: { readonly executeAsync?: boolean } = {}):
 /** TensorFlow.js's name of each supported element type of the picture's input. */
 const TYPES: { readonly [type: string]: string } = { f32: "float32", u8: "int32" };
 
-function laneOf(tf: Tf, model: TfModel, { dims, type, ...spec }: InputSpec, isAsync: boolean): Lane {
+function laneOf(tf: Tf, model: TfModel, spec: InputSpec, isAsync: boolean): Lane {
+  const { dims, type } = spec;
   if (!(type in TYPES))
     throw new TensorError(`tfjs: got an input of ${type}, expected f32 or u8: it has no other`);
-  const input = ownInput({ dims, type, ...spec });
+  const input = ownInput(spec);
   let tensors: TfTensor[] = [];
 
   /** Returns a view of the backend's memory on "wasm", valid until the next tensor is made. Else returns a copy. */

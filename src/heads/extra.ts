@@ -157,7 +157,7 @@ export function readAdded(query: HeadQuery, specs: Specs, part: AddedPart): read
   const anchors = query.anchorSets?.[0]?.anchors.length ?? 1;
   const kinds = names
     ? [seen.map(({ name }) => names.includes(name))]
-    : [...new Set([1, anchors])].flatMap((each) => kindsOf(query, seen, channels * each));
+    : kindsOf(query, seen, [channels, channels * anchors]);
   // Hide the part's tensors from the readers of boxes, in case boxes or scores have the same channel count.
   const tries = kinds.map((holds) =>
     join(
@@ -183,17 +183,19 @@ const countOfMost = (all: readonly Pick<Interpretation, "uses">[]): number =>
   Math.max(0, ...all.map(({ uses }) => uses.length));
 
 /**
- * Returns which tensors may hold a part, one list for each kind: planes, interleaved maps, rows, and any kind. The
- * caller tries each list and takes the one with the fewest unused tensors. The list of any kind may be too long: a map
- * whose width is the part's channel count looks like the part, such as [1,64,10,10] beside keypoints [1,10,10,10].
- * Equal lists are returned once.
+ * Returns which tensors may hold a part, one list for each count of channels and each kind: planes, interleaved maps,
+ * rows, and any kind. The caller tries each list and takes the one with the fewest unused tensors. The list of any kind
+ * may be too long: a map whose width is the part's channel count looks like the part, such as [1,64,10,10] beside
+ * keypoints [1,10,10,10]. Equal lists are returned once.
  */
-function kindsOf(query: HeadQuery, specs: Specs, channels: number): (readonly boolean[])[] {
+function kindsOf(query: HeadQuery, specs: Specs, counts: readonly number[]): (readonly boolean[])[] {
   const grids = gridsOf(query);
   const isMapOrRows = ({ w, h }: ChannelView): boolean =>
     w === 0 || grids.length === 0 || grids.some((g) => g.w === w && g.h === h);
-  const kinds = [planar, interleaved, rows, anyView].map((views) =>
-    specs.map((spec) => views(spec, channels).some(isMapOrRows)),
+  const kinds = counts.flatMap((channels) =>
+    [planar, interleaved, rows, anyView].map((views) =>
+      specs.map((spec) => views(spec, channels).some(isMapOrRows)),
+    ),
   );
   return [...new Map(kinds.map((holds) => [holds.join(), holds])).values()];
 }

@@ -1,5 +1,6 @@
 /** Turns the proposals for shapes into readings for which a decoder can be made. */
 import type { DecoderOptions } from "../config/types.ts";
+import { asOptions } from "../core/errors.ts";
 import { TRAITS, titleOf } from "../core/families.ts";
 import type { Family } from "../core/family.ts";
 import { READINGS } from "../core/readings.ts";
@@ -161,8 +162,6 @@ function missingOf(
   { inputSize }: DecoderOptions,
 ): string[] {
   const [{ name, awaits }] = readings;
-  const [hint] = settlingOptions(readings, specs).hints;
-  const settling = typeof hint === "string" ? hint : hint.option;
   const needsPriors = READINGS[name].priors === true && !TRAITS[family].buildPriors;
   return [
     // HailoRT's buffer has one part per class, so a decoder needs the class count.
@@ -173,7 +172,9 @@ function missingOf(
     ...(needsPriors && table === undefined ? ["priors"] : []),
     ...(needsPriors && !holdsVariances(table, specs) ? ["scales or variances"] : []),
     // With `awaits`, the values of the first frame decide between the readings, so no option is needed.
-    ...(readings.length > 1 && awaits === undefined ? [settling] : []),
+    ...(readings.length > 1 && awaits === undefined
+      ? [asOptions(settlingOptions(readings, specs).hints)[0].option]
+      : []),
   ];
 }
 
