@@ -19,7 +19,7 @@ import { Network } from "./network/network.ts";
 import { Previews } from "./previews.ts";
 import { RecentLog } from "./core/recent-log.ts";
 import type { Settings } from "./settings/schema.ts";
-import { Traces } from "boxwright-service/traces";
+import { Traces, logTo } from "boxwright-service/traces";
 import { deviceSource } from "boxwright-service/schema/protocol";
 import { Application } from "./hub/application.ts";
 import { HubClient } from "./hub/client.ts";
@@ -66,11 +66,7 @@ export interface RunResult {
 
 function openTraces({ traces }: Settings, log: Logger): Traces | null {
   if (traces === null || traces.share === 0) return null;
-  const onProblem = (problem: string | null): void => {
-    if (problem === null) log.info("the collector takes traces again");
-    else log.warn({ error: problem }, "traces are dropped");
-  };
-  return new Traces({ ...traces, service: "boxwright-agent", onProblem });
+  return new Traces({ ...traces, service: "boxwright-agent", onProblem: logTo(log) });
 }
 
 export class Agent {

@@ -22,7 +22,7 @@ import { Broker } from "./nats/broker.ts";
 import type { Database } from "boxwright-service/database";
 import { type Listening, listen } from "boxwright-service/http/listen";
 import { openWhenThere } from "boxwright-service/open-when-there";
-import { Traces } from "boxwright-service/traces";
+import { Traces, logTo } from "boxwright-service/traces";
 import { Senders } from "./webhook/senders.ts";
 import { DeviceNames } from "./store/names.ts";
 import { openDatabase } from "./store/open.ts";
@@ -141,11 +141,7 @@ export async function startHost({ config, log, now = Date.now, waits = false }: 
 /** Returns the sender of traces; null without a collector. Agents choose which frames the host traces. */
 function openTraces({ traces: url }: Config, log: Logger): Traces | null {
   if (url === undefined) return null;
-  const onProblem = (problem: string | null): void => {
-    if (problem === null) log.info("the collector takes traces again");
-    else log.warn({ error: problem }, "traces are dropped");
-  };
-  return new Traces({ url, service: "boxwright-host", share: 1, onProblem });
+  return new Traces({ url, service: "boxwright-host", share: 1, onProblem: logTo(log) });
 }
 
 interface WriterParts {

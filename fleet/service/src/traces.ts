@@ -7,6 +7,7 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { connectionProblem } from "./errors.ts";
+import type { Logger } from "./log.ts";
 
 /** Ids by which other spans refer to a span. Exists only for frames that are traced. */
 export interface TraceContext {
@@ -42,6 +43,14 @@ export interface TracesOptions {
   readonly onProblem: (problem: string | null) => void;
   readonly pauseMs?: number;
 }
+
+/** Returns a listener for `onProblem` that logs. */
+export const logTo =
+  (log: Pick<Logger, "info" | "warn">) =>
+  (problem: string | null): void => {
+    if (problem === null) log.info("the collector takes traces again");
+    else log.warn({ error: problem }, "traces are dropped");
+  };
 
 /** Returns the value of the header `traceparent` (W3C Trace Context). */
 export const traceparentOf = ({ traceId, spanId }: TraceContext): string => `00-${traceId}-${spanId}-01`;

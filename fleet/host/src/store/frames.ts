@@ -1,7 +1,7 @@
 /** Defines a stored frame, and stores many frames in a transaction. */
 import { millisecondsOf } from "../core/time.ts";
 import type { Queries, Value } from "boxwright-service/database";
-import { insertInParts } from "./insert.ts";
+import { inserter } from "./insert.ts";
 import { countSeen } from "./seen.ts";
 
 /** A frame with its detections. `source` and `id` together identify the frame. */
@@ -35,6 +35,13 @@ const COLUMNS = [
 /** Count of sequence numbers that an agent reserves for each of its starts (agent/src/core/starts.ts). */
 export const SEQUENCES_PER_START = 2 ** 32;
 
+/** Inserts frames. Returns those that were not stored before. */
+const addFrames = inserter<StoredFrame, { source: string; id: string }>({
+  into: "frames",
+  columns: COLUMNS,
+  onConflict: "(source, id) DO NOTHING RETURNING source, id",
+});
+
 const keyOf = ({ source, id }: { readonly source: string; readonly id: string }): string => `${source}\n${id}`;
 
 /**
@@ -45,12 +52,7 @@ export async function insertFrames(tx: Queries, frames: readonly StoredFrame[]):
   // Sort the frames: two hosts that store the same frames wait for each other's rows, and a common order prevents
   // deadlocks.
   const sorted = [...frames].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-  const found = await insertInParts<StoredFrame, { source: string; id: string }>(tx, {
-    rows: sorted,
-    columns: COLUMNS,
-    into: "frames",
-    onConflict: "(source, id) DO NOTHING RETURNING source, id",
-  });
+  const found = await addFrames(tx, sorted);
   const fresh = new Set(found.map(keyOf));
   // Delete each found key, so that a frame that is twice in the batch counts as new only once.
   const isNew = frames.map((frame) => fresh.delete(keyOf(frame)));

@@ -3,7 +3,7 @@
  * at most 1,440 a day per label, instead of stored detections.
  */
 import type { Queries, Value } from "boxwright-service/database";
-import { insertInParts } from "./insert.ts";
+import { inserter } from "./insert.ts";
 
 /** Label of the row that counts all frames of a minute. No detection has this label. */
 export const EVERY_FRAME = "";
@@ -70,6 +70,14 @@ export function countLabels(
   return labels;
 }
 
+const addCounts = inserter<Seen>({
+  into: "seen",
+  columns: ["source", "subject", "minute", "label", "frames", "detections", "best"],
+  onConflict: `(source, subject, minute, label) DO UPDATE SET frames = seen.frames + excluded.frames,
+    detections = seen.detections + excluded.detections,
+    best = CASE WHEN seen.best > excluded.best THEN seen.best ELSE excluded.best END`,
+});
+
 /** Adds new frames to the counts of their minutes. */
 export async function countSeen(tx: Queries, frames: readonly CountedFrame[]): Promise<void> {
   const rows = new Map<string, Seen>();
@@ -89,14 +97,7 @@ export async function countSeen(tx: Queries, frames: readonly CountedFrame[]): P
   }
   // Sort the rows: two hosts that count the same minutes wait for each other, and a common order prevents deadlocks.
   const sorted = [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
-  await insertInParts(tx, {
-    rows: sorted,
-    columns: ["source", "subject", "minute", "label", "frames", "detections", "best"],
-    into: "seen",
-    onConflict: `(source, subject, minute, label) DO UPDATE SET frames = seen.frames + excluded.frames,
-      detections = seen.detections + excluded.detections,
-      best = CASE WHEN seen.best > excluded.best THEN seen.best ELSE excluded.best END`,
-  });
+  await addCounts(tx, sorted);
 }
 
 /** Deletes the counts of the minutes before the earliest stored frame. */
