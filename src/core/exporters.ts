@@ -150,7 +150,7 @@ export const NAMES_FORMS: readonly NamesForm[] = [
   { exporter: "mmdeploy", family: "rtmdet-ins", outputs: { dets: 5, labels: null, masks: null } },
   { exporter: "mmdeploy", family: "rtmo", outputs: { dets: 5, keypoints: null }, points: "keypoints" },
   { exporter: "mmdeploy", family: "rtmpose", outputs: { simcc_x: null, simcc_y: null } },
-  { exporter: "paddle", family: "dbnet", outputs: { "sigmoid_0.tmp_0": null } },
+  { exporter: "paddle", family: "dbnet", outputs: { "sigmoid_0.tmp_0": null }, isWhole: true },
 ];
 
 /** Form of a file whose metadata have the key `key`. The value is JSON that describes the network. */

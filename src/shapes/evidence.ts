@@ -5,6 +5,7 @@
 import { MOST_BOX_CELLS } from "../core/exporters.ts";
 import { familyInName } from "../core/family-names.ts";
 import type { Family } from "../core/family.ts";
+import type { TaskName } from "../core/tasks.ts";
 import { isRound, levelsOf, MOST_LISTED, pointsForCells, pointsForMaps, pointsForPriors } from "./counts.ts";
 import type { Asked, Rule } from "./rule.ts";
 import type { Match } from "./solve.ts";
@@ -138,6 +139,11 @@ const generalRules: readonly Rule[] = [
       named.length === 0 ? 0 : form.families.some((family) => named.includes(family)) ? 4 : -2,
   },
   {
+    name: "a task's name in the file",
+    example: "[1,7,21504] of YOLO11n-obb has two classes and an angle",
+    points: ({ form: { task } }, { tasks }) => (task !== undefined && tasks.includes(task) ? 4 : 0),
+  },
+  {
     name: "a family that looks like a more usual one",
     example: "yolov8 goes before a fork of it that adds a channel which nothing reads",
     // Subtract nothing if the caller states the less usual family.
@@ -249,6 +255,17 @@ const generalRules: readonly Rule[] = [
     },
   },
   {
+    name: "sums of scores after the scores",
+    example:
+      "rknn's [1,4,80,80], [1,3,80,80], [1,1,80,80] of YOLOv6; YOLOX has its objectness before the scores",
+    points: ({ form, views: { scores, sums } }) =>
+      form.kind !== "sums after scores"
+        ? 0
+        : sums.every(({ tensor }, i) => tensor === scores[i].tensor + 1)
+          ? 0
+          : null,
+  },
+  {
     name: "one map of a hundred classes at most",
     example: "[1,504,38,38] of YOLOF are six anchors, and no 499 classes of FastestDet",
     points: (match, { classes, named }) => {
@@ -289,3 +306,14 @@ export const EVIDENCE: readonly Pick<Rule, "name" | "example">[] = rules;
 export const familiesNamed = (names: readonly string[]): Family[] => [
   ...new Set(names.flatMap((name) => familyInName(name) ?? [])),
 ];
+
+/** Words for tasks in the names of published networks. */
+const TASK_WORDS: readonly (readonly [TaskName, RegExp])[] = [
+  ["oriented", /[-_]obb(?![a-z])/i],
+  ["pose", /[-_]pose(?![a-z])/i],
+  ["segment", /[-_]seg(?![a-z])/i],
+];
+
+/** Returns the tasks that occur in the given names of files. */
+export const tasksNamed = (names: readonly string[]): TaskName[] =>
+  TASK_WORDS.flatMap(([task, word]) => (names.some((name) => word.test(name)) ? [task] : []));

@@ -71,6 +71,7 @@ export interface FormRow {
     | "queries and nothing"
     | "scores of a picture"
     | "classes of cells"
+    | "sums after scores"
     | "centres"
     | "heat maps"
     | "bins"

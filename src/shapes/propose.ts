@@ -3,7 +3,7 @@ import type { DecoderOptions, Roles } from "../config/types.ts";
 import { FAMILIES, representativeOf, TRAITS } from "../core/families.ts";
 import type { Family } from "../core/family.ts";
 import { SSD_PRIORS } from "./counts.ts";
-import { familiesNamed, pointsOf } from "./evidence.ts";
+import { familiesNamed, pointsOf, tasksNamed } from "./evidence.ts";
 import type { FormRow, PartRow } from "./form.ts";
 import { FINISHED_FORMS } from "./forms/lists.ts";
 import { MAP_FORMS } from "./forms/maps.ts";
@@ -97,6 +97,7 @@ export function propose(of: Question): Answer {
     inputs,
     inputSize,
     named: familiesNamed([...tensors.map(({ name }) => name), ...names]),
+    tasks: tasksNamed(names),
     classes: known.classes ?? null,
     isOption: options.classes !== undefined || options.labels !== undefined,
     isFamilyStated: options.family !== undefined,
@@ -104,8 +105,12 @@ export function propose(of: Question): Answer {
   const views = viewsOf(tensors);
   const all = FORM_ROWS.filter(mayBe(options)).flatMap((form) => matches(form, tensors, views, known));
   // Ignore a family's name if no form of that family fits: the name may be that of a post-processor.
-  const isNamed = all.some((match) => isOfNamed(match, asked) && pointsOf(match, asked) !== null);
-  const question = isNamed ? asked : { ...asked, named: [] };
+  const question = [asked.named, asked.named.includes("yolov6r1") ? ["yolov6" as const] : []]
+    .map((named) => ({ ...asked, named }))
+    .find((one) => all.some((match) => isOfNamed(match, one) && pointsOf(match, one) !== null)) ?? {
+    ...asked,
+    named: [],
+  };
   const found = all.flatMap((match): Proposal[] => {
     const points = pointsOf(match, question);
     return points === null || points < FEWEST ? [] : [proposalOf(match, points, question, options)];

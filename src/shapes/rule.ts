@@ -1,5 +1,6 @@
 /** Types of the rules of evidence: the question about a network, and a rule that scores a match. */
 import type { Family } from "../core/family.ts";
+import type { TaskName } from "../core/tasks.ts";
 import type { Network } from "./none.ts";
 import type { Match } from "./solve.ts";
 
@@ -7,6 +8,8 @@ import type { Match } from "./solve.ts";
 export interface Asked extends Network {
   /** Families that occur in tensor names, the file name or a description in the file. */
   readonly named: readonly Family[];
+  /** Tasks that occur in the file name or the description. */
+  readonly tasks: readonly TaskName[];
   readonly classes: number | null;
   /** True if the class count comes from the caller's options. A file's labels may belong to another network. */
   readonly isOption: boolean;

@@ -56,8 +56,8 @@ function mapsOf(tensor: number, dims: OpenTensor["dims"]): View[] {
   const [k, ...sides] = isBatched ? dims.slice(1) : dims;
   if (isBatched && k !== null && sides.every((d) => d === null))
     return [{ tensor, k, n: null, w: 0, h: 0, isInterleaved: false, rank: 4 }];
-  // If all dimensions are unknown, assume masks of a list: [batch,num_dets,height,width].
-  if (isBatched && dims.every((d) => d === null))
+  // If all dimensions but the batch are unknown, assume masks of a list: [batch,num_dets,height,width].
+  if (isBatched && dims.slice(1).every((d) => d === null))
     return [{ tensor, k: 1, n: null, w: 0, h: 0, isInterleaved: false, rank: 4 }];
   const [height, width] = sides;
   // If only the first of three dimensions is unknown, assume masks of a list: [N,28,28].

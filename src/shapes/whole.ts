@@ -16,12 +16,17 @@ const isFivePointCrop = (side: number): boolean => side >= 40 && side <= 64;
 /** Largest class count of a published classifier: ImageNet-21k. A longer row is a vocabulary or a buffer. */
 const MOST_CLASSES = 22_000;
 
+/** Largest class count of a classifier of lines of text, which tells how they are turned. */
+const MOST_TURNS = 8;
+/** True if an input of this size is a line of text: the crop of a recogniser. */
+const isLine = ([width, height]: readonly [number, number]): boolean => height <= 64 && width >= 3 * height;
+
 /** Usual limits on the detections per class that users give to HailoRT's compiler, the most usual first. */
 export const HAILO_ROOMS: readonly number[] = [100, 80, 50, 200, 300];
 
 /** Keypoint counts of published networks with heat maps. */
 const HEAT_POINTS: readonly number[] = [
-  13, 14, 15, 16, 17, 19, 20, 21, 23, 24, 26, 29, 37, 39, 68, 98, 106, 133,
+  13, 14, 15, 16, 17, 19, 20, 21, 23, 24, 26, 29, 37, 39, 68, 98, 106, 133, 308,
 ];
 
 export const WHOLE_RULES: readonly Rule[] = [
@@ -34,13 +39,18 @@ export const WHOLE_RULES: readonly Rule[] = [
       const count = bound.C ?? 0;
       const { dims } = tensors[tensor];
       // Distinguish a batch from the steps of a text recogniser: [8,1000] is a batch of 8, [80,1,37] are 80 steps.
+      // Beside an input of one picture, [N,17] is a list.
       const isBatch =
-        dims.length === 2 && (dims[0] === null || inputs.some((input) => input.dims?.[0] === dims[0]));
+        dims.length === 2 &&
+        (dims[0] === null && inputs.length === 0
+          ? true
+          : inputs.some((input) => input.dims === null || input.dims[0] === dims[0]));
       const hasSteps = dims.length > 1 && dims[0] !== 1 && dims[0] !== null && !isBatch;
-      if ((n !== 1 && !isBatch) || count < 2 || count > MOST_CLASSES || tensors.length > 1 || hasSteps)
-        return null;
+      const hasOthers = tensors.some((other, i) => i !== tensor && !form.beside?.test(other.name));
+      if ((n !== 1 && !isBatch) || count < 2 || count > MOST_CLASSES || hasOthers || hasSteps) return null;
       const { name } = tensors[tensor];
       if (/box|coord/i.test(name)) return null;
+      if (inputSize && isLine(inputSize) && count > MOST_TURNS) return null;
       const isNamed = /prob|soft_?max|class|logit|predict|score|label/i.test(name);
       if (looksLikeEmbedding(count) && !isNamed) return null;
       // Score a large input lower: classifiers take small pictures.

@@ -174,7 +174,24 @@ export const CORPUS: readonly string[] = [
   "detection_out:100x5 | 320x320 | mmdeploy 1",
   "labels:100 boxes:100x5 masks:100x224x224 | 544x320 | mask-rcnn segment ?",
   "num_predictions:1x1 pred_boxes:1x1000x4 pred_scores:1x1000 pred_joints:1x1000x17x3 | 640x640 | yolo-nas pose 1 17x3",
+  // rknn's sums of scores, YOLO26's layers, a release of YOLOv6, masks of Paddle, TensorFlow 2, OTX, old names
+  "358:1x4x80x80 366:1x3x80x80 368:1x1x80x80 380:1x4x40x40 388:1x3x40x40 390:1x1x40x40 | 640x640 | yolov6 3",
+  "a:1x4x80x80 b:1x1x80x80 c:1x3x80x80 d:1x4x40x40 e:1x1x40x40 f:1x3x40x40 | 640x640 | yolox 3",
+  "m/one2one_cv2.0:1x80x80x4 m/one2one_cv2.1:1x40x40x4 m/one2one_cv3.0:1x80x80x80 m/one2one_cv3.1:1x40x40x80 | - | " +
+    "yolo26 80",
+  "yolov6n_0.2.1/conv32:1x80x80x4 yolov6n_0.2.1/conv33:1x80x80x80 yolov6n_0.2.1/conv40:1x40x40x4 " +
+    "yolov6n_0.2.1/conv41:1x40x40x80 | 640x640 | yolov6 80",
+  "graph2_flat_predictions:100x57 | 640x640 | yolo-nas pose ? 17x3",
+  "fetch_name_0:100x6 fetch_name_1:1 fetch_name_2:100x800x1344 | 1344x800 | paddle-nms ?",
+  "StatefulPartitionedCall:0:1x10 StatefulPartitionedCall:1:1x10x4 StatefulPartitionedCall:2:1 " +
+    "StatefulPartitionedCall:3:1x10 | 512x512 | tflite-postprocess ?",
+  "landmarks:1x21x3 scores:1 lr:1 world_landmarks:1x21x3 | 224x224 | hand-landmarks 1",
+  "ld_21_3d:1x63 output_handflag:1x1 | 256x256 | hand-landmarks 1",
+  "heatmap:1x308x256x192 | 768x1024 | hrnet 1",
+  "logits:1x4 feature_vector:1x1280 saliency_map:1x4x7x7 | 224x224 | classifier 4",
+  "save_infer_model/scale_0.tmp_1:1x1x640x640 | 640x640 | dbnet ?",
   // other kinds
+  "d_predictions:1x88x1x1 | 94x24 | none",
   "cls_3:1x4x92x160 reg_3:1x22x92x160 cls_4:1x4x46x80 reg_4:1x22x46x80 cls_5:1x4x23x40 reg_5:1x22x23x40 | " +
     "1280x736 | none",
   "pred:1x1x736x1280 | - | none",

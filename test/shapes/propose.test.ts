@@ -54,6 +54,16 @@ describe("of each network the right reading comes first", () => {
   });
 });
 
+test("a task in the name of the file decides between readings of equal shapes", () => {
+  const read = (name: string) => {
+    const tensors = [{ name: "output0", dims: [1, 7, 21504], type: "f32" as const }];
+    const { options, classes } = propose({ tensors, inputSize: [1024, 1024], names: [name] }).proposals[0];
+    return [options.task, classes];
+  };
+  expect(read("yolo11n-obb.onnx")).toEqual(["oriented", 2]);
+  expect(read("yolo11n.onnx")).toEqual([undefined, 3]);
+});
+
 test("a list beside the rows is no count of them", () => {
   const familiesOf = (words: string) =>
     ask(`${words} | - | none`).list.possibilities.map(({ options }) => options.family);
@@ -216,6 +226,14 @@ describe("dims that a file leaves open", () => {
       propose({ tensors, inputs: [{ name: "x", dims: [null, 3, height, null] }] }).proposals.length;
     expect(asked(48)).toBe(0);
     expect(asked(480)).toBeGreaterThan(0);
+  });
+
+  test("rows of any count beside an input of one picture are a list, and no scores of a batch", () => {
+    const tensors = [{ name: "rows", dims: [null, 17], type: "f32" as const }];
+    const familyFor = (batch: number | null) =>
+      propose({ tensors, inputs: [{ name: "x", dims: [batch, 3, 224, 224] }] }).proposals[0]?.options.family;
+    expect(familyFor(1)).toBeUndefined();
+    expect(familyFor(null)).toBe("classifier");
   });
 
   test("PaddleOCR's map of text", () => {

@@ -198,7 +198,7 @@ export const MAP_FAMILIES = {
     exports: ["class-rows", "finished-rows", "postprocess"],
     raw: "probabilities",
     decodedFormat: "xyxy",
-    finishedRows: ["image-box-score-class"],
+    finishedRows: ["image-box-score-class", "class-box-score"],
     finishedFormat: "xyxy",
     hasCount: true,
     title: "YOLO-NAS",

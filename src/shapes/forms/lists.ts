@@ -61,6 +61,8 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     },
     5,
     "multiclass_nms3_0.tmp_0:100x6 multiclass_nms3_0.tmp_2:1",
+    // Allow, but do not read, the masks of Mask R-CNN.
+    { beside: /mask|tmp|fetch_name_2|scale_2/i },
   ),
   finished(["boxes"], { rows: inRows([FINISHED], { rank: 2 }) }, 0, "output:100x6", {
     options: { reading: "end-to-end" },
@@ -73,6 +75,14 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     3,
     "graph2_flat_predictions:100x7",
     { isNamed: true },
+  ),
+  // The index of the image stands where other rows have the class.
+  finished(
+    ["yolo-nas"],
+    { rows: inRows([FINISHED, "P"], { rank: 2, name: /flat_pred/i }) },
+    3,
+    "graph2_flat_predictions:100x57",
+    { task: "pose", classes: 1, isNamed: true, options: { reading: "class-box-score" } },
   ),
   // Allow a second output: TensorRT's plugin also outputs the count of detections.
   finished(["ssd-detection-output"], { rows: inRows([7], { rank: 4 }) }, 4, "detection_out:1x1x100x7", {
@@ -268,6 +278,20 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     "StatefulPartitionedCall:0:1x300x4 StatefulPartitionedCall:1:1x300 StatefulPartitionedCall:2:1x300 " +
       "StatefulPartitionedCall:3:1",
     { isNamed: true },
+  ),
+  // TensorFlow 2 lists scores, boxes, count and class ids in this order.
+  finished(
+    ["tflite-postprocess"],
+    {
+      scores: list(/PartitionedCall/i, "scores"),
+      boxes: inRows([4], { name: /PartitionedCall/i, role: "boxes" }),
+      count: value({ name: /PartitionedCall/i, role: "count" }),
+      classIds: list(/PartitionedCall/i, "classIds"),
+    },
+    5,
+    "StatefulPartitionedCall:0:1x10 StatefulPartitionedCall:1:1x10x4 StatefulPartitionedCall:2:1 " +
+      "StatefulPartitionedCall:3:1x10",
+    { isNamed: true, isInOrder: true },
   ),
   // Signatures of TensorFlow 2: count, scores, class ids, boxes.
   finished(

@@ -87,6 +87,23 @@ const BOX_MAPS: readonly FormRow[] = [
   ),
   form(
     "any",
+    ["yolov6"],
+    { boxes: map([4]), scores: map(["C"]), sums: map([1]) },
+    4,
+    "b8:1x4x80x80 c8:1x80x80x80 s8:1x1x80x80 b16:1x4x40x40 c16:1x80x40x40 s16:1x1x40x40",
+    { kind: "sums after scores" },
+  ),
+  // Name of the layers of YOLO26's head that needs no suppression.
+  form(
+    "any",
+    ["yolo26"],
+    { boxes: map([4], { name: /one2one_cv2/ }), scores: map(["C"], { name: /one2one_cv3/ }) },
+    3,
+    "one2one_cv2.0:1x4x80x80 one2one_cv2.1:1x4x40x40 one2one_cv3.0:1x80x80x80 one2one_cv3.1:1x80x40x40",
+    { isNamed: true },
+  ),
+  form(
+    "any",
     ["rtmdet", "yolov6"],
     { boxes: map([4]), scores: map(["C"]) },
     3,

@@ -5,6 +5,9 @@ import { form, inRows, levelRows, map, value } from "./parts.ts";
 /** Matches names of outputs with the maxima of heat maps, which some exporters add. */
 const MAXIMA = /argmax|^keypoints$|^scores$/i;
 
+/** Matches the names that PaddlePaddle's exporters give to the output of a text detector. */
+const TEXT_MAP = /^sigmoid_\d+\.tmp|^fetch_name_0$|^save_infer_model\/scale_0|^maps$/i;
+
 /** Returns a row of the table of forms, for networks with a single class. */
 const one = (families: FormRow["families"], parts: FormRow["parts"], more: Partial<FormRow>): FormRow =>
   form("any", families, parts, 0, "", { classes: 1, ...more });
@@ -153,9 +156,10 @@ export const POINT_FORMS: readonly FormRow[] = [
   one(
     ["hand-landmarks"],
     {
-      points: inRows([3], { rank: 3, name: /landmark/i }),
+      points: inRows([3], { rank: 3, name: /^landmark/i }),
       presence: value({ name: /score|presence/i }),
       side: value({ name: /^lr$|hand/i }),
+      world: inRows([3], { rank: 3, name: /world/i, isOptional: true }),
     },
     { counts: [21], usual: 3, isNamed: true, example: "scores:1 lr:1 landmarks:1x21x3" },
   ),
@@ -196,11 +200,20 @@ export const POINT_FORMS: readonly FormRow[] = [
     "output:1x1000",
     { kind: "scores of a picture" },
   ),
+  // Classifiers of Intel's OTX, which also output explanations.
+  form(
+    "any",
+    ["classifier"],
+    { scores: { see: "rows", channels: ["C"], order: "rows", apart: true, name: /^logits$/ } },
+    4,
+    "logits:1x4 feature_vector:1x1280 saliency_map:1x4x7x7",
+    { kind: "scores of a picture", isNamed: true, beside: /^feature_vector$|^saliency_map$/ },
+  ),
   form(
     "any",
     ["dbnet"],
     {
-      map: { see: "map", channels: [1], order: "planes", name: /^sigmoid_\d+\.tmp|^fetch_name_0$|^maps$/i },
+      map: { see: "map", channels: [1], order: "planes", name: TEXT_MAP },
     },
     2,
     "sigmoid_0.tmp_0:1x1x640x640",

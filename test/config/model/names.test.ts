@@ -33,6 +33,12 @@ test.each([
   expect([model.options.family, model.exporter, model.missing]).toEqual([family, exporter, []]);
 });
 
+test("EAST's map of scores stands beside geometry, so it is no map of DBNet", async () => {
+  const outputs = [output("sigmoid_0.tmp_0", 1, 1, 16, 16), output("tmp_2", 1, 8, 16, 16)];
+  const model = await readModel(onnxFile({ inputs: [input(1, 3, 64, 64)], outputs }));
+  expect(model.options.family).toBeUndefined();
+});
+
 test("RTMO's keypoints are those of its output", async () => {
   const outputs = [output("dets", 1, 50, 5), output("keypoints", 1, 50, 14, 3)];
   const model = await readModel(onnxFile({ inputs: [input(1, 3, 64, 64)], outputs }));

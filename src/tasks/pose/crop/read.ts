@@ -313,7 +313,7 @@ function readLandmarks(question: Question, facts: LandmarkFacts): CropReading {
   const expected = [
     `the points ${allowed.map((n) => `[1,${n * values}]`).join(" or ")}`,
     "the presence [1,1]",
-    ...(sides ? ["the side [1,1]"] : []),
+    ...(sides ? ["perhaps the side [1,1]"] : []),
     ...(heat ? [`perhaps heat maps [1,h,w,${allowed[0]}]`] : []),
     ...(world ? [`perhaps points in metres [1,${allowed[0] * 3}]`] : []),
   ].join(", ");
@@ -321,14 +321,17 @@ function readLandmarks(question: Question, facts: LandmarkFacts): CropReading {
   const [pointsAt, second] = sized(rows * values);
   const batch = batchOf(specs[pointsAt], rows * values);
   const singles = order.filter((i) => volume(specs[i].dims) === batch);
-  const [presenceAt, sideAt] = presenceAndSide(question, singles, pointsAt, sides ? 2 : 1);
-  if (presenceAt === undefined || (sides && sideAt === undefined)) return refuseAll(expected);
+  // Networks before MediaPipe 0.8 do not output the side.
+  const isPresence = singles.length === 1 && PRESENCE_NAME.test(specs[singles[0]].name);
+  const hasSide = sides !== undefined && !isPresence;
+  const [presenceAt, sideAt] = presenceAndSide(question, singles, pointsAt, hasSide ? 2 : 1);
+  if (presenceAt === undefined || (hasSide && sideAt === undefined)) return refuseAll(expected);
   const worldAt = !world ? undefined : values === 3 ? second : sized(rows * 3)[0];
   const heatAt = !heat ? undefined : order.find((i) => isHeatOf(specs[i], rows, question.input));
   checkRows(question, specs[pointsAt], rows, values);
   const tensors = [pointsAt, presenceAt];
   const place = (at: number | undefined): number => (at === undefined ? -1 : tensors.push(at) - 1);
-  const side = place(sides && sideAt);
+  const side = place(hasSide ? sideAt : undefined);
   const worldPlace = place(worldAt);
   const usual = heatAt === undefined ? "none" : "heatmap";
   const refinement = refinementOf(question, usual, heatAt === undefined ? ["none"] : ["none", "heatmap"]);
@@ -359,9 +362,9 @@ function readLandmarks(question: Question, facts: LandmarkFacts): CropReading {
     world: worldPlace,
     heat: heatPlace,
     heatSize: heatAt === undefined ? [0, 0] : [specs[heatAt].dims[2], specs[heatAt].dims[1]],
-    ...(sides && { labels: sides }),
+    ...(hasSide && { labels: sides }),
   };
-  return { plan, batch, classes: sides ? 2 : 1 };
+  return { plan, batch, classes: hasSide ? 2 : 1 };
 }
 
 const PRESENCE_NAME = /presen|flag|score|conf|prob|exist/i;

@@ -182,6 +182,13 @@ describe("rows", () => {
     expect(decoder.decode(hand(0.75, 0.1))).toHaveLength(0);
   });
 
+  test("a hand of MediaPipe before 0.8 has a presence and no side", () => {
+    const { Identity: points, Identity_1: presence } = hand(0.75, 0);
+    const found = decodeAll(HAND, { ld_21_3d: points, output_handflag: presence });
+    expect(found.at(0)).toMatchObject({ class_id: 0, confidence: 0.75 });
+    expect(decodeAll(HAND, { ld_21_3d: points, output_handflag: one(0.5) })).toHaveLength(0);
+  });
+
   test("points in metres are turned with the crop, and keep their lengths", () => {
     const upright = decodeAll(HAND, hand(0.75, 0.1)).at(0)?.keypoints;
     const crop = { cx: 50, cy: 50, width: 60, height: 60, angle: Math.PI / 2 };
