@@ -1,12 +1,12 @@
 /** The account page of a signed-in user: sets a new password. */
-import { csrfOf } from "../auth/cookie.ts";
 import { UserError } from "../core/errors.ts";
 import { MAX_PASSWORD, MIN_PASSWORD } from "../nouns/text.ts";
 import { changePassword, findUser } from "../nouns/user.ts";
 import { countText } from "./ago.tsx";
 import { show, type Answer } from "./answer.tsx";
+import { AccountName, PasswordField, PostForm, Submit } from "./forms.tsx";
 import { frameOf, type Guards, type SignedIn } from "./guards.tsx";
-import { Breakable, Csrf, Message } from "./layout.tsx";
+import { Message, Name } from "./layout.tsx";
 import { tryPassword } from "./new-password.ts";
 import { beginSession, takeKnownSignIn, type Site } from "./site.ts";
 
@@ -32,30 +32,16 @@ async function postAccount(site: Site, visit: SignedIn): Promise<Answer> {
   await changePassword(db, now(), user, hash);
   // Open a new session: the change of the password ended all sessions, including this one.
   const fresh = await beginSession(site, { ...user, password: hash });
-  const content = <Account email={user.email} csrf={csrfOf(fresh.session)} done />;
+  const content = <Account email={user.email} done />;
   return show(frameOf(visit, "Account", "account", fresh.session), content, 200, fresh.headers);
 }
 
 function accountPage(visit: SignedIn, problem?: string, status = 200): Answer {
   const { session } = visit;
-  return show(
-    frameOf(visit, "Account", "account"),
-    <Account email={session.user.email} csrf={csrfOf(session)} problem={problem} />,
-    status,
-  );
+  return show(frameOf(visit, "Account", "account"), <Account email={session.user.email} problem={problem} />, status);
 }
 
-function Account({
-  email,
-  csrf,
-  problem,
-  done,
-}: {
-  email: string;
-  csrf: string;
-  problem?: string | undefined;
-  done?: boolean;
-}) {
+function Account({ email, problem, done }: { email: string; problem?: string | undefined; done?: boolean }) {
   return (
     <>
       {problem !== undefined && <Message kind="error">{problem}</Message>}
@@ -63,43 +49,17 @@ function Account({
         <Message kind="done">The password is changed. Every other session of this account has ended.</Message>
       )}
       <p>
-        Signed in as{" "}
-        <strong>
-          <Breakable text={email} />
-        </strong>
-        .
+        Signed in as <Name text={email} />.
       </p>
       <h2>Change the password</h2>
-      <form method="post" action="/account">
-        <Csrf value={csrf} />
-        <input
-          class="hidden"
-          type="email"
-          name="email"
-          autocomplete="username"
-          value={email}
-          readonly
-          tabindex={-1}
-          aria-hidden="true"
-        />
-        <label for="current">Current password</label>
-        <input id="current" name="current" type="password" autocomplete="current-password" required />
-        <label for="password">New password ({MIN_PASSWORD} characters or more)</label>
-        <input
-          id="password"
-          name="password"
-          type="password"
-          autocomplete="new-password"
-          required
-          minlength={MIN_PASSWORD}
-          maxlength={MAX_PASSWORD}
-        />
+      <PostForm action="/account">
+        <AccountName email={email} />
+        <PasswordField name="current" label="Current password" isNew={false} />
+        <PasswordField label={`New password (${MIN_PASSWORD} characters or more)`} isNew />
         <p class="actions">
-          <button class="main" type="submit">
-            Change the password
-          </button>
+          <Submit kind="main">Change the password</Submit>
         </p>
-      </form>
+      </PostForm>
     </>
   );
 }

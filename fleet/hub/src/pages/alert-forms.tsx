@@ -3,7 +3,7 @@ import type { ListedChannel } from "../nouns/alert-channel.ts";
 import { isOfDevices, KINDS } from "../nouns/alert-kind.ts";
 import type { AlertRule } from "../nouns/alert-rule.ts";
 import type { Group } from "../nouns/group.ts";
-import { Csrf } from "./layout.tsx";
+import { Field, LinkButton, PostForm, Select, Submit, type Choice } from "./forms.tsx";
 
 /** Groups, tags and channels that a rule may name. */
 interface Places {
@@ -14,40 +14,26 @@ interface Places {
 
 interface RuleFormProps extends Places {
   readonly base: string;
-  readonly csrf: string;
 }
 
-export function RuleForm({ base, csrf, groups, tags, channels }: RuleFormProps) {
+export function RuleForm({ base, groups, tags, channels }: RuleFormProps) {
+  const kinds = Object.entries(KINDS).map(([kind, { label, usual, unit }]): Choice => [
+    kind,
+    unit === null ? label : `${label} (usually ${usual})`,
+  ]);
   return (
-    <form method="post" action={`${base}/rules`} class="line">
-      <Csrf value={csrf} />
-      <div>
-        <label for="rule-kind">New rule</label>
-        <select id="rule-kind" name="kind">
-          {Object.entries(KINDS).map(([kind, { label, usual, unit }]) => (
-            <option value={kind}>
-              {label}
-              {unit !== null && ` (usually ${usual})`}
-            </option>
-          ))}
-        </select>
-      </div>
+    <PostForm action={`${base}/rules`} class="line">
+      <Select {...{ id: "rule-kind", name: "kind", label: "New rule", choices: kinds }} />
       <Threshold id="rule-threshold" />
       <PlaceFields {...{ groups, tags }} channels={channels.length > 1 ? channels : []} />
-      <button class="main" type="submit">
-        Watch
-      </button>
-    </form>
+      <Submit kind="main">Watch</Submit>
+    </PostForm>
   );
 }
 
 function Threshold({ id, value }: { id: string; value?: string }) {
-  return (
-    <div>
-      <label for={id}>N, or empty for the usual</label>
-      <input id={id} name="threshold" inputmode="numeric" maxlength={10} autocomplete="off" value={value} />
-    </div>
-  );
+  const label = "N, or empty for the usual";
+  return <Field {...{ id, name: "threshold", label, inputmode: "numeric", maxlength: 10, value }} />;
 }
 
 /** The selected values of a rule's form. */
@@ -58,22 +44,22 @@ type Chosen = Pick<AlertRule, "group_id" | "tag" | "channel_id">;
  * left out.
  */
 function PlaceFields({ groups, tags, channels, chosen, id = "rule" }: Places & { chosen?: Chosen; id?: string }) {
-  const named = groups.map((group) => [group.id, group.name] as const);
+  const named = groups.map((group): Choice => [group.id, group.name]);
   const { group_id = null, tag: chosenTag = null } = chosen ?? {};
   // Keep a deleted group or an unused tag as a choice. Otherwise, saving another field would make the rule watch all
   // devices.
   const isLost = group_id !== null && groups.every((group) => group.id !== group_id);
-  const lost = isLost ? [[group_id, "a group that was deleted"] as const] : [];
+  const lost: Choice[] = isLost ? [[group_id, "a group that was deleted"]] : [];
   const allTags = chosenTag === null || tags.includes(chosenTag) ? tags : [...tags, chosenTag];
   const lists = [
     { name: "group", label: "Devices", none: "all of the team", rows: [...named, ...lost], value: group_id },
     {
       ...{ name: "tag", label: "With the tag", none: "any or none", value: chosenTag },
-      rows: allTags.map((tag) => [tag, tag] as const),
+      rows: allTags.map((tag): Choice => [tag, tag]),
     },
     {
       ...{ name: "channel", label: "Tells", none: "every channel", value: chosen?.channel_id },
-      rows: channels.map((channel) => [channel.id, channel.name] as const),
+      rows: channels.map((channel): Choice => [channel.id, channel.name]),
     },
   ];
   return (
@@ -81,17 +67,7 @@ function PlaceFields({ groups, tags, channels, chosen, id = "rule" }: Places & {
       {lists
         .filter(({ rows }) => rows.length > 0)
         .map(({ name, label, none, rows, value }) => (
-          <div>
-            <label for={`${id}-${name}`}>{label}</label>
-            <select id={`${id}-${name}`} name={name}>
-              <option value="">{none}</option>
-              {rows.map(([row, text]) => (
-                <option value={row} selected={row === value}>
-                  {text}
-                </option>
-              ))}
-            </select>
-          </div>
+          <Select {...{ id: `${id}-${name}`, name, label, choices: [["", none], ...rows], value }} />
         ))}
     </>
   );
@@ -107,7 +83,7 @@ interface ChangeFormProps extends RuleFormProps {
 
 /** Form that changes a rule. It takes the place of the rule in the list, and starts with the rule's values. */
 export function RuleChangeForm(props: ChangeFormProps) {
-  const { base, csrf, rule, hasOwnName, typed, groups, tags, channels } = props;
+  const { base, rule, hasOwnName, typed, groups, tags, channels } = props;
   const { kind } = rule;
   const places = isOfDevices(kind) ? { groups, tags, channels } : { groups: [], tags: [], channels };
   const chosen =
@@ -116,45 +92,29 @@ export function RuleChangeForm(props: ChangeFormProps) {
       : { group_id: typed("group") || null, tag: typed("tag") || null, channel_id: typed("channel") || null };
   return (
     <li class="open">
-      <form method="post" action={`${base}/rules/${rule.id}/change`} class="line">
-        <Csrf value={csrf} />
-        <div>
-          <label for="changed-name">Name, or empty for the usual</label>
-          <input
-            {...{ id: "changed-name", name: "name", maxlength: 100, autocomplete: "off", autofocus: true }}
-            value={typed?.("name") ?? (hasOwnName ? rule.name : "")}
-          />
-        </div>
+      <PostForm action={`${base}/rules/${rule.id}/change`} class="line">
+        <Field
+          {...{ id: "changed-name", name: "name", label: "Name, or empty for the usual", autofocus: true }}
+          value={typed?.("name") ?? (hasOwnName ? rule.name : "")}
+        />
         {KINDS[kind].unit !== null && (
           <Threshold id="changed-threshold" value={typed?.("threshold") ?? String(rule.threshold)} />
         )}
         <PlaceFields {...{ ...places, chosen, id: "changed" }} />
-        <button class="main" type="submit">
-          Save
-        </button>
-        <a class="button" href={base}>
-          Cancel
-        </a>
-      </form>
+        <Submit kind="main">Save</Submit>
+        <LinkButton href={base} label="Cancel" />
+      </PostForm>
     </li>
   );
 }
 
-export function ChannelForm({ base, csrf, hasMail }: { base: string; csrf: string; hasMail: boolean }) {
+export function ChannelForm({ base, hasMail }: { base: string; hasMail: boolean }) {
+  const address = hasMail ? "Webhook (https://...) or e-mail address" : "Webhook (https://...)";
   return (
-    <form method="post" action={`${base}/channels`} class="line">
-      <Csrf value={csrf} />
-      <div>
-        <label for="channel-name">Name of the new channel</label>
-        <input id="channel-name" name="name" required maxlength={100} autocomplete="off" />
-      </div>
-      <div>
-        <label for="channel-address">
-          {hasMail ? "Webhook (https://...) or e-mail address" : "Webhook (https://...)"}
-        </label>
-        <input id="channel-address" name="address" required maxlength={500} autocomplete="off" />
-      </div>
-      <button type="submit">Add channel</button>
-    </form>
+    <PostForm action={`${base}/channels`} class="line">
+      <Field {...{ id: "channel-name", name: "name", label: "Name of the new channel", required: true }} />
+      <Field {...{ id: "channel-address", name: "address", label: address, maxlength: 500, required: true }} />
+      <Submit>Add channel</Submit>
+    </PostForm>
   );
 }

@@ -5,7 +5,8 @@ import { isOfDevices, KINDS } from "../nouns/alert-kind.ts";
 import type { Alert } from "../nouns/alert.ts";
 import type { AlertRule } from "../nouns/alert-rule.ts";
 import { Ago, countText, durationText } from "./ago.tsx";
-import { Breakable, ButtonForm } from "./layout.tsx";
+import { ButtonForm, LinkButton } from "./forms.tsx";
+import { Breakable, List, Name } from "./layout.tsx";
 
 interface ListProps {
   readonly alerts: readonly Alert[];
@@ -16,9 +17,8 @@ interface ListProps {
 }
 
 export function AlertList({ alerts, team, now, label }: ListProps) {
-  if (alerts.length === 0) return null;
   return (
-    <ul class="list" aria-label={label}>
+    <List label={label}>
       {alerts.map((alert) => (
         <li>
           <div class="what">
@@ -33,22 +33,15 @@ export function AlertList({ alerts, team, now, label }: ListProps) {
           </div>
         </li>
       ))}
-    </ul>
+    </List>
   );
 }
 
 function Subject({ alert: { kind, subject, subject_name }, team }: { alert: Alert; team: string }) {
-  if (!isOfDevices(kind))
-    return (
-      <strong>
-        <Breakable text={subject_name} />
-      </strong>
-    );
+  if (!isOfDevices(kind)) return <Name text={subject_name} />;
   return (
     <a href={`/teams/${team}/devices/${encodeURIComponent(subject)}`}>
-      <strong>
-        <Breakable text={subject_name} />
-      </strong>
+      <Name text={subject_name} />
     </a>
   );
 }
@@ -56,7 +49,6 @@ function Subject({ alert: { kind, subject, subject_name }, team }: { alert: Aler
 interface RuleProps {
   readonly rule: AlertRule;
   readonly base: string;
-  readonly csrf: string;
   /** Number of open alerts of the rule. */
   readonly open: number;
   readonly group: string | undefined;
@@ -64,25 +56,21 @@ interface RuleProps {
   readonly children?: Child;
 }
 
-export function RuleItem({ rule: { id, name, group_id, tag }, base, csrf, open, group, channel, children }: RuleProps) {
+export function RuleItem({ rule: { id, name, group_id, tag }, base, open, group, channel, children }: RuleProps) {
   const among = group_id === null ? "all devices" : `group ${group ?? "that was deleted: it watches nothing"}`;
   const where = tag === null ? among : `${among} with the tag ${tag}`;
   return (
     <li>
       <div class="what">
-        <strong>
-          <Breakable text={name} />
-        </strong>
+        <Name text={name} />
         <span class="soft">
           {where}, tells {channel ?? "every channel"}; {open === 0 ? "nothing open" : countText(open, "open alert")}
         </span>
       </div>
       <div class="do">
         {children}
-        <a class="button" href={`${base}?rule=${id}`} aria-label={`Change ${name}`}>
-          Change
-        </a>
-        <ButtonForm action={`${base}/rules/${id}/remove`} csrf={csrf} label="Delete" name={name} />
+        <LinkButton href={`${base}?rule=${id}`} label="Change" name={name} />
+        <ButtonForm action={`${base}/rules/${id}/remove`} label="Delete" name={name} />
       </div>
     </li>
   );
@@ -91,21 +79,18 @@ export function RuleItem({ rule: { id, name, group_id, tag }, base, csrf, open, 
 interface ChannelProps {
   readonly channel: ListedChannel;
   readonly base: string;
-  readonly csrf: string;
   readonly isAdmin: boolean;
 }
 
-export function ChannelItem({ channel, base, csrf, isAdmin }: ChannelProps) {
+export function ChannelItem({ channel, base, isAdmin }: ChannelProps) {
   const { id, name, kind, problem, waiting, dropped } = channel;
   const button = (what: string, label: string): Child => (
-    <ButtonForm action={`${base}/channels/${id}/${what}`} csrf={csrf} label={label} name={name} />
+    <ButtonForm action={`${base}/channels/${id}/${what}`} label={label} name={name} />
   );
   return (
     <li>
       <div class="what">
-        <strong>
-          <Breakable text={name} />
-        </strong>
+        <Name text={name} />
         <span class="soft">
           {kind === "webhook" ? "webhook at " : "e-mail to "}
           <Breakable text={shownAddress(channel)} />
@@ -121,11 +106,7 @@ export function ChannelItem({ channel, base, csrf, isAdmin }: ChannelProps) {
       <div class="do">
         {button("test", "Test")}
         {dropped > 0 && button("resend", "Send again")}
-        {isAdmin && (
-          <a class="button" href={`${base}?channel=${id}`} aria-label={`Rename ${name}`}>
-            Rename
-          </a>
-        )}
+        {isAdmin && <LinkButton href={`${base}?channel=${id}`} label="Rename" name={name} />}
         {isAdmin && button("remove", "Delete")}
       </div>
     </li>

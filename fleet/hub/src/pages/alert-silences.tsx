@@ -2,18 +2,18 @@
 import type { Silence } from "../nouns/alert-silence.ts";
 import type { Group } from "../nouns/group.ts";
 import { Ago } from "./ago.tsx";
-import { Breakable, Csrf } from "./layout.tsx";
+import { Options, PostForm, Submit, type Choice } from "./forms.tsx";
+import { List, Name } from "./layout.tsx";
 
 const LENGTHS = [
-  [60, "1 hour"],
-  [480, "8 hours"],
-  [1440, "1 day"],
-  [10_080, "1 week"],
+  ["60", "1 hour"],
+  ["480", "8 hours"],
+  ["1440", "1 day"],
+  ["10080", "1 week"],
 ] as const;
 
 interface FormProps {
   readonly action: string;
-  readonly csrf: string;
   /** Name of the silenced rule, device, group or tag, for screen readers. */
   readonly what: string;
   /** Value of the field "target", unless the address of the form names the target. */
@@ -22,38 +22,29 @@ interface FormProps {
   readonly now: number;
 }
 
-export function SilenceForm({ action, csrf, what, target, until, now }: FormProps) {
+export function SilenceForm({ action, what, target, until, now }: FormProps) {
   if (until === undefined)
     return (
-      <form method="post" action={action} class="line">
-        <Csrf value={csrf} />
+      <PostForm action={action} class="line">
         <Lengths aria-label={`How long ${what} is silent`} />
-        <button type="submit" aria-label={`Silence ${what}`}>
-          Silence
-        </button>
-      </form>
+        <Submit aria-label={`Silence ${what}`}>Silence</Submit>
+      </PostForm>
     );
+  const fields = { ...(target !== undefined && { target }), minutes: 0 };
   return (
-    <form method="post" action={action} class="line">
-      <Csrf value={csrf} />
-      {target !== undefined && <input type="hidden" name="target" value={target} />}
-      <input type="hidden" name="minutes" value="0" />
+    <PostForm {...{ action, class: "line", fields }}>
       <span class="soft">
         Silent, ends <Ago at={until} now={now} />
       </span>
-      <button type="submit" aria-label={`End it: the silence of ${what}`}>
-        End it
-      </button>
-    </form>
+      <Submit aria-label={`End it: the silence of ${what}`}>End it</Submit>
+    </PostForm>
   );
 }
 
 function Lengths(props: { id?: string; "aria-label"?: string }) {
   return (
     <select name="minutes" {...props}>
-      {LENGTHS.map(([minutes, text]) => (
-        <option value={String(minutes)}>{text}</option>
-      ))}
+      <Options choices={LENGTHS} />
     </select>
   );
 }
@@ -65,39 +56,34 @@ interface SectionProps {
   readonly groups: readonly Group[];
   readonly tags: readonly string[];
   readonly base: string;
-  readonly csrf: string;
   readonly now: number;
 }
 
 /** Section of the page of alerts: silences of devices, groups and tags. The list of rules shows silences of rules. */
-export function SilenceSection({ silences, names, groups, tags, base, csrf, now }: SectionProps) {
+export function SilenceSection({ silences, names, groups, tags, base, now }: SectionProps) {
   const action = `${base}/silences`;
   const silent = silences.filter(({ kind }) => kind !== "rule");
   if (silent.length + groups.length + tags.length === 0) return null;
   return (
     <>
       <h2>Silences</h2>
-      {silent.length > 0 && (
-        <ul class="list" aria-label="Silences">
-          {silent.map(({ kind, target_id, until }) => {
-            const target = `${kind}:${target_id}`;
-            const what = `${kind} ${names.get(target) ?? target_id}`;
-            return (
-              <li>
-                <div class="what">
-                  <strong>
-                    <Breakable text={what} />
-                  </strong>
-                </div>
-                <div class="do">
-                  <SilenceForm {...{ action, csrf, what, target, until, now }} />
-                </div>
-              </li>
-            );
-          })}
-        </ul>
-      )}
-      <NewSilenceForm {...{ groups, tags, action, csrf }} />
+      <List label="Silences">
+        {silent.map(({ kind, target_id, until }) => {
+          const target = `${kind}:${target_id}`;
+          const what = `${kind} ${names.get(target) ?? target_id}`;
+          return (
+            <li>
+              <div class="what">
+                <Name text={what} />
+              </div>
+              <div class="do">
+                <SilenceForm {...{ action, what, target, until, now }} />
+              </div>
+            </li>
+          );
+        })}
+      </List>
+      <NewSilenceForm {...{ groups, tags, action }} />
     </>
   );
 }
@@ -106,27 +92,23 @@ interface NewProps {
   readonly groups: readonly Group[];
   readonly tags: readonly string[];
   readonly action: string;
-  readonly csrf: string;
 }
 
 /** Form that silences a group or a tag. */
-function NewSilenceForm({ groups, tags, action, csrf }: NewProps) {
+function NewSilenceForm({ groups, tags, action }: NewProps) {
   const lists = [
-    { label: "Groups", rows: groups.map(({ id, name }) => [`group:${id}`, name] as const) },
-    { label: "Tags", rows: tags.map((tag) => [`tag:${tag}`, tag] as const) },
+    { label: "Groups", rows: groups.map(({ id, name }): Choice => [`group:${id}`, name]) },
+    { label: "Tags", rows: tags.map((tag): Choice => [`tag:${tag}`, tag]) },
   ].filter(({ rows }) => rows.length > 0);
   if (lists.length === 0) return null;
   return (
-    <form method="post" action={action} class="line">
-      <Csrf value={csrf} />
+    <PostForm action={action} class="line">
       <div>
         <label for="silence-target">No messages about devices of</label>
         <select id="silence-target" name="target">
           {lists.map(({ label, rows }) => (
             <optgroup label={label}>
-              {rows.map(([value, text]) => (
-                <option value={value}>{text}</option>
-              ))}
+              <Options choices={rows} />
             </optgroup>
           ))}
         </select>
@@ -135,7 +117,7 @@ function NewSilenceForm({ groups, tags, action, csrf }: NewProps) {
         <label for="silence-minutes">For</label>
         <Lengths id="silence-minutes" />
       </div>
-      <button type="submit">Silence</button>
-    </form>
+      <Submit>Silence</Submit>
+    </PostForm>
   );
 }

@@ -1,5 +1,4 @@
 /** The page of a team's alerts: open and ended alerts, rules and channels. */
-import { csrfOf } from "../auth/cookie.ts";
 import { queueTest } from "../alerts/tell.ts";
 import { UserError } from "../core/errors.ts";
 import {
@@ -22,52 +21,24 @@ import { countText } from "./ago.tsx";
 import { ChannelForm, RuleChangeForm, RuleForm } from "./alert-forms.tsx";
 import { AlertList, ChannelItem, RuleItem } from "./alert-parts.tsx";
 import { SilenceForm, SilenceSection } from "./alert-silences.tsx";
-import { redirect, show, type Answer } from "./answer.tsx";
-import { changeOf, frameOf, type Guards, type Member } from "./guards.tsx";
-import { CopyText, Message } from "./layout.tsx";
-import { NameForm } from "./name-form.tsx";
-import { Notices, sayAt } from "./said.tsx";
+import type { Answer } from "./answer.tsx";
+import { NameForm } from "./forms.tsx";
+import { changeOf, showPage, type PageForm, type Guards, type Member, type Open } from "./guards.tsx";
+import { List, ShownOnce } from "./layout.tsx";
 import type { Site } from "./site.ts";
 
 /** Largest number of open alerts on the page, and largest number of ended alerts. */
 const SHOWN = 50;
 
-/** Rule or channel whose form is open. */
-interface Open {
-  readonly rule?: string | undefined;
-  readonly channel?: string | undefined;
-}
-
-/** Registers a form of the page. `work` returns the message that the page then shows, or a complete answer. */
-type Register = (path: string, work: (visit: Member) => Promise<string | Answer>, open?: keyof Open) => void;
-
 export function registerAlerts(site: Site, guards: Guards): void {
   const base = "/teams/:team/alerts";
-  const form: Register = (path, work, open) => {
-    const openAt = (visit: Member): Open => (open === undefined ? {} : { [open]: visit.param(open) });
-    guards.member.get(path, (visit) =>
-      redirect(addressOf(visit) + (open === undefined ? "" : `?${open}=${visit.param(open)}`)),
-    );
-    guards.member.change(
-      path,
-      async (visit) => {
-        const done = await work(visit);
-        return typeof done === "string" ? redirect(sayAt(visit.session, addressOf(visit), { text: done })) : done;
-      },
-      (visit, problem) => alertsPage(site, visit, openAt(visit), problem),
-    );
-  };
-  guards.member.get(base, (visit) => {
-    const query = new URLSearchParams(visit.exchange.search);
-    const open = { rule: query.get("rule") ?? undefined, channel: query.get("channel") ?? undefined };
-    return alertsPage(site, visit, open);
-  });
+  const form = guards.page(base, (visit, problem, open = {}) => alertsPage(site, visit, open, problem));
   registerRules(site, form, base);
   registerSilences(site, form, base);
   registerChannels(site, form, base);
 }
 
-function registerRules(site: Site, form: Register, base: string): void {
+function registerRules(site: Site, form: PageForm, base: string): void {
   const { db } = site;
   const readThreshold = (text: string): number | undefined => (text.trim() === "" ? undefined : Number(text));
   form(`${base}/rules`, async (visit) => {
@@ -99,7 +70,7 @@ function registerRules(site: Site, form: Register, base: string): void {
   });
 }
 
-function registerSilences(site: Site, form: Register, base: string): void {
+function registerSilences(site: Site, form: PageForm, base: string): void {
   const set = async (visit: Member, kind: Silence["kind"], id: string): Promise<string> => {
     const minutes = Number(visit.form("minutes"));
     await silence(site.db, changeOf(site, visit), { kind, id, minutes });
@@ -114,7 +85,7 @@ function registerSilences(site: Site, form: Register, base: string): void {
   });
 }
 
-function registerChannels(site: Site, form: Register, base: string): void {
+function registerChannels(site: Site, form: PageForm, base: string): void {
   const { db, now, config, baseUrl } = site;
   form(`${base}/channels`, async (visit) => {
     requireAdminOf(visit);
@@ -122,22 +93,14 @@ function registerChannels(site: Site, form: Register, base: string): void {
     const wanted = address.includes("://") ? { webhook: address } : { email: address };
     const made = await createChannel(db, config, changeOf(site, visit), { name: visit.form("name"), ...wanted });
     if (made.secret === null) return `Added ${made.channel.name}.`;
-    return show(
-      frameOf(visit, "Webhook added", "alerts"),
-      <>
-        <Message kind="done">
-          <CopyText id="webhook-secret" label="The secret that signs its messages" value={made.secret} />
-          <p>
-            <strong>Copy it now: it is not shown again.</strong> The receiver checks messages by Standard Webhooks with
-            it.
-          </p>
-        </Message>
-        <p>
-          <a href={addressOf(visit)}>Back to alerts</a>
-        </p>
-      </>,
-      201,
+    const content = (
+      <ShownOnce
+        {...{ id: "webhook-secret", label: "The secret that signs its messages", value: made.secret }}
+        {...{ back: addressOf(visit), backText: "alerts" }}
+        note="The receiver checks messages by Standard Webhooks with it."
+      />
     );
+    return showPage(visit, ["Webhook added", "alerts"], content, { status: 201 });
   });
   const rename = async (visit: Member): Promise<string> => {
     requireAdminOf(visit);
@@ -172,8 +135,8 @@ const addressOf = ({ team }: Member): string => `/teams/${team.id}/alerts`;
 
 async function alertsPage(site: Site, visit: Member, opened: Open, problem?: UserError): Promise<Answer> {
   const { db, now, config } = site;
-  const { team, session } = visit;
-  const [base, csrf, time] = [addressOf(visit), csrfOf(session), now()];
+  const { team } = visit;
+  const [base, time] = [addressOf(visit), now()];
   const open = await findAlerts(db, team.id, { open: true }, SHOWN);
   const counts = await countOpen(db, team.id);
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
@@ -185,87 +148,80 @@ async function alertsPage(site: Site, visit: Member, opened: Open, problem?: Use
   const names = await targetNames(db, team.id, silences);
   const isAdmin = team.role === "admin";
   const typed = problem === undefined ? undefined : visit.form;
-  return show(
-    frameOf(visit, "Alerts", "alerts"),
+  const content = (
     <>
-      <Notices visit={visit} problem={problem} />
       <h2>Open now</h2>
       <p class="count">{openText(total, open, rules)}</p>
       <AlertList alerts={open} team={team.id} now={time} label="Open alerts" />
       <h2>Rules</h2>
-      {rules.length > 0 && (
-        <ul class="list" aria-label="Rules">
-          {rules.map((rule) =>
-            rule.id === opened.rule ? (
-              <RuleChangeForm
-                {...{ ...places, rule, base, csrf, typed }}
-                hasOwnName={rule.name !== ruleText(rule.kind, rule.threshold)}
+      <List label="Rules">
+        {rules.map((rule) =>
+          rule.id === opened["rule"] ? (
+            <RuleChangeForm
+              {...{ ...places, rule, base, typed }}
+              hasOwnName={rule.name !== ruleText(rule.kind, rule.threshold)}
+            />
+          ) : (
+            <RuleItem
+              {...{ rule, base }}
+              open={counts.get(rule.id) ?? 0}
+              group={places.groups.find(({ id }) => id === rule.group_id)?.name}
+              channel={channels.find(({ id }) => id === rule.channel_id)?.name}
+            >
+              <SilenceForm
+                {...{ action: `${base}/rules/${rule.id}/silence`, what: rule.name }}
+                until={silences.find(({ kind, target_id }) => kind === "rule" && target_id === rule.id)?.until}
+                now={time}
               />
-            ) : (
-              <RuleItem
-                {...{ rule, base, csrf }}
-                open={counts.get(rule.id) ?? 0}
-                group={places.groups.find(({ id }) => id === rule.group_id)?.name}
-                channel={channels.find(({ id }) => id === rule.channel_id)?.name}
-              >
-                <SilenceForm
-                  {...{ csrf, action: `${base}/rules/${rule.id}/silence`, what: rule.name }}
-                  until={silences.find(({ kind, target_id }) => kind === "rule" && target_id === rule.id)?.until}
-                  now={time}
-                />
-              </RuleItem>
-            ),
-          )}
-        </ul>
-      )}
-      <RuleForm {...{ ...places, base, csrf }} />
-      <SilenceSection {...{ silences, names, base, csrf, now: time }} groups={places.groups} tags={places.tags} />
+            </RuleItem>
+          ),
+        )}
+      </List>
+      <RuleForm {...{ ...places, base }} />
+      <SilenceSection {...{ silences, names, base, now: time }} groups={places.groups} tags={places.tags} />
       <h2>Channels</h2>
-      <ChannelList {...{ channels, base, csrf, isAdmin }} opened={opened.channel} typed={typed?.("name")} />
+      <ChannelList {...{ channels, base, isAdmin }} opened={opened["channel"]} typed={typed?.("name")} />
       {isAdmin ? (
-        <ChannelForm {...{ base, csrf }} hasMail={config.smtpUrl !== undefined} />
+        <ChannelForm base={base} hasMail={config.smtpUrl !== undefined} />
       ) : (
         <p class="soft">Only administrators of the team add channels.</p>
       )}
       <h2>Over</h2>
       {over.length === 0 && <p class="soft">None yet.</p>}
       <AlertList alerts={over} team={team.id} now={time} label="Alerts that are over" />
-    </>,
-    problem?.status ?? 200,
+    </>
   );
+  return showPage(visit, ["Alerts", "alerts"], content, { problem });
 }
 
 interface ChannelListProps {
   readonly channels: readonly ListedChannel[];
   readonly base: string;
-  readonly csrf: string;
   readonly isAdmin: boolean;
   /** Id of the channel whose form is open, and the name that was typed before an error. */
   readonly opened: string | undefined;
   readonly typed: string | undefined;
 }
 
-function ChannelList({ channels, base, csrf, isAdmin, opened, typed }: ChannelListProps) {
+function ChannelList({ channels, base, isAdmin, opened, typed }: ChannelListProps) {
   if (channels.length === 0)
     return <p class="soft">None yet: alerts are noted on this page, and nobody is told of them.</p>;
   return (
-    <ul class="list" aria-label="Channels">
+    <List label="Channels">
       {channels.map((channel) =>
         isAdmin && channel.id === opened ? (
           <li class="open">
             <NameForm
-              {...{ action: `${base}/channels/${channel.id}/rename`, csrf, id: "new-name", button: "Save" }}
+              {...{ action: `${base}/channels/${channel.id}/rename`, id: "new-name", button: "Save", cancel: base }}
               label={`New name of ${channel.name}`}
               value={typed ?? channel.name}
-              cancel={base}
-              isOpened
             />
           </li>
         ) : (
-          <ChannelItem {...{ channel, base, csrf, isAdmin }} />
+          <ChannelItem {...{ channel, base, isAdmin }} />
         ),
       )}
-    </ul>
+    </List>
   );
 }
 
@@ -280,11 +236,7 @@ function openText(total: number, shown: readonly Alert[], rules: readonly AlertR
 const OF_DEVICE = 10;
 
 /** Section of a device's page: the device's alerts, and the form that silences alerts of the device. */
-export async function alertSection(
-  { db, now }: Site,
-  { team, session }: Member,
-  device: { readonly id: string; readonly name: string },
-) {
+export async function alertSection({ db, now }: Site, { team }: Member, device: { id: string; name: string }) {
   const time = now();
   const alerts = await findAlerts(db, team.id, { subject: device.id }, OF_DEVICE);
   const silences = await listSilences(db, team.id, time);
@@ -295,7 +247,7 @@ export async function alertSection(
       <h2>Alerts</h2>
       {alerts.length === 0 && <p class="soft">None.</p>}
       <AlertList alerts={alerts} team={undefined} now={time} label="Alerts of this device" />
-      <SilenceForm csrf={csrfOf(session)} action={action} what={device.name} until={until} now={time} />
+      <SilenceForm action={action} what={device.name} until={until} now={time} />
     </>
   );
 }

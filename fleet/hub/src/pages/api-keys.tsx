@@ -1,5 +1,5 @@
 /** API keys of a team, a part of its settings: new ones (shown once), rotation, revocation, last use. */
-import { checkNonce, csrfOf, makeNonce } from "../auth/cookie.ts";
+import { checkNonce, makeNonce } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
 import {
   createKey,
@@ -16,32 +16,23 @@ import {
 import { readScopes, SCOPES, scopeTexts } from "../nouns/key-scope.ts";
 import type { Membership } from "../nouns/team.ts";
 import { Ago } from "./ago.tsx";
-import { redirect, show, type Answer } from "./answer.tsx";
+import type { Answer } from "./answer.tsx";
 import { curlLine } from "./curl.ts";
-import { frameOf, type Guards, type Member } from "./guards.tsx";
-import { Breakable, ButtonForm, CopyText, Csrf, Message } from "./layout.tsx";
-import { sayAt } from "./said.tsx";
+import { ButtonForm, Field, PostForm, Submit } from "./forms.tsx";
+import { showPage, type PageForm, type Member } from "./guards.tsx";
+import { Breakable, CopyText, List, ShownOnce } from "./layout.tsx";
 import type { Site } from "./site.ts";
 
-type Failed = (visit: Member, problem: UserError) => Promise<Answer>;
-
-/** Registers the forms of API keys. `failed` shows the settings page with the problem. */
-export function registerApiKeys(site: Site, guards: Guards, failed: Failed): void {
+/** Registers the forms of API keys on the settings page. */
+export function registerApiKeys(site: Site, form: PageForm): void {
   const base = "/teams/:team/keys";
-  const form = (path: string, work: (visit: Member) => Promise<Answer>): void => {
-    guards.member.change(path, work, failed);
-    // Redirect a GET of this path, which Enter in the address bar sends after a key was made. The settings page shows
-    // no key.
-    guards.member.get(path, (visit) => redirect(settingsOf(visit.team)));
-  };
   form(base, (visit) => postKey(site, visit));
   form(`${base}/:key/rotate`, (visit) => postRotation(site, visit));
   form(`${base}/:key/revoke`, async (visit) => {
     const { session, team } = visit;
     const { user } = session;
     await revokeKey(site.db, site.now(), user.email, team.id, visit.param("key"), user.id);
-    const text = `The key ${visit.param("key")} is revoked. It opens nothing from now on.`;
-    return redirect(sayAt(session, settingsOf(team), { text }));
+    return `The key ${visit.param("key")} is revoked. It opens nothing from now on.`;
   });
 }
 
@@ -69,10 +60,29 @@ async function postRotation(site: Site, visit: Member): Promise<Answer> {
 
 /** Shows a new key. Only this answer contains the key: no address, cookie or later page does. */
 function showKey({ baseUrl }: Site, visit: Member, key: MadeKey | undefined): Answer {
-  const { team } = visit;
-  if (key === undefined) return show(frameOf(visit, "No key to show", "settings"), <KeyAlreadyMade team={team} />, 409);
-  const content = <NewKey team={team} apiKey={key.key} id={key.id} baseUrl={baseUrl} />;
-  return show(frameOf(visit, "API key created", "settings"), content, 201);
+  const [title, status] = key === undefined ? ["No key to show", 409] : ["API key created", 201];
+  const content = (
+    <ShownOnce
+      {...{ id: "api-key", label: "Your new API key", value: key?.key }}
+      {...{ back: settingsOf(visit.team), backText: "team settings" }}
+      note={
+        <>
+          Its public id is <code>{key?.id}</code>.
+        </>
+      }
+    >
+      {key === undefined ? (
+        <p>If you did not get to copy it: make another one, and revoke the first in the list.</p>
+      ) : (
+        <>
+          <h2>Try it</h2>
+          <p>Put the key into the environment of your server as HUB_API_KEY, then:</p>
+          <CopyText id="curl-line" label="In a shell of that server" value={curlLine(baseUrl)} />
+        </>
+      )}
+    </ShownOnce>
+  );
+  return showPage(visit, [title, "settings"], content, { status });
 }
 
 /** Section of the settings page with API keys. */
@@ -92,16 +102,14 @@ export async function apiKeysOf({ db, now }: Site, visit: Member, problem: UserE
       </p>
       {admin ? (
         <>
-          <NewKeyForms team={team} csrf={csrfOf(session)} nonce={makeNonce(session, newPurpose(team))} typed={typed} />
-          {keys.length > 0 && (
-            <ul class="list" aria-label="API keys">
-              {keys
-                .sort((a, b) => Number(holds(b, time)) - Number(holds(a, time)) || b.created_at - a.created_at)
-                .map((key) => (
-                  <KeyItem apiKey={key} visit={visit} now={time} />
-                ))}
-            </ul>
-          )}
+          <NewKeyForms team={team} nonce={makeNonce(session, newPurpose(team))} typed={typed} />
+          <List label="API keys">
+            {keys
+              .sort((a, b) => Number(holds(b, time)) - Number(holds(a, time)) || b.created_at - a.created_at)
+              .map((key) => (
+                <KeyItem apiKey={key} visit={visit} now={time} />
+              ))}
+          </List>
         </>
       ) : (
         <p class="soft">Only administrators of the team see and create API keys.</p>
@@ -112,41 +120,26 @@ export async function apiKeysOf({ db, now }: Site, visit: Member, problem: UserE
 
 interface NewKeyFormsProps {
   readonly team: Membership;
-  readonly csrf: string;
   readonly nonce: string;
   readonly typed: (name: string) => string;
 }
 
-function NewKeyForms({ team, csrf, nonce, typed }: NewKeyFormsProps) {
+function NewKeyForms({ team, nonce, typed }: NewKeyFormsProps) {
   const action = `/teams/${team.id}/keys`;
-  const marks = (
-    <>
-      <Csrf value={csrf} />
-      <input type="hidden" name="nonce" value={nonce} />
-    </>
-  );
+  const days = { type: "number", min: 1, max: MAX_KEY_DAYS, value: typed("days") || "90" };
   return (
     <>
-      <form method="post" action={action}>
-        {marks}
-        <input type="hidden" name="access" value="full" />
-        <button class="main" type="submit">
-          Create API key
-        </button>
-      </form>
+      <PostForm action={action} fields={{ nonce, access: "full" }}>
+        <Submit kind="main">Create API key</Submit>
+      </PostForm>
       <details open={typed("name") !== "" || typed("days") !== ""}>
         <summary>Create a key with scopes</summary>
-        <form method="post" action={action}>
-          {marks}
+        <PostForm action={action} fields={{ nonce }}>
           <div class="line">
-            <div>
-              <label for="key-name">What it is for</label>
-              <input id="key-name" name="name" required maxlength={100} autocomplete="off" value={typed("name")} />
-            </div>
-            <div>
-              <label for="key-days">Days that it holds</label>
-              <input id="key-days" name="days" type="number" min={1} max={MAX_KEY_DAYS} value={typed("days") || "90"} />
-            </div>
+            <Field
+              {...{ id: "key-name", name: "name", label: "What it is for", required: true, value: typed("name") }}
+            />
+            <Field {...{ id: "key-days", name: "days", label: "Days that it holds", ...days }} />
           </div>
           <fieldset>
             <legend>What it may do</legend>
@@ -157,9 +150,9 @@ function NewKeyForms({ team, csrf, nonce, typed }: NewKeyFormsProps) {
             ))}
           </fieldset>
           <p class="actions">
-            <button type="submit">Create the key</button>
+            <Submit>Create the key</Submit>
           </p>
-        </form>
+        </PostForm>
       </details>
     </>
   );
@@ -168,7 +161,6 @@ function NewKeyForms({ team, csrf, nonce, typed }: NewKeyFormsProps) {
 function KeyItem({ apiKey, visit, now }: { apiKey: ListedKey; visit: Member; now: number }) {
   const { id, name, scopes, made_by, expires_at, last_used_at, revoked_at, replaced_by } = apiKey;
   const { session, team } = visit;
-  const csrf = csrfOf(session);
   const isHolding = holds(apiKey, now);
   const state = isHolding
     ? replaced_by === null
@@ -206,54 +198,17 @@ function KeyItem({ apiKey, visit, now }: { apiKey: ListedKey; visit: Member; now
       </div>
       <div class="do">
         {isHolding && replaced_by === null && (
-          <form method="post" action={`${base}/rotate`}>
-            <Csrf value={csrf} />
-            <input type="hidden" name="nonce" value={makeNonce(session, rotatePurpose(id))} />
+          <PostForm action={`${base}/rotate`} fields={{ nonce: makeNonce(session, rotatePurpose(id)) }}>
             <label class="tick">
               Old key for{" "}
               <input class="short" name="hours" type="number" min={0} max={MAX_OVERLAP_HOURS} value="24" required />{" "}
               hours
             </label>
-            <button type="submit" aria-label={`Rotate ${name}`}>
-              Rotate
-            </button>
-          </form>
+            <Submit aria-label={`Rotate ${name}`}>Rotate</Submit>
+          </PostForm>
         )}
-        {isHolding && <ButtonForm action={`${base}/revoke`} csrf={csrf} label="Revoke" name={name} />}
+        {isHolding && <ButtonForm action={`${base}/revoke`} label="Revoke" name={name} />}
       </div>
     </li>
-  );
-}
-
-function NewKey(props: { team: Membership; apiKey: string; id: string; baseUrl: string }) {
-  return (
-    <>
-      <Message kind="done">
-        <CopyText id="api-key" label="Your new API key" value={props.apiKey} />
-        <p>
-          <strong>Copy it now: it is not shown again.</strong> Its public id is <code>{props.id}</code>.
-        </p>
-      </Message>
-      <h2>Try it</h2>
-      <p>Put the key into the environment of your server as HUB_API_KEY, then:</p>
-      <CopyText id="curl-line" label="In a shell of that server" value={curlLine(props.baseUrl)} />
-      <p>
-        <a href={settingsOf(props.team)}>Back to team settings</a>
-      </p>
-    </>
-  );
-}
-
-function KeyAlreadyMade({ team }: { team: Membership }) {
-  return (
-    <>
-      <Message kind="error">
-        This form has made its key already, and a key is shown only once. No second key was made.
-      </Message>
-      <p>If you did not get to copy it: make another one, and revoke the first in the list.</p>
-      <p>
-        <a href={settingsOf(team)}>Back to team settings</a>
-      </p>
-    </>
   );
 }

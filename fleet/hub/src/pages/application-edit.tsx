@@ -2,7 +2,7 @@
  * The form of a new version: config, options, model and rules for snaps. "Check" shows boxwright's result, and the
  * differences from the version that the form started with. A script runs the same check while the user types.
  */
-import { csrfOf } from "../auth/cookie.ts";
+import { useContext } from "hono/jsx";
 import { checkDraft } from "../check/draft.ts";
 import { UserError } from "../core/errors.ts";
 import {
@@ -13,14 +13,16 @@ import {
   saveVersion,
   type App,
   type AppVersion,
+  type SaveVersion,
 } from "../nouns/application.ts";
 import { listModels, type ModelFile } from "../nouns/model.ts";
-import { redirect, show, type Answer } from "./answer.tsx";
+import { redirect, type Answer } from "./answer.tsx";
 import { diffLines } from "./diff.ts";
 import { MAX_APPLICATION_FORM } from "./form.ts";
-import { frameOf, type Guards, type Member } from "./guards.tsx";
-import { Csrf, Message } from "./layout.tsx";
-import { Notices, sayAt } from "./said.tsx";
+import { CsrfToken, LinkButton, Options, PostForm, Submit, type Choice } from "./forms.tsx";
+import { queryOf, showPage, type Guards, type Member } from "./guards.tsx";
+import { Machine, Message } from "./layout.tsx";
+import { sayAt } from "./said.ts";
 import type { Site } from "./site.ts";
 
 /** Values of the form as the user typed them. */
@@ -43,8 +45,8 @@ export function registerApplicationEdit(site: Site, guards: Guards): void {
   const path = "/teams/:team/apps/:app/edit";
   guards.member.get(path, async (visit) => {
     const app = await needApp(site.db, visit.team.id, visit.param("app"));
-    if (app.purpose === "agent") return releasePage(site, visit, app, "");
-    const asked = Number(new URLSearchParams(visit.exchange.search).get("from") ?? app.newest);
+    if (app.purpose === "agent") return releasePage(visit, app, "");
+    const asked = Number(queryOf(visit).get("from") ?? app.newest);
     const number = Number.isSafeInteger(asked) ? asked : 0;
     const version = await findVersion(site.db, visit.team.id, app.id, number);
     return editPage(site, visit, app, typedOf(version), {});
@@ -67,7 +69,7 @@ function typedOf(version: AppVersion | undefined): Typed {
 export const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
 
 async function postEdit(site: Site, visit: Member): Promise<Answer> {
-  const { team, session, form } = visit;
+  const { team, form } = visit;
   const app = await needApp(site.db, team.id, visit.param("app"));
   if (app.purpose === "agent") return postRelease(site, visit, app);
   const from = Number(form("from"));
@@ -84,14 +86,18 @@ async function postEdit(site: Site, visit: Member): Promise<Answer> {
     const checked = await checkDraft(site, team.id, { config, options, snaps, modelSha256 });
     if (form("do") !== "save") return await editPage(site, visit, app, typed, { description: checked.description });
     const expected = Number(form("newest"));
-    const saved = await saveVersion(site.db, site.now(), session.user.email, team.id, app.id, { ...checked, expected });
-    const { number } = saved.version;
-    const text = saved.isNew ? `Saved as version ${number}.` : `This is version ${number}, which was saved before.`;
-    return redirect(sayAt(session, `/teams/${team.id}/apps/${app.id}/versions/${number}`, { text }));
+    return await save(site, visit, app, { ...checked, expected });
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     return editPage(site, visit, app, typed, { problem: error.shown }, form("do") === "save" ? error.status : 200);
   }
+}
+
+async function save(site: Site, { team, session }: Member, { id }: App, checked: SaveVersion): Promise<Answer> {
+  const { version, isNew } = await saveVersion(site.db, site.now(), session.user.email, team.id, id, checked);
+  const { number } = version;
+  const text = isNew ? `Saved as version ${number}.` : `This is version ${number}, which was saved before.`;
+  return redirect(sayAt(session, `/teams/${team.id}/apps/${id}/versions/${number}`, { text }));
 }
 
 async function editPage(
@@ -102,23 +108,18 @@ async function editPage(
   verdict: Verdict,
   status = 200,
 ): Promise<Answer> {
-  const { team, session } = visit;
+  const { team } = visit;
   const models = await listModels(site.db, team.id);
   const before = typedOf(await findVersion(site.db, team.id, app.id, typed.from));
   const base = `/teams/${team.id}/apps/${app.id}`;
-  const csrf = csrfOf(session);
-  return show(
-    frameOf(visit, app.newest === 0 ? `First version of ${app.name}` : `New version of ${app.name}`, "apps"),
+  const title = app.newest === 0 ? `First version of ${app.name}` : `New version of ${app.name}`;
+  const content = (
     <>
-      <Notices visit={visit} />
-      <form method="post" action={`${base}/edit`} data-check="check">
-        <Csrf value={csrf} />
-        <input type="hidden" name="from" value={String(typed.from)} />
-        <input type="hidden" name="newest" value={String(app.newest)} />
+      <PostForm action={`${base}/edit`} data-check="check" fields={{ from: typed.from, newest: app.newest }}>
         <Area name="config" label="Config" rows={16} value={typed.config}>
           NN_config, nn_config or an NN Archive's config.json. Empty: the model file says how to decode.
         </Area>
-        <ModelField models={models} chosen={typed.model} uploads={`/teams/${team.id}/models`} csrf={csrf} />
+        <ModelField models={models} chosen={typed.model} uploads={`/teams/${team.id}/models`} />
         <Area name="options" label="Options" rows={4} value={typed.options}>
           Options of boxwright's createDetector, as JSON. For example <code>{'{"labels": "coco80"}'}</code>
         </Area>
@@ -127,55 +128,47 @@ async function editPage(
           <code>{'[{"name": "person", "class": "person", "min_confidence": 0.8, "per_hour": 10}]'}</code>
         </Area>
         <SaveRow base={base}>
-          <button type="submit" name="do" value="check">
-            Check
-          </button>
+          <Submit {...{ name: "do", value: "check" }}>Check</Submit>
         </SaveRow>
-      </form>
+      </PostForm>
       <div id="check" aria-live="polite">
         <CheckResult verdict={verdict} before={before} typed={typed} />
       </div>
       <script type="module" src="/application.js"></script>
-    </>,
-    status,
+    </>
   );
+  return showPage(visit, [title, "apps"], content, { status });
 }
 
 async function postRelease(site: Site, visit: Member, app: App): Promise<Answer> {
-  const { team, session, form } = visit;
+  const { team, form } = visit;
   try {
     const content = await agentContent(site.db, team.id, form("release"));
     const checked = { content, description: describeRelease(content.release!) };
-    const saved = await saveVersion(site.db, site.now(), session.user.email, team.id, app.id, checked);
-    const { number } = saved.version;
-    const text = saved.isNew ? `Saved as version ${number}.` : `This is version ${number}, which was saved before.`;
-    return redirect(sayAt(session, `/teams/${team.id}/apps/${app.id}/versions/${number}`, { text }));
+    return await save(site, visit, app, checked);
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    return releasePage(site, visit, app, form("release").slice(0, 10_000), error);
+    return releasePage(visit, app, form("release").slice(0, 10_000), error);
   }
 }
 
-function releasePage(_: Site, visit: Member, app: App, typed: string, problem?: UserError): Answer {
+function releasePage(visit: Member, app: App, typed: string, problem?: UserError): Answer {
   const base = `/teams/${visit.team.id}/apps/${app.id}`;
-  return show(
-    frameOf(visit, `New version of ${app.name}`, "apps"),
+  const content = (
     <>
-      <Notices visit={visit} problem={problem} />
       <p class="soft">
         Send the archive on the page <a href={`/teams/${visit.team.id}/models`}>Model files</a>. Devices take only what
         a key of their own settings has signed, and keep it only if it stays healthy.
       </p>
-      <form method="post" action={`${base}/edit`}>
-        <Csrf value={csrfOf(visit.session)} />
+      <PostForm action={`${base}/edit`}>
         <Area name="release" label="Release" rows={6} value={typed}>
           What <code>boxwright-agent release sign</code> has printed.
         </Area>
         <SaveRow base={base} />
-      </form>
-    </>,
-    problem?.status ?? 200,
+      </PostForm>
+    </>
   );
+  return showPage(visit, [`New version of ${app.name}`, "apps"], content, { problem });
 }
 
 /** Buttons below the form of a new version. */
@@ -183,12 +176,8 @@ function SaveRow({ base, children }: { base: string; children?: unknown }) {
   return (
     <div class="actions">
       {children}
-      <button type="submit" name="do" value="save" class="main">
-        Save version
-      </button>
-      <a class="button" href={base}>
-        Cancel
-      </a>
+      <Submit {...{ kind: "main", name: "do", value: "save" }}>Save version</Submit>
+      <LinkButton href={base} label="Cancel" />
     </div>
   );
 }
@@ -202,9 +191,7 @@ function Area(props: { name: string; label: string; rows: number; value: string;
         {props.children}
       </p>
       <textarea
-        id={props.name}
-        name={props.name}
-        rows={props.rows}
+        {...{ id: props.name, name: props.name, rows: props.rows }}
         spellcheck={false}
         aria-describedby={hint}
         class="code"
@@ -215,19 +202,20 @@ function Area(props: { name: string; label: string; rows: number; value: string;
   );
 }
 
-function ModelField(props: { models: readonly ModelFile[]; chosen: string; uploads: string; csrf: string }) {
+function ModelField(props: { models: readonly ModelFile[]; chosen: string; uploads: string }) {
+  const csrf = useContext(CsrfToken);
+  const none: Choice = ["", "None: an agent refuses the version"];
+  const textOf = ({ sha256, name, size }: ModelFile): string => `${name} (${sizeText(size)}, ${sha256.slice(0, 8)})`;
   return (
     <div class="field">
       <label for="model">Model file</label>
       <select id="model" name="model">
-        <option value="">None: an agent refuses the version</option>
-        {props.models.map(({ sha256, name, size }) => (
-          <option value={sha256} selected={sha256 === props.chosen}>
-            {name} ({sizeText(size)}, {sha256.slice(0, 8)})
-          </option>
-        ))}
+        <Options
+          choices={[none, ...props.models.map((model): Choice => [model.sha256, textOf(model)])]}
+          value={props.chosen}
+        />
       </select>
-      <p class="actions" data-upload={props.uploads} data-csrf={props.csrf} hidden>
+      <p class="actions" data-upload={props.uploads} data-csrf={csrf} hidden>
         <label class="button" for="model-file">
           Send a model file
         </label>
@@ -257,9 +245,7 @@ function CheckResult({ verdict, before, typed }: { verdict: Verdict; before: Typ
       {description !== undefined && (
         <>
           <h2>What boxwright makes of it</h2>
-          <pre class="machine" tabindex={0} role="region" aria-label="What boxwright makes of it">
-            {description}
-          </pre>
+          <Machine title="What boxwright makes of it">{description}</Machine>
         </>
       )}
       {isChecked && before.from > 0 && (
@@ -299,7 +285,7 @@ export function Difference({ title, before, after }: { title: string; before: st
     <>
       <h2>{title}</h2>
       {changed ? (
-        <pre class="machine diff" tabindex={0} role="region" aria-label={title}>
+        <Machine title={title} class="diff">
           {lines.map(({ kind, text }) =>
             kind === "same" ? (
               `  ${text}\n`
@@ -309,7 +295,7 @@ export function Difference({ title, before, after }: { title: string; before: st
               <del>{`${marks.removed} ${text}\n`}</del>
             ),
           )}
-        </pre>
+        </Machine>
       ) : (
         <p>None.</p>
       )}

@@ -1,17 +1,15 @@
 /** The page of an application: assignments, roll-outs, failures and versions. */
-import { csrfOf } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
 import { listVersions, needApp, type AppVersion } from "../nouns/application.ts";
 import { listAssignments, type Assignment } from "../nouns/assignment.ts";
 import { rolloutProgress, type RolloutProgress } from "../nouns/desired.ts";
 import { countReports, failuresOf, type Report, type ReportCount } from "../nouns/report.ts";
 import { targetNames } from "../nouns/target.ts";
-import { show, type Answer } from "./answer.tsx";
-import { AssignmentItem, type AppForms } from "./application-rollout.tsx";
-import { frameOf, type Member } from "./guards.tsx";
-import { Breakable, Csrf } from "./layout.tsx";
-import { NameForm } from "./name-form.tsx";
-import { Notices } from "./said.tsx";
+import type { Answer } from "./answer.tsx";
+import { AssignmentItem } from "./application-rollout.tsx";
+import { LinkButton, NameForm, PostForm, Submit } from "./forms.tsx";
+import { showPage, type Member } from "./guards.tsx";
+import { Breakable, List } from "./layout.tsx";
 import { ShadowResultParts, shadowsShown } from "./shadow-result.tsx";
 import type { Site } from "./site.ts";
 import { PictureScript } from "./snap-picture.tsx";
@@ -19,10 +17,10 @@ import { Time } from "./time.tsx";
 
 export async function appPage(site: Site, visit: Member, problem?: UserError): Promise<Answer> {
   const { db } = site;
-  const { team, session } = visit;
+  const { team } = visit;
   const app = await needApp(db, team.id, visit.param("app"));
   const assignments = await listAssignments(db, team.id, app.id);
-  const forms: AppForms = { base: `/teams/${team.id}/apps/${app.id}`, csrf: csrfOf(session) };
+  const base = `/teams/${team.id}/apps/${app.id}`;
   const failures = await failuresOf(db, team.id, app.id, 10);
   const failed = failures.map(({ device_id }) => ({ kind: "device", target_id: device_id }) as const);
   const progress = await progressOf(site, team.id, assignments);
@@ -32,42 +30,37 @@ export async function appPage(site: Site, visit: Member, problem?: UserError): P
   const names = await targetNames(db, team.id, [...assignments, ...failed, ...known]);
   const versions = await listVersions(db, team.id, app.id, { limit: 100 });
   const counts = await countReports(db, team.id, app.id);
-  return show(
-    frameOf(visit, app.name, "apps"),
+  const content = (
     <>
-      <Notices visit={visit} problem={problem} />
       <p class="soft">
         Identifier <code>{app.identifier}</code>
       </p>
       <p class="actions">
-        <a class="button" href={`${forms.base}/edit`}>
-          {app.newest === 0 ? "Write the first version" : "New version"}
-        </a>
+        <LinkButton href={`${base}/edit`} label={app.newest === 0 ? "Write the first version" : "New version"} />
       </p>
       <h2>Given to</h2>
       {assignments.length === 0 && (
         <p class="soft">Nobody. Open a version to give it to a group, to devices with a tag, or to a device.</p>
       )}
-      <ul class="list" aria-label="Given to">
+      <List label="Given to">
         {assignments.map((assignment) => (
           <AssignmentItem
-            {...forms}
-            assignment={assignment}
+            {...{ base, assignment }}
             name={names.get(`${assignment.kind}:${assignment.target_id}`) ?? assignment.target_id}
             progress={progress.get(assignment)}
           >
             <ShadowResultParts shown={shadows.get(assignment)} teamId={team.id} names={names} />
           </AssignmentItem>
         ))}
-      </ul>
+      </List>
       {[...shadows.values()].some(({ snaps }) => snaps.length > 0) && <PictureScript />}
       {failures.length > 0 && <Failures failures={failures} names={names} devices={`/teams/${team.id}/devices`} />}
       <h2>Versions</h2>
-      <Versions versions={versions} counts={counts} base={forms.base} />
-      <AppSettings {...forms} name={app.name} isGiven={assignments.length > 0} />
-    </>,
-    problem?.status ?? 200,
+      <Versions versions={versions} counts={counts} base={base} />
+      <AppSettings {...{ base, name: app.name, isGiven: assignments.length > 0 }} />
+    </>
   );
+  return showPage(visit, [app.name, "apps"], content, { problem });
 }
 
 /** Returns the progress of each roll-out among the assignments. */
@@ -94,7 +87,7 @@ function Failures({ failures, names, devices }: FailureProps) {
   return (
     <>
       <h2>Failures</h2>
-      <ul class="list" aria-label="Failures">
+      <List label="Failures">
         {failures.map(({ device_id, version, message, code, at }) => (
           <li>
             <div class="what">
@@ -106,7 +99,7 @@ function Failures({ failures, names, devices }: FailureProps) {
             </div>
           </li>
         ))}
-      </ul>
+      </List>
     </>
   );
 }
@@ -122,7 +115,7 @@ function Versions({ versions, base, counts }: VersionProps) {
     counts.find((row) => row.version === number && row.state === state)?.count ?? 0;
   if (versions.length === 0) return <p class="soft">None yet.</p>;
   return (
-    <ul class="list" aria-label="Versions">
+    <List label="Versions">
       {versions.map(({ number, hash, created_at, created_by, content }) => (
         <li>
           <div class="what">
@@ -142,29 +135,25 @@ function Versions({ versions, base, counts }: VersionProps) {
           </div>
         </li>
       ))}
-    </ul>
+    </List>
   );
 }
 
-function AppSettings({ base, csrf, name, isGiven }: AppForms & { readonly name: string; readonly isGiven: boolean }) {
+function AppSettings({ base, name, isGiven }: { base: string; name: string; isGiven: boolean }) {
   return (
     <>
       <h2>Name</h2>
       <NameForm
-        {...{ action: `${base}/name`, csrf, id: "app-name", label: "Name of the application", button: "Save" }}
-        value={name}
-        isMain={false}
+        {...{ action: `${base}/name`, id: "app-name", label: "Name of the application", button: "Save" }}
+        {...{ value: name, isMain: false }}
       />
       {!isGiven && (
         <details>
           <summary>Remove the application</summary>
-          <form method="post" action={`${base}/remove`} class="question">
-            <Csrf value={csrf} />
+          <PostForm action={`${base}/remove`} class="question">
             <p>All versions of it are deleted, for good.</p>
-            <button class="danger" type="submit">
-              Remove it
-            </button>
-          </form>
+            <Submit kind="danger">Remove it</Submit>
+          </PostForm>
         </details>
       )}
     </>

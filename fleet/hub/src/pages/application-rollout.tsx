@@ -3,19 +3,14 @@ import type { Assignment } from "../nouns/assignment.ts";
 import { nextStep, parseGates, type Gates } from "../nouns/gates.ts";
 import type { RolloutProgress } from "../nouns/desired.ts";
 import { countText } from "./ago.tsx";
-import { Csrf } from "./layout.tsx";
+import { ButtonForm } from "./forms.tsx";
 import { parseShadow, SHADOW_SHARE } from "../nouns/shadow.ts";
 import type { TargetKind } from "../nouns/target.ts";
 import type { ShadowResultParts } from "./shadow-result.tsx";
 
-/** Values that all forms of an application use. */
-export interface AppForms {
+interface Given {
   /** Address of the application's page. */
   readonly base: string;
-  readonly csrf: string;
-}
-
-interface Given extends AppForms {
   readonly assignment: Assignment;
   /** Name of the group or the device, or the tag. */
   readonly name: string;
@@ -31,8 +26,8 @@ const NEXT_SHARES = [10, 25, 50, 100];
 /** Words before the name of a target. */
 const KIND_WORDS: Readonly<Record<TargetKind, string>> = { device: "", group: "Group ", tag: "Tag " };
 
-export function AssignmentItem({ assignment: a, name, progress, children, ...forms }: Given) {
-  const target = `${a.kind}:${a.target_id}`;
+export function AssignmentItem({ assignment: a, name, progress, children, base }: Given) {
+  const fields = { target: `${a.kind}:${a.target_id}`, revision: a.revision };
   const shares = parseGates(a.gates)?.steps ?? NEXT_SHARES;
   const next = a.share === null ? undefined : (shares.find((share) => share > a.share!) ?? 100);
   return (
@@ -48,31 +43,14 @@ export function AssignmentItem({ assignment: a, name, progress, children, ...for
       </div>
       <div class="do">
         {next !== undefined && (
-          <PostButton
-            {...forms}
-            action="assign"
-            target={target}
-            assignment={a}
-            fields={{ version: a.next_version!, share: next }}
-          >
-            {next === 100 ? "Give it to all" : `Widen to ${next} %`}
-          </PostButton>
+          <ButtonForm
+            action={`${base}/assign`}
+            label={next === 100 ? "Give it to all" : `Widen to ${next} %`}
+            fields={{ ...fields, version: a.next_version!, share: next }}
+          />
         )}
-        {a.next_version !== null && (
-          <PostButton {...forms} action="end" target={target} assignment={a} fields={{}}>
-            End the roll-out
-          </PostButton>
-        )}
-        <PostButton
-          {...forms}
-          action="unassign"
-          target={target}
-          assignment={a}
-          fields={{}}
-          label={`Take away from ${name}`}
-        >
-          Take away
-        </PostButton>
+        {a.next_version !== null && <ButtonForm {...{ action: `${base}/end`, label: "End the roll-out", fields }} />}
+        <ButtonForm {...{ action: `${base}/unassign`, label: "Take away", name: `from ${name}`, fields }} />
       </div>
     </li>
   );
@@ -135,29 +113,4 @@ function stepText(assignment: Assignment, gates: Gates): string {
   if (next === undefined && share !== 100) return "the last step is open, and a person widens it";
   const what = next === undefined ? "ends" : `goes to ${next} %`;
   return `${what} once ${gates.success_percent} % use it, ${fromText(assignment, gates)}`;
-}
-
-interface Button extends AppForms {
-  action: string;
-  target: string;
-  assignment: Assignment;
-  fields: Readonly<Record<string, number>>;
-  label?: string;
-  children?: string | string[];
-}
-
-function PostButton(props: Button) {
-  return (
-    <form method="post" action={`${props.base}/${props.action}`}>
-      <Csrf value={props.csrf} />
-      <input type="hidden" name="target" value={props.target} />
-      <input type="hidden" name="revision" value={String(props.assignment.revision)} />
-      {Object.entries(props.fields).map(([name, value]) => (
-        <input type="hidden" name={name} value={String(value)} />
-      ))}
-      <button type="submit" aria-label={props.label}>
-        {props.children}
-      </button>
-    </form>
-  );
 }

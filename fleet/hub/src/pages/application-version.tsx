@@ -1,29 +1,27 @@
 /**
  * The page of a version: its content, its changes against the version before, and the forms that assign the version.
  */
-import { csrfOf } from "../auth/cookie.ts";
 import { findVersion, needApp, needVersion } from "../nouns/application.ts";
 import { MAX_WAIT_MINUTES, USUAL_GATES } from "../nouns/gates.ts";
 import { SHADOW_BOUNDS, USUAL_SHADOW } from "../nouns/shadow.ts";
 import { listDeviceTags } from "../nouns/device-tag.ts";
 import { listGroups } from "../nouns/group.ts";
-import { show, type Answer } from "./answer.tsx";
+import type { Answer } from "./answer.tsx";
 import { Difference, pretty, sizeText, versionText } from "./application-edit.tsx";
-import { frameOf, type Member } from "./guards.tsx";
-import { Breakable, Csrf } from "./layout.tsx";
-import { Notices } from "./said.tsx";
+import { Field, LinkButton, PostForm, Select, Submit, type Choice } from "./forms.tsx";
+import { showPage, type Member } from "./guards.tsx";
+import { Breakable, Machine } from "./layout.tsx";
 import type { Site } from "./site.ts";
 import { Time } from "./time.tsx";
 
 export async function versionPage(site: Site, visit: Member): Promise<Answer> {
   const { db } = site;
-  const { team, session } = visit;
+  const { team } = visit;
   const app = await needApp(db, team.id, visit.param("app"));
   const version = await needVersion(db, team.id, app, Number(visit.param("number")) || 0);
   const before = await findVersion(db, team.id, app.id, version.number - 1);
   const { config, options, model, snaps, release } = version.content;
   const base = `/teams/${team.id}/apps/${app.id}`;
-  const csrf = csrfOf(session);
   const file: readonly [string, string] = [
     release === undefined ? "Model file" : "Archive",
     model === null
@@ -41,26 +39,28 @@ export async function versionPage(site: Site, visit: Member): Promise<Answer> {
     release === undefined
       ? network
       : ([["Release", version.description], file, ["Signed text", release.release]] as const);
-  const sets = { groups: await listGroups(db, team.id), tags: await listDeviceTags(db, team.id) };
-  return show(
-    frameOf(visit, `Version ${version.number} of ${app.name}`, "apps"),
+  const groups = (await listGroups(db, team.id)).map(({ id, name }): Choice => [`group:${id}`, name]);
+  const tags = (await listDeviceTags(db, team.id)).map((tag): Choice => [`tag:${tag}`, `tag ${tag}`]);
+  const content = (
     <>
-      <Notices visit={visit} />
       <p class="soft">
         <Time at={version.created_at} /> by <Breakable text={version.created_by} />, <a href={base}>{app.name}</a>
       </p>
-      <GiveForm {...{ base, csrf, ...sets }} version={version.number} isNetwork={release === undefined} />
+      <GiveForm
+        {...{ base, targets: [...groups, ...tags] }}
+        version={version.number}
+        isNetwork={release === undefined}
+      />
       <p class="actions">
-        <a class="button" href={`${base}/edit?from=${version.number}`}>
-          {release === undefined ? "Change it in a new version" : "New version"}
-        </a>
+        <LinkButton
+          href={`${base}/edit?from=${version.number}`}
+          label={release === undefined ? "Change it in a new version" : "New version"}
+        />
       </p>
       {parts.map(([title, text]) => (
         <>
           <h2>{title}</h2>
-          <pre class="machine" tabindex={0} role="region" aria-label={title}>
-            {text}
-          </pre>
+          <Machine title={title}>{text}</Machine>
         </>
       ))}
       {before !== undefined && (
@@ -70,8 +70,9 @@ export async function versionPage(site: Site, visit: Member): Promise<Answer> {
           after={versionText(version)}
         />
       )}
-    </>,
+    </>
   );
+  return showPage(visit, [`Version ${version.number} of ${app.name}`, "apps"], content);
 }
 
 /** Fields of a roll-out whose steps open automatically. */
@@ -85,15 +86,9 @@ function StepFields() {
   return (
     <details>
       <summary>Steps that open by themselves</summary>
-      <div>
-        <label for="steps">Steps in per cent, instead of the share</label>
-        <input id="steps" name="steps" placeholder="1, 10, 50, 100" maxlength={100} autocomplete="off" />
-      </div>
+      <Field label="Steps in per cent, instead of the share" name="steps" placeholder="1, 10, 50, 100" />
       {fields.map(([name, label, min, max, usual]) => (
-        <div>
-          <label for={name}>{label}</label>
-          <input id={name} name={name} type="number" min={min} max={max} placeholder={String(usual)} />
-        </div>
+        <Field {...{ name, label, type: "number", min, max, placeholder: String(usual) }} />
       ))}
     </details>
   );
@@ -116,13 +111,7 @@ function ShadowFields() {
         <input name="shadow" type="checkbox" value="yes" /> Before the first step
       </label>
       {fields.map(([name, label, [min, max], usual]) => (
-        <div>
-          <label for={`shadow-${name}`}>{label}</label>
-          <input
-            {...{ id: `shadow-${name}`, name: `shadow-${name}`, type: "number", min, max }}
-            placeholder={String(usual)}
-          />
-        </div>
+        <Field {...{ name: `shadow-${name}`, label, type: "number", min, max, placeholder: String(usual) }} />
       ))}
       <label>
         <input name="shadow-snaps" type="checkbox" value="yes" /> Devices send snaps of the largest disagreements
@@ -131,57 +120,38 @@ function ShadowFields() {
   );
 }
 
-function GiveForm(props: {
-  isNetwork: boolean;
-  base: string;
-  csrf: string;
-  version: number;
-  groups: readonly { id: string; name: string }[];
-  tags: readonly string[];
-}) {
-  const { base, csrf, version, groups, tags, isNetwork } = props;
+interface GiveFormProps {
+  readonly isNetwork: boolean;
+  readonly base: string;
+  readonly version: number;
+  /** Groups and tags. */
+  readonly targets: readonly Choice[];
+}
+
+function GiveForm({ base, version, targets, isNetwork }: GiveFormProps) {
+  const form = { action: `${base}/assign`, class: "line", fields: { version } };
+  const limit = { min: 1, max: 100_000, placeholder: "1, or 5 with steps" };
   return (
     <>
       <h2>Give this version</h2>
-      {groups.length + tags.length > 0 && (
-        <form method="post" action={`${base}/assign`} class="line">
-          <Csrf value={csrf} />
-          <input type="hidden" name="version" value={String(version)} />
-          <div>
-            <label for="target">Group or tag</label>
-            <select id="target" name="target">
-              {groups.map(({ id, name }) => (
-                <option value={`group:${id}`}>{name}</option>
-              ))}
-              {tags.map((tag) => (
-                <option value={`tag:${tag}`}>tag {tag}</option>
-              ))}
-            </select>
-          </div>
-          <div>
-            <label for="share">Share first, in per cent</label>
-            <input id="share" name="share" type="number" min={1} max={100} value="100" required />
-          </div>
-          <div>
-            <label for="limit">Failures that stop it</label>
-            <input id="limit" name="limit" type="number" min={1} max={100000} placeholder="1, or 5 with steps" />
-          </div>
+      {targets.length > 0 && (
+        <PostForm {...form}>
+          <Select label="Group or tag" name="target" choices={targets} />
+          <Field
+            {...{ label: "Share first, in per cent", name: "share", min: 1, max: 100, value: "100" }}
+            type="number"
+            required
+          />
+          <Field {...{ label: "Failures that stop it", name: "limit", type: "number", ...limit }} />
           <StepFields />
           {isNetwork && <ShadowFields />}
-          <button type="submit" class="main">
-            Give it to these devices
-          </button>
-        </form>
+          <Submit kind="main">Give it to these devices</Submit>
+        </PostForm>
       )}
-      <form method="post" action={`${base}/assign`} class="line">
-        <Csrf value={csrf} />
-        <input type="hidden" name="version" value={String(version)} />
-        <div>
-          <label for="device">One device, by name or id</label>
-          <input id="device" name="device" required maxlength={100} autocomplete="off" />
-        </div>
-        <button type="submit">Give it to the device</button>
-      </form>
+      <PostForm {...form}>
+        <Field label="One device, by name or id" name="device" required />
+        <Submit>Give it to the device</Submit>
+      </PostForm>
     </>
   );
 }

@@ -9,33 +9,28 @@ import { redirect, type Answer } from "./answer.tsx";
 import { appPage } from "./application-page.tsx";
 import { versionPage } from "./application-version.tsx";
 import { changeOf, type Guards, type Member } from "./guards.tsx";
-import { sayAt, type Said } from "./said.tsx";
+import { sayAt } from "./said.ts";
 import type { Site } from "./site.ts";
 
 export function registerApplication(site: Site, guards: Guards): void {
   const base = "/teams/:team/apps/:app";
-  /** Redirects a GET of a form's path, which Enter in the address bar sends after the form failed. */
-  const formPage = (visit: Member): Answer => redirect(`/teams/${visit.team.id}/apps/${visit.param("app")}`);
-  /** Registers a form that changes assignments. The answer leads back to the page with the form. */
-  const form = (path: string, work: (site: Site, visit: Member, app: App) => Promise<Said>): void => {
-    guards.member.get(path, formPage);
-    guards.member.change(
-      path,
-      async (visit) => {
-        const app = await needApp(site.db, visit.team.id, visit.param("app"));
-        const said = await work(site, visit, app);
-        site.desired.wake(visit.team.id);
-        return redirect(sayAt(visit.session, backOf(visit) ?? `/teams/${visit.team.id}/apps/${app.id}`, said));
-      },
-      (visit, problem) => {
-        // Throw: the form was on a device's page, so this page must not show the problem.
-        if (backOf(visit) !== undefined) throw problem;
-        return appPage(site, visit, problem);
-      },
-    );
+  const page = guards.page(base, (visit, problem) => {
+    // Throw: the form was on a device's page, so this page must not show the problem.
+    if (problem !== undefined && backOf(visit) !== undefined) throw problem;
+    return appPage(site, visit, problem);
+  });
+  /** Tells the devices, and leads back to the page with the form. */
+  const answer = (visit: Member, { id }: App, text: string): Answer => {
+    site.desired.wake(visit.team.id);
+    return redirect(sayAt(visit.session, backOf(visit) ?? `/teams/${visit.team.id}/apps/${id}`, { text }));
   };
+  /** Registers a form that changes assignments. */
+  const form = (path: string, work: (site: Site, visit: Member, app: App) => Promise<string>): void =>
+    page(path, async (visit) => {
+      const app = await needApp(site.db, visit.team.id, visit.param("app"));
+      return answer(visit, app, await work(site, visit, app));
+    });
 
-  guards.member.get(base, (visit) => appPage(site, visit));
   guards.member.get(`${base}/versions/:number`, (visit) => versionPage(site, visit));
   form(`${base}/assign`, postAssign);
   form(`${base}/unassign`, postUnassign);
@@ -45,20 +40,12 @@ export function registerApplication(site: Site, guards: Guards): void {
   guards.member.get("/teams/:team/apps/give", (visit) => redirect(`/teams/${visit.team.id}/apps`));
   guards.member.post("/teams/:team/apps/give", async (visit) => {
     const app = await needApp(site.db, visit.team.id, visit.form("app"));
-    const said = await give(site, visit, app, app.newest);
-    site.desired.wake(visit.team.id);
-    return redirect(sayAt(visit.session, backOf(visit) ?? `/teams/${visit.team.id}/apps/${app.id}`, said));
+    return answer(visit, app, await give(site, visit, app, app.newest));
   });
-  guards.member.get(`${base}/remove`, formPage);
-  guards.member.change(
-    `${base}/remove`,
-    async (visit) => {
-      const { team, session } = visit;
-      const { name } = await deleteApp(site.db, site.now(), session.user.email, team.id, visit.param("app"));
-      return redirect(sayAt(session, `/teams/${team.id}/apps`, { text: `Removed ${name}.` }));
-    },
-    (visit, problem) => appPage(site, visit, problem),
-  );
+  page(`${base}/remove`, async ({ team, session, param }) => {
+    const { name } = await deleteApp(site.db, site.now(), session.user.email, team.id, param("app"));
+    return redirect(sayAt(session, `/teams/${team.id}/apps`, { text: `Removed ${name}.` }));
+  });
 }
 
 /** Returns the revision that the assignment had when the form was shown. */
@@ -79,10 +66,10 @@ function backOf({ form, team }: Member): string | undefined {
   return form("back") === "device" && id !== undefined ? `/teams/${team.id}/devices/${id}` : undefined;
 }
 
-const postAssign = (site: Site, visit: Member, app: App): Promise<Said> =>
+const postAssign = (site: Site, visit: Member, app: App): Promise<string> =>
   give(site, visit, app, Number(visit.form("version")));
 
-async function give(site: Site, visit: Member, app: App, version: number): Promise<Said> {
+async function give(site: Site, visit: Member, app: App, version: number): Promise<string> {
   const target = await targetOf(site, visit);
   const rollout = target.kind === "device" ? {} : rolloutOf(visit);
   const given = { target, appId: app.id, version, ...rollout, expected: revisionOf(visit) };
@@ -90,8 +77,8 @@ async function give(site: Site, visit: Member, app: App, version: number): Promi
   const names = await targetNames(site.db, visit.team.id, [{ kind: target.kind, target_id: target.id }]);
   const tagged = `the devices with the tag ${target.id}`;
   const whom = target.kind === "tag" ? tagged : (names.get(`${target.kind}:${target.id}`) ?? target.id);
-  if (share === SHADOW_SHARE) return { text: `Some devices of ${whom} compare version ${version} with what they run.` };
-  return { text: `Version ${version} goes to ${share === null || share === 100 ? "" : `${share} % of `}${whom}.` };
+  if (share === SHADOW_SHARE) return `Some devices of ${whom} compare version ${version} with what they run.`;
+  return `Version ${version} goes to ${share === null || share === 100 ? "" : `${share} % of `}${whom}.`;
 }
 
 /** Reads the fields of a roll-out. If steps are given, ignores the share, which the form always sends. */
@@ -115,18 +102,18 @@ function rolloutOf({ form }: Member): Omit<Assign, "target" | "appId" | "version
   };
 }
 
-async function postUnassign(site: Site, visit: Member, { purpose }: App): Promise<Said> {
+async function postUnassign(site: Site, visit: Member, { purpose }: App): Promise<string> {
   await unassign(site.db, changeOf(site, visit), await targetOf(site, visit), revisionOf(visit), purpose);
-  return { text: "Taken away. Devices keep running what they have until they are given something else." };
+  return "Taken away. Devices keep running what they have until they are given something else.";
 }
 
-async function postEnd(site: Site, visit: Member, { purpose }: App): Promise<Said> {
+async function postEnd(site: Site, visit: Member, { purpose }: App): Promise<string> {
   await endRollout(site.db, changeOf(site, visit), await targetOf(site, visit), revisionOf(visit), purpose);
-  if (purpose === "agent") return { text: "The roll-out has ended. Devices that run the new agent keep it." };
-  return { text: "The roll-out has ended. All devices get the version that the others have." };
+  if (purpose === "agent") return "The roll-out has ended. Devices that run the new agent keep it.";
+  return "The roll-out has ended. All devices get the version that the others have.";
 }
 
-async function postName({ db, now }: Site, { session, team, form }: Member, app: App): Promise<Said> {
+async function postName({ db, now }: Site, { session, team, form }: Member, app: App): Promise<string> {
   const { name } = await updateApp(db, now(), session.user.email, team.id, app.id, { name: form("name") });
-  return { text: `Renamed to ${name}.` };
+  return `Renamed to ${name}.`;
 }

@@ -1,71 +1,60 @@
 /** Lists the applications of a team, and makes new ones. */
-import { csrfOf } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
 import { createApp, listApps, type App } from "../nouns/application.ts";
 import { listAssignments, type Assignment } from "../nouns/assignment.ts";
 import { countText } from "./ago.tsx";
-import { redirect, show, type Answer } from "./answer.tsx";
-import { frameOf, type Guards, type Member } from "./guards.tsx";
-import { NameForm } from "./name-form.tsx";
-import { Notices, sayAt } from "./said.tsx";
+import { redirect, type Answer } from "./answer.tsx";
+import { NameForm, Select } from "./forms.tsx";
+import { showPage, type Guards, type Member } from "./guards.tsx";
+import { List } from "./layout.tsx";
+import { sayAt } from "./said.ts";
 import type { Site } from "./site.ts";
 
 export function registerApplications(site: Site, guards: Guards): void {
   const { db, now } = site;
   const base = "/teams/:team/apps";
-  guards.member.get(base, (visit) => listPage(site, visit));
-  guards.member.change(
-    base,
-    async (visit) => {
-      const { team, session, form } = visit;
-      const app = await createApp(db, now(), session.user.email, team.id, {
-        name: form("name"),
-        purpose: form("purpose") === "agent" ? "agent" : "network",
-      });
-      const address = `/teams/${team.id}/apps/${app.id}/edit`;
-      return redirect(sayAt(session, address, { text: `${app.name} is there. Give it its first version.` }));
-    },
-    (visit, problem) => listPage(site, visit, problem),
-  );
+  const form = guards.page(base, (visit, problem) => listPage(site, visit, problem));
+  form(base, async (visit) => {
+    const { team, session, form: field } = visit;
+    const app = await createApp(db, now(), session.user.email, team.id, {
+      name: field("name"),
+      purpose: field("purpose") === "agent" ? "agent" : "network",
+    });
+    const address = `/teams/${team.id}/apps/${app.id}/edit`;
+    return redirect(sayAt(session, address, { text: `${app.name} is there. Give it its first version.` }));
+  });
 }
 
 async function listPage({ db }: Site, visit: Member, problem?: UserError): Promise<Answer> {
-  const { team, session, form } = visit;
+  const { team, form } = visit;
   const [apps, assignments] = [await listApps(db, team.id), await listAssignments(db, team.id)];
-  const csrf = csrfOf(session);
   const base = `/teams/${team.id}/apps`;
-  return show(
-    frameOf(visit, "Applications", "apps"),
+  const purposes = [
+    ["network", "a network"],
+    ["agent", "the agent itself"],
+  ] as const;
+  const content = (
     <>
-      <Notices visit={visit} problem={problem} />
       <p class="soft">
         An application is what a device runs: a network's config, options and model file, or a release of the agent
         itself. Every save is a new version.
       </p>
       <NameForm
-        {...{ action: base, csrf, id: "name", label: "Name of the new application", button: "Add application" }}
+        {...{ action: base, id: "name", label: "Name of the new application", button: "Add application" }}
         value={problem === undefined ? "" : form("name").slice(0, 200)}
         class="tools"
       >
-        <div>
-          <label for="purpose">What for</label>
-          <select id="purpose" name="purpose">
-            <option value="network">a network</option>
-            <option value="agent">the agent itself</option>
-          </select>
-        </div>
+        <Select label="What for" name="purpose" choices={purposes} />
       </NameForm>
       <p class="count">{countOf(apps.length)}</p>
-      {apps.length > 0 && (
-        <ul class="list" aria-label="Applications">
-          {apps.map((app) => (
-            <AppItem app={app} base={base} assignments={assignments.filter(({ app_id }) => app_id === app.id)} />
-          ))}
-        </ul>
-      )}
-    </>,
-    problem?.status ?? 200,
+      <List label="Applications">
+        {apps.map((app) => (
+          <AppItem app={app} base={base} assignments={assignments.filter(({ app_id }) => app_id === app.id)} />
+        ))}
+      </List>
+    </>
   );
+  return showPage(visit, ["Applications", "apps"], content, { problem });
 }
 
 const countOf = (count: number): string => (count === 0 ? "No applications yet." : countText(count, "application"));

@@ -1,14 +1,13 @@
 /** The audit of a team: who changed what, the newest change first. Also deletes old rows. */
-import { csrfOf } from "../auth/cookie.ts";
 import { UserError } from "../core/errors.ts";
 import { auditLines, deleteAudit, findAudit, type AuditRow } from "../nouns/audit.ts";
 import { requireAdmin } from "../nouns/team.ts";
 import { countText } from "./ago.tsx";
-import { redirect, show, type Answer } from "./answer.tsx";
-import { frameOf, type Guards, type Member } from "./guards.tsx";
-import { Breakable, Csrf } from "./layout.tsx";
+import type { Answer } from "./answer.tsx";
+import { Field, PostForm, Select, Submit } from "./forms.tsx";
+import { queryOf, queryText, showPage, type Guards, type Member } from "./guards.tsx";
+import { Breakable, List } from "./layout.tsx";
 import { refuseMethod } from "../http/refusals.ts";
-import { Notices, sayAt } from "./said.tsx";
 import type { Site } from "./site.ts";
 
 const ROWS_A_PAGE = 100;
@@ -37,7 +36,7 @@ interface View {
 export function registerAudit(site: Site, guards: Guards): void {
   const { db, now } = site;
   const base = "/teams/:team/audit";
-  guards.member.get(base, (visit) => auditPage(site, visit));
+  const form = guards.page(base, (visit, problem) => auditPage(site, visit, problem));
   guards.script(`${base}/lines`, async ({ exchange, team }) => {
     if (exchange.method !== "GET" && exchange.method !== "HEAD") return refuseMethod(exchange, "GET, HEAD");
     let text = "";
@@ -46,30 +45,24 @@ export function registerAudit(site: Site, guards: Guards): void {
     const headers = { "content-disposition": `attachment; filename="${name}"`, "x-content-type-options": "nosniff" };
     exchange.send(200, "application/x-ndjson; charset=utf-8", text, headers);
   });
-  guards.member.change(
-    base,
-    async (visit) => {
-      const { team, session, form } = visit;
-      const days = Number(form("days"));
-      if (!Number.isSafeInteger(days) || days < LEAST_DAYS || days > MAX_DAYS)
-        throw new UserError(
-          `days: got ${form("days").slice(0, 20)}, expected ${LEAST_DAYS} to ${MAX_DAYS}`,
-          400,
-          `Enter a number of days from ${LEAST_DAYS} on.`,
-        );
-      const count = await db.write(async (tx) => {
-        await requireAdmin(tx, team.id, session.user.id);
-        return deleteAudit(tx, now(), session.user.email, team.id, now() - days * DAY_MS);
-      });
-      const text = `Deleted ${countText(count, "row")}.`;
-      return redirect(sayAt(session, `/teams/${team.id}/audit`, { text }));
-    },
-    (visit, problem) => auditPage(site, visit, problem),
-  );
+  form(base, async ({ team, session, form: field }) => {
+    const days = Number(field("days"));
+    if (!Number.isSafeInteger(days) || days < LEAST_DAYS || days > MAX_DAYS)
+      throw new UserError(
+        `days: got ${field("days").slice(0, 20)}, expected ${LEAST_DAYS} to ${MAX_DAYS}`,
+        400,
+        `Enter a number of days from ${LEAST_DAYS} on.`,
+      );
+    const count = await db.write(async (tx) => {
+      await requireAdmin(tx, team.id, session.user.id);
+      return deleteAudit(tx, now(), session.user.email, team.id, now() - days * DAY_MS);
+    });
+    return `Deleted ${countText(count, "row")}.`;
+  });
 }
 
-function viewOf({ exchange }: Member): View {
-  const query = new URLSearchParams(exchange.search);
+function viewOf(visit: Member): View {
+  const query = queryOf(visit);
   const kind = query.get("kind") ?? "";
   return {
     kind: KINDS.some(([value]) => value === kind) ? kind : "",
@@ -78,42 +71,20 @@ function viewOf({ exchange }: Member): View {
   };
 }
 
-function queryOf({ kind, subject, before }: View): string {
-  const query = new URLSearchParams();
-  if (kind !== "") query.set("kind", kind);
-  if (subject !== "") query.set("subject", subject);
-  if (before !== undefined) query.set("before", before);
-  const text = query.toString();
-  return text === "" ? "" : `?${text}`;
-}
-
 async function auditPage({ db }: Site, visit: Member, problem?: UserError): Promise<Answer> {
-  const { team, session } = visit;
+  const { team } = visit;
   const view = viewOf(visit);
   const base = `/teams/${team.id}/audit`;
   const filter = { action: view.kind, subject: view.subject, before: view.before };
   const rows = await findAudit(db, team.id, filter, ROWS_A_PAGE + 1);
   const shown = rows.slice(0, ROWS_A_PAGE);
-  const csrf = csrfOf(session);
-  return show(
-    frameOf(visit, "Audit", "audit"),
+  const older = queryText({ ...view, before: shown.at(-1)?.id });
+  const days = { min: LEAST_DAYS, max: MAX_DAYS, required: true, value: "365" };
+  const content = (
     <>
-      <Notices visit={visit} problem={problem} />
       <form method="get" action={base} role="search" class="line tools">
-        <div>
-          <label for="subject">Search by name, id or person</label>
-          <input id="subject" name="subject" type="search" maxlength={100} autocomplete="off" value={view.subject} />
-        </div>
-        <div>
-          <label for="kind">About</label>
-          <select id="kind" name="kind">
-            {KINDS.map(([value, text]) => (
-              <option value={value} selected={value === view.kind}>
-                {text}
-              </option>
-            ))}
-          </select>
-        </div>
+        <Field label="Search by name, id or person" name="subject" type="search" value={view.subject} />
+        <Select label="About" name="kind" choices={KINDS} value={view.kind} />
         <button type="submit">Show</button>
       </form>
       <p class="actions">
@@ -122,7 +93,7 @@ async function auditPage({ db }: Site, visit: Member, problem?: UserError): Prom
       {shown.length === 0 ? <p class="count">No rows match.</p> : <Rows rows={shown} />}
       {rows.length > ROWS_A_PAGE && (
         <nav class="pages" aria-label="Pages of the audit">
-          <a href={base + queryOf({ ...view, before: shown.at(-1)!.id })} rel="next">
+          <a href={base + older} rel="next">
             Older rows
           </a>
         </nav>
@@ -130,25 +101,21 @@ async function auditPage({ db }: Site, visit: Member, problem?: UserError): Prom
       {team.role === "admin" && (
         <>
           <h2>Delete old rows</h2>
-          <form method="post" action={base} class="line">
-            <Csrf value={csrf} />
-            <div>
-              <label for="days">Older than so many days</label>
-              <input id="days" name="days" type="number" min={LEAST_DAYS} max={MAX_DAYS} required value="365" />
-            </div>
-            <button type="submit">Delete old rows</button>
-          </form>
+          <PostForm action={base} class="line">
+            <Field {...{ label: "Older than so many days", name: "days", type: "number", ...days }} />
+            <Submit>Delete old rows</Submit>
+          </PostForm>
           <p class="soft">Rows that say who got or lost access stay: a restore of a backup reads them.</p>
         </>
       )}
-    </>,
-    problem?.status ?? 200,
+    </>
   );
+  return showPage(visit, ["Audit", "audit"], content, { problem });
 }
 
 function Rows({ rows }: { rows: readonly AuditRow[] }) {
   return (
-    <ul class="list audit" aria-label="Audit">
+    <List label="Audit" class="audit">
       {rows.map(({ at, actor, action, subject }) => (
         <li>
           <div class="what">
@@ -164,6 +131,6 @@ function Rows({ rows }: { rows: readonly AuditRow[] }) {
           </time>
         </li>
       ))}
-    </ul>
+    </List>
   );
 }

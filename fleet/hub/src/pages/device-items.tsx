@@ -4,8 +4,7 @@ import type { Group } from "../nouns/group.ts";
 import { statusOf, type DeviceState } from "../nouns/status.ts";
 import { Ago, countText } from "./ago.tsx";
 import { closed, emptyView, isFiltered, MAX_SEARCH, ONLY, queryOf, SILENT, SORTS, type View } from "./device-view.ts";
-import { NameForm } from "./name-form.tsx";
-import { Csrf } from "./layout.tsx";
+import { Field, LinkButton, NameForm, PostForm, Question, Select, Submit, type Choice } from "./forms.tsx";
 
 export interface ListProps {
   readonly base: string;
@@ -21,93 +20,43 @@ export interface ListProps {
   /** All tags that devices of the team have. */
   readonly tags: readonly string[];
   readonly applications: readonly string[];
-  readonly csrf: string;
   readonly now: number;
   readonly typed: string;
   /** Id of the device whose form failed. Empty for the form of a new device. */
   readonly failed: string | undefined;
 }
 
-type Choice = readonly [value: string, label: string];
-
-function Select(props: { name: string; label: string; value: string; choices: readonly Choice[] }) {
-  return (
-    <div>
-      <label for={`by-${props.name}`}>{props.label}</label>
-      <select id={`by-${props.name}`} name={props.name}>
-        {props.choices.map(([value, text]) => (
-          <option value={value} selected={value === props.value}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </div>
-  );
-}
+const choicesOf = (table: Readonly<Record<string, readonly [unknown, string]>>): Choice[] =>
+  Object.entries(table).map(([value, [, text]]): Choice => [value, text]);
 
 /** Search and filters in one GET form, so that the address of the page holds their values. */
 export function Filters({ base, view, groups, tags, applications }: ListProps) {
   const isOpen = isFiltered({ ...view, search: "" }) || view.sort !== "";
+  const any: Choice = ["", "any"];
+  const selects: readonly (readonly [Exclude<keyof typeof emptyView, "page">, string, readonly Choice[]])[] = [
+    ["status", "Status", [any, ["online", "online"], ["offline", "offline"]]],
+    ["group", "Group", [any, ...groups.map(({ id, name }): Choice => [id, name])]],
+    ["tag", "Tag", [any, ...tags.map((tag): Choice => [tag, tag])]],
+    ["app", "Application", [any, ...applications.map((app): Choice => [app, app])]],
+    ["silent", "No contact for", [["", "any time"], ...choicesOf(SILENT)]],
+    ["only", "Only", [any, ...Object.entries(ONLY)]],
+    ["sort", "Order", choicesOf(SORTS)],
+  ];
   return (
     <form method="get" action={base} role="search" class="filters">
       <div class="line">
-        <div>
-          <label for="q">Search by name or id</label>
-          <input id="q" name="q" type="search" maxlength={MAX_SEARCH} autocomplete="off" value={view.search} />
-        </div>
+        <Field label="Search by name or id" name="q" type="search" maxlength={MAX_SEARCH} value={view.search} />
         <button type="submit">Search</button>
       </div>
       <details open={isOpen}>
         <summary>Filter and sort</summary>
         <div class="line">
-          <Select
-            name="status"
-            label="Status"
-            value={view.status}
-            choices={[
-              ["", "any"],
-              ["online", "online"],
-              ["offline", "offline"],
-            ]}
-          />
-          <Select
-            name="group"
-            label="Group"
-            value={view.group}
-            choices={[["", "any"], ...groups.map(({ id, name }): Choice => [id, name])]}
-          />
-          {tags.length > 0 && (
-            <Select
-              name="tag"
-              label="Tag"
-              value={view.tag}
-              choices={[["", "any"], ...tags.map((tag): Choice => [tag, tag])]}
-            />
+          {selects.map(
+            ([name, label, choices]) =>
+              (name !== "tag" || tags.length > 0) && (
+                <Select {...{ name, label, id: `by-${name}`, value: view[name] }} choices={choices} />
+              ),
           )}
-          <Select
-            name="app"
-            label="Application"
-            value={view.app}
-            choices={[["", "any"], ...applications.map((app): Choice => [app, app])]}
-          />
-          <Select
-            name="silent"
-            label="No contact for"
-            value={view.silent}
-            choices={[["", "any time"], ...Object.entries(SILENT).map(([value, [, text]]): Choice => [value, text])]}
-          />
-          <Select
-            name="only"
-            label="Only"
-            value={view.only}
-            choices={[["", "any"], ...Object.entries(ONLY).map(([value, text]): Choice => [value, text])]}
-          />
-          <Select
-            name="sort"
-            label="Order"
-            value={view.sort}
-            choices={Object.entries(SORTS).map(([value, [, text]]): Choice => [value, text])}
-          />
           <button type="submit">Show</button>
         </div>
       </details>
@@ -194,32 +143,25 @@ export function Pages({ pages, base, view }: ListProps) {
 }
 
 /** Actions on all devices whose checkbox is ticked. */
-export function Bulk({ base, view, groups, csrf }: ListProps) {
+export function Bulk({ base, view, groups }: ListProps) {
+  const none: Choice = ["", "no groups yet"];
+  const choices = groups.length === 0 ? [none] : groups.map(({ id, name }): Choice => [id, name]);
   return (
-    <form id="bulk" method="post" action={`${base}/bulk${queryOf(closed(view))}`} class="line bulk">
-      <Csrf value={csrf} />
+    <PostForm id="bulk" action={`${base}/bulk${queryOf(closed(view))}`} class="line bulk">
       <label class="tick all" hidden data-all="device">
         <input type="checkbox" /> All on this page
       </label>
-      <div>
-        <label for="bulk-group">Ticked devices: group</label>
-        <select id="bulk-group" name="group">
-          {groups.length === 0 && <option value="">no groups yet</option>}
-          {groups.map(({ id, name }) => (
-            <option value={id}>{name}</option>
-          ))}
-        </select>
-      </div>
-      <button type="submit" name="action" value="add">
-        Add to group
-      </button>
-      <button type="submit" name="action" value="take">
-        Take out
-      </button>
-      <button type="submit" name="action" value="ask">
-        Remove
-      </button>
-    </form>
+      <Select {...{ id: "bulk-group", name: "group", label: "Ticked devices: group", choices }} />
+      {[
+        ["add", "Add to group"],
+        ["take", "Take out"],
+        ["ask", "Remove"],
+      ].map(([action, text]) => (
+        <Submit name="action" value={action}>
+          {text}
+        </Submit>
+      ))}
+    </PostForm>
   );
 }
 
@@ -261,12 +203,8 @@ export function DeviceItem({ device, ...props }: ListProps & { readonly device: 
         {state !== undefined && state.conflict_at !== null && <span class="bad">credential in use twice</span>}
       </div>
       <div class="do">
-        <a class="button" href={open({ rename: id })} aria-label={`Rename ${name}`}>
-          Rename
-        </a>
-        <a class="button" href={open({ remove: id })} aria-label={`Remove ${name}`}>
-          Remove
-        </a>
+        <LinkButton href={open({ rename: id })} label="Rename" name={name} />
+        <LinkButton href={open({ remove: id })} label="Remove" name={name} />
       </div>
     </li>
   );
@@ -277,38 +215,27 @@ type ItemProps = ListProps & { readonly device: DeviceRow };
 const backOf = ({ base, view, device }: ItemProps): string => `${base}${queryOf(closed(view))}#device-${device.id}`;
 
 function RenameItem(props: ItemProps) {
-  const { base, view, csrf, device, failed, typed } = props;
+  const { base, view, device, failed, typed } = props;
   const { id, name } = device;
   return (
     <li id={`device-${id}`} class="open">
       <NameForm
-        {...{ csrf, id: "new-name", label: `New name of ${name}`, button: "Save" }}
+        {...{ id: "new-name", label: `New name of ${name}`, button: "Save", cancel: backOf(props) }}
         action={`${base}/${id}/rename${queryOf(closed(view))}`}
         value={failed === id ? typed : name}
-        cancel={backOf(props)}
-        isOpened
       />
     </li>
   );
 }
 
 function RemoveItem(props: ItemProps) {
-  const { base, view, csrf, device } = props;
-  const { id, name } = device;
+  const { base, view, device } = props;
   return (
-    <li id={`device-${id}`} class="open">
-      <form method="post" action={`${base}/${id}/remove${queryOf(closed(view))}`} class="question">
-        <Csrf value={csrf} />
-        <p>
-          Remove <strong>{name}</strong>? Programs that ask the hub do not get it any more, and its agent is refused.
-        </p>
-        <button class="danger" type="submit">
-          Remove it
-        </button>
-        <a class="button" href={backOf(props)}>
-          Keep it
-        </a>
-      </form>
+    <li id={`device-${device.id}`} class="open">
+      <Question action={`${base}/${device.id}/remove${queryOf(closed(view))}`} back={backOf(props)}>
+        Remove <strong>{device.name}</strong>? Programs that ask the hub do not get it any more, and its agent is
+        refused.
+      </Question>
     </li>
   );
 }

@@ -1,11 +1,10 @@
 /** Section of a device's page with its logs. */
 import type { Child } from "hono/jsx";
-import { csrfOf } from "../auth/cookie.ts";
 import { listLogs } from "../nouns/device-log.ts";
 import type { DeviceState } from "../nouns/status.ts";
 import { Ago } from "./ago.tsx";
+import { PostForm, Submit } from "./forms.tsx";
 import type { Member } from "./guards.tsx";
-import { Csrf } from "./layout.tsx";
 import type { Site } from "./site.ts";
 
 interface Shown {
@@ -13,7 +12,7 @@ interface Shown {
   readonly state: Pick<DeviceState, "log_requested_at" | "revoked_at"> | undefined;
 }
 
-export async function logSection({ db, now }: Site, { team, session }: Member, { id, state }: Shown): Promise<Child> {
+export async function logSection({ db, now }: Site, { team }: Member, { id, state }: Shown): Promise<Child> {
   const logs = await listLogs(db, team.id, id);
   return (
     <>
@@ -28,11 +27,10 @@ export async function logSection({ db, now }: Site, { team, session }: Member, {
         </details>
       ))}
       {state?.revoked_at === null && (
-        <form method="post" action={`/teams/${team.id}/devices/${encodeURIComponent(id)}/log`} class="line">
-          <Csrf value={csrfOf(session)} />
-          <button type="submit">Ask for the log</button>
+        <PostForm action={`/teams/${team.id}/devices/${encodeURIComponent(id)}/log`} class="line">
+          <Submit>Ask for the log</Submit>
           {state.log_requested_at !== null && <span role="status">Asked. It comes after the next contact.</span>}
-        </form>
+        </PostForm>
       )}
     </>
   );

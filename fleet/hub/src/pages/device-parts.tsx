@@ -3,25 +3,7 @@ import type { Heartbeat, Problem } from "boxwright-service/schema/protocol";
 import { CLOCK_DIFFERENCE_MS, statusChangedAt, type DeviceState, type Hour } from "../nouns/status.ts";
 import { Ago, durationText, countText } from "./ago.tsx";
 import { Status } from "./device-items.tsx";
-import { Breakable } from "./layout.tsx";
-
-type Fact = readonly [string, unknown];
-
-/** List of names and values. Leaves out rows with unknown values. */
-export function Facts({ rows }: { rows: readonly Fact[] }) {
-  return (
-    <dl class="facts">
-      {rows
-        .filter(([, value]) => value !== undefined && value !== null && value !== "" && value !== false)
-        .map(([name, value]) => (
-          <div>
-            <dt>{name}</dt>
-            <dd>{typeof value === "string" ? <Breakable text={value} /> : value}</dd>
-          </div>
-        ))}
-    </dl>
-  );
-}
+import { Facts } from "./layout.tsx";
 
 const MEGABYTE = 2 ** 20;
 const megabytes = (bytes: number): string => `${(bytes / MEGABYTE).toFixed(1)} MB`;

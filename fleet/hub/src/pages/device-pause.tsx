@@ -2,16 +2,14 @@
 import type { Heartbeat } from "boxwright-service/schema/protocol";
 import type { DeviceState } from "../nouns/status.ts";
 import { Ago } from "./ago.tsx";
-import { Csrf } from "./layout.tsx";
+import { PostForm, Submit } from "./forms.tsx";
 
 /** Form that pauses or resumes a device. Shows if the device is paused, and if the device has confirmed the pause. */
-export function PauseForm(props: { address: string; csrf: string; state: DeviceState; now: number }) {
-  const { address, csrf, state, now } = props;
+export function PauseForm({ address, state, now }: { address: string; state: DeviceState; now: number }) {
   const says = state.report === null ? undefined : (JSON.parse(state.report) as Heartbeat).paused;
   const isPaused = state.paused_at !== null;
   return (
-    <form method="post" action={`${address}/${isPaused ? "resume" : "pause"}`} class="line">
-      <Csrf value={csrf} />
+    <PostForm action={`${address}/${isPaused ? "resume" : "pause"}`} class="line">
       {state.paused_at !== null && (
         <span>
           <strong>Paused</strong> <Ago at={state.paused_at} now={now} />
@@ -19,7 +17,7 @@ export function PauseForm(props: { address: string; csrf: string; state: DeviceS
         </span>
       )}
       {!isPaused && says === true && <span>Resumed. It has not said yet that it takes frames.</span>}
-      <button type="submit">{isPaused ? "Resume" : "Pause"}</button>
-    </form>
+      <Submit>{isPaused ? "Resume" : "Pause"}</Submit>
+    </PostForm>
   );
 }

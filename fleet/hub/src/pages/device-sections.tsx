@@ -1,17 +1,17 @@
 /** Sections of a device's page: assigned application with the device's report, and last snaps. */
 import type { Child } from "hono/jsx";
-import { csrfOf } from "../auth/cookie.ts";
 import { agentVersionOf, listApps, type App } from "../nouns/application.ts";
 import { findAssignment } from "../nouns/assignment.ts";
 import { listGroups } from "../nouns/group.ts";
 import { reportsOf, type Report } from "../nouns/report.ts";
 import { findSnaps } from "../nouns/snap-query.ts";
 import type { DeviceState } from "../nouns/status.ts";
+import { ButtonForm, PostForm, Select, Submit, type Choice } from "./forms.tsx";
 import type { Member } from "./guards.tsx";
-import { Csrf } from "./layout.tsx";
+import { Facts } from "./layout.tsx";
 import { PictureScript } from "./snap-picture.tsx";
 import type { Site } from "./site.ts";
-import { SnapItem } from "./snaps.tsx";
+import { Snaps } from "./snaps.tsx";
 import { Time } from "./time.tsx";
 
 /** Device of the page, with the data that the sections use. */
@@ -23,7 +23,7 @@ interface Shown {
 
 export async function applicationSection(site: Site, visit: Member, device: Shown): Promise<Child> {
   const { db, desired } = site;
-  const { team, session } = visit;
+  const { team } = visit;
   const wanted = (await desired.latest(team.id, [device.id])).get(device.id);
   const [reported] = await reportsOf(db, team.id, device.id);
   const all = await listApps(db, team.id);
@@ -37,55 +37,40 @@ export async function applicationSection(site: Site, visit: Member, device: Show
   const link = (appId: string, version: number): Child => {
     const app = byId.get(appId);
     if (app === undefined) return <>version {version} of an application that was removed</>;
-    return (
-      <>
-        <a href={`/teams/${team.id}/apps/${appId}/versions/${version}`}>
-          {app.name}, version {version}
-        </a>
-      </>
-    );
+    const address = `/teams/${team.id}/apps/${appId}/versions/${version}`;
+    return <a href={address}>{`${app.name}, version ${version}`}</a>;
   };
   const isSame = reported !== undefined && reported.app_id === wanted?.appId && reported.version === wanted.number;
   return (
     <>
       <h2>Application</h2>
-      <dl class="facts">
-        <div>
-          <dt>Should run</dt>
-          <dd>
-            {wanted === undefined ? "nothing is given" : link(wanted.appId, wanted.number)}
-            {group !== undefined && ` (from the group ${group})`}
-            {wanted?.by.kind === "tag" && ` (from the tag ${wanted.by.target_id})`}
-          </dd>
-        </div>
-        <div>
-          <dt>Says</dt>
-          <dd>
-            {reported === undefined ? (
-              "nothing yet"
-            ) : (
-              <ReportText report={reported}>{link(reported.app_id, reported.version)}</ReportText>
-            )}
-          </dd>
-        </div>
-        {wanted !== undefined && !isSame && (
-          <div>
-            <dt>Difference</dt>
-            <dd>The device has not answered yet to what it should run.</dd>
-          </div>
-        )}
-      </dl>
-      <GiveApplication apps={apps} device={device} csrf={csrfOf(session)} base={`/teams/${team.id}/apps`} own={own} />
+      <Facts
+        rows={[
+          [
+            "Should run",
+            <>
+              {wanted === undefined ? "nothing is given" : link(wanted.appId, wanted.number)}
+              {group !== undefined && ` (from the group ${group})`}
+              {wanted?.by.kind === "tag" && ` (from the tag ${wanted.by.target_id})`}
+            </>,
+          ],
+          ["Says", said(reported, reported && link(reported.app_id, reported.version))],
+          ["Difference", wanted !== undefined && !isSame && "The device has not answered yet to what it should run."],
+        ]}
+      />
+      <GiveApplication {...{ apps, device, base: `/teams/${team.id}/apps`, own }} />
     </>
   );
 }
 
-function ReportText({ report, children }: { report: Report; children?: Child }) {
+/** Returns the text about a device's report. `what` is the version that the report is about. */
+function said(report: Report | undefined, what: Child): Child {
+  if (report === undefined) return "nothing yet";
   const { state, code, message, at } = report;
   return (
     <>
       {state === "applied" ? "runs " : <strong class="bad">cannot use </strong>}
-      {children} <Time at={at} />
+      {what} <Time at={at} />
       {state === "failed" && <span class="block bad">{message === "" ? code : message}</span>}
     </>
   );
@@ -94,49 +79,33 @@ function ReportText({ report, children }: { report: Report; children?: Child }) 
 function GiveApplication(props: {
   apps: readonly App[];
   device: Shown;
-  csrf: string;
   base: string;
   own: { readonly app_id: string; readonly revision: number } | undefined;
   what?: "Application" | "Agent";
 }) {
-  const { apps, device, csrf, base, own, what = "Application" } = props;
+  const { apps, device, base, own, what = "Application" } = props;
   const id = `give-${what.toLowerCase()}`;
   const ready = apps.filter(({ newest }) => newest > 0);
-  const fields = (
-    <>
-      <Csrf value={csrf} />
-      <input type="hidden" name="target" value={`device:${device.id}`} />
-      <input type="hidden" name="revision" value={String(own?.revision ?? 0)} />
-      <input type="hidden" name="back" value="device" />
-    </>
-  );
+  const fields = { target: `device:${device.id}`, revision: own?.revision ?? 0, back: "device" };
   if (ready.length === 0)
     return (
       <p class="soft">
         The team has no application with a version yet. <a href={base}>Applications</a>
       </p>
     );
+  const choices = ready.map((app): Choice => [app.id, `${app.name}, version ${app.newest}`]);
+  const label = `${what} for this device alone`;
   return (
     <>
-      <form method="post" action={`${base}/give`} class="line">
-        {fields}
-        <div>
-          <label for={id}>{what} for this device alone</label>
-          <select id={id} name="app">
-            {ready.map(({ id, name, newest }) => (
-              <option value={id} selected={id === own?.app_id}>
-                {name}, version {newest}
-              </option>
-            ))}
-          </select>
-        </div>
-        <button type="submit">Give its newest version</button>
-      </form>
+      <PostForm {...{ action: `${base}/give`, class: "line", fields }}>
+        <Select {...{ id, name: "app", label, choices, value: own?.app_id }} />
+        <Submit>Give its newest version</Submit>
+      </PostForm>
       {own !== undefined && (
-        <form method="post" action={`${base}/${own.app_id}/unassign`} class="actions">
-          {fields}
-          <button type="submit">Take its own {what.toLowerCase()} away</button>
-        </form>
+        <ButtonForm
+          {...{ action: `${base}/${own.app_id}/unassign`, class: "actions", fields }}
+          label={`Take its own ${what.toLowerCase()} away`}
+        />
       )}
     </>
   );
@@ -146,7 +115,7 @@ function GiveApplication(props: {
  * Section with the assigned release of the agent, and the device's report about it. Empty if the team has no releases
  * of the agent.
  */
-export async function agentSection(site: Site, { team, session }: Member, device: Shown): Promise<Child> {
+export async function agentSection(site: Site, { team }: Member, device: Shown): Promise<Child> {
   const { db, desired } = site;
   const apps = (await listApps(db, team.id)).filter(({ purpose }) => purpose === "agent");
   if (apps.length === 0) return <></>;
@@ -161,23 +130,13 @@ export async function agentSection(site: Site, { team, session }: Member, device
   return (
     <>
       <h2>Agent</h2>
-      <dl class="facts">
-        <div>
-          <dt>Should run</dt>
-          <dd>{wanted === undefined ? "what it runs" : await link(wanted.appId, wanted.number)}</dd>
-        </div>
-        <div>
-          <dt>Says</dt>
-          <dd>
-            {reported === undefined ? (
-              "nothing yet"
-            ) : (
-              <ReportText report={reported}>{await link(reported.app_id, reported.version)}</ReportText>
-            )}
-          </dd>
-        </div>
-      </dl>
-      <GiveApplication {...{ apps, device, csrf: csrfOf(session), base: `/teams/${team.id}/apps`, own }} what="Agent" />
+      <Facts
+        rows={[
+          ["Should run", wanted === undefined ? "what it runs" : await link(wanted.appId, wanted.number)],
+          ["Says", said(reported, reported && (await link(reported.app_id, reported.version)))],
+        ]}
+      />
+      <GiveApplication {...{ apps, device, base: `/teams/${team.id}/apps`, own }} what="Agent" />
     </>
   );
 }
@@ -185,7 +144,7 @@ export async function agentSection(site: Site, { team, session }: Member, device
 /** Number of pictures that the page shows. */
 const SHOWN = 4;
 
-export async function snapSection({ db, now }: Site, { team, session }: Member, device: Shown): Promise<Child> {
+export async function snapSection({ db, now }: Site, { team }: Member, device: Shown): Promise<Child> {
   const snaps = await findSnaps(db, team.id, { deviceIds: [device.id] }, { limit: SHOWN });
   const base = `/teams/${team.id}/snaps`;
   const askedAt = device.state?.snap_requested_at ?? null;
@@ -193,20 +152,10 @@ export async function snapSection({ db, now }: Site, { team, session }: Member, 
     <>
       <h2>Snaps</h2>
       {snaps.length === 0 && <p class="soft">None yet.</p>}
-      {snaps.length > 0 && (
-        <ul class="snaps" aria-label="Newest snaps">
-          {snaps.map((snap) => (
-            <SnapItem snap={snap} teamId={team.id} device={device.name} />
-          ))}
-        </ul>
-      )}
+      <Snaps {...{ snaps, label: "Newest snaps", teamId: team.id, nameOf: () => device.name }} />
       <div class="actions">
         {device.state?.revoked_at === null && (
-          <form method="post" action={`${base}/ask`}>
-            <Csrf value={csrfOf(session)} />
-            <input type="hidden" name="device" value={device.id} />
-            <button type="submit">Ask for a snap</button>
-          </form>
+          <ButtonForm action={`${base}/ask`} label="Ask for a snap" fields={{ device: device.id }} />
         )}
         {snaps.length > 0 && <a href={`${base}?device=${encodeURIComponent(device.id)}`}>All snaps of this device</a>}
         {askedAt !== null && now() - askedAt < 600_000 && (

@@ -3,6 +3,7 @@
  * open form. So Back, reload and a shared link show the same view.
  */
 import type { DeviceFilter, DeviceOrder, OrderField } from "../nouns/device-query.ts";
+import { queryText } from "./guards.tsx";
 
 export const MAX_SEARCH = 100;
 
@@ -47,18 +48,6 @@ export const ONLY: Readonly<Record<string, string>> = {
 };
 const STATUS: readonly string[] = ["online", "offline"];
 
-/** Query parameters of the address, by field of the view. */
-const NAMES = {
-  search: "q",
-  status: "status",
-  group: "group",
-  tag: "tag",
-  app: "app",
-  silent: "silent",
-  only: "only",
-  sort: "sort",
-};
-
 export const emptyView: View = {
   ...{ search: "", status: "", group: "", tag: "", app: "", silent: "", only: "", sort: "" },
   page: 1,
@@ -86,16 +75,8 @@ export function readView(search: string): View {
 
 /** Returns the query of a view. Leaves out defaults. */
 export function queryOf(view: View): string {
-  const query = new URLSearchParams();
-  for (const [field, name] of Object.entries(NAMES)) {
-    const value = view[field as keyof typeof NAMES];
-    if (value !== "") query.set(name, value);
-  }
-  if (view.page > 1) query.set("page", String(view.page));
-  if (view.rename !== undefined) query.set("rename", view.rename);
-  if (view.remove !== undefined) query.set("remove", view.remove);
-  const text = query.toString();
-  return text === "" ? "" : `?${text}`;
+  const { search, page, rename, remove, ...rest } = view;
+  return queryText({ q: search, ...rest, page: page > 1 ? page : undefined, rename, remove });
 }
 
 /** Returns the view with all forms closed. */

@@ -1,6 +1,6 @@
 /** The page of one device: status, application, last picture, groups, history and credential. */
 import type { Child } from "hono/jsx";
-import { checkNonce, csrfOf, makeNonce } from "../auth/cookie.ts";
+import { checkNonce, makeNonce } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
 import { createAdoptKey } from "../nouns/adoptkey.ts";
 import { silence } from "../nouns/alert-silence.ts";
@@ -13,16 +13,15 @@ import { setPaused } from "../nouns/pause.ts";
 import { clearConflict, hoursOf, type DeviceState } from "../nouns/status.ts";
 import { Ago } from "./ago.tsx";
 import { alertSection } from "./alerts.tsx";
-import { notFound, PAGE_POLICY, redirect, show, type Answer } from "./answer.tsx";
+import { notFound, PAGE_POLICY, type Answer } from "./answer.tsx";
 import { History, HISTORY_HOURS, LastPicture, mayFrame, StatusFacts } from "./device-parts.tsx";
 import { agentSection, applicationSection, snapSection } from "./device-sections.tsx";
-import { Tags } from "./device-tags.tsx";
 import { PauseForm } from "./device-pause.tsx";
 import { logSection } from "./device-logs.tsx";
-import { changeOf, frameOf, type Guards, type Member } from "./guards.tsx";
-import { Csrf } from "./layout.tsx";
+import { ButtonForm, Field, LinkButton, PostForm, Question, Select, Submit, type Choice } from "./forms.tsx";
+import { changeOf, frameOf, queryOf, showPage, type Guards, type Member } from "./guards.tsx";
+import { List } from "./layout.tsx";
 import { NewAdoptKey } from "./new-adopt-key.tsx";
-import { Notices, sayAt } from "./said.tsx";
 import type { Site } from "./site.ts";
 
 /** A device with the data that its page shows. */
@@ -48,23 +47,14 @@ const ADOPT_DAYS = 1;
 export function registerDevice(site: Site, guards: Guards): void {
   const { db, now } = site;
   const base = "/teams/:team/devices/:device";
-  /** Registers a form of the page. `work` returns the message that the page then shows, or a complete answer. */
-  const form = (path: string, work: (visit: Member, device: DeviceRow) => Promise<string | Answer>): void => {
-    guards.member.get(path, (visit) => redirect(addressOf(visit)));
-    guards.member.change(
-      path,
-      async (visit) => {
-        const device = await findDevice(db, visit.team.id, visit.param("device"));
-        if (device === undefined) return notFound(frameOf(visit, "Not found", "devices"));
-        const done = await work(visit, device);
-        return typeof done === "string" ? redirect(sayAt(visit.session, addressOf(visit), { text: done })) : done;
-      },
-      (visit, problem) => devicePage(site, visit, problem),
-    );
-  };
+  const page = guards.page(base, (visit, problem) => devicePage(site, visit, problem));
+  const form = (path: string, work: (visit: Member, device: DeviceRow) => Promise<string | Answer>): void =>
+    page(path, async (visit) => {
+      const device = await findDevice(db, visit.team.id, visit.param("device"));
+      return device === undefined ? notFound(frameOf(visit, "Not found", "devices")) : work(visit, device);
+    });
   const placed = ({ team }: Member, { id, name }: DeviceRow) => ({ teamId: team.id, id, name });
 
-  guards.member.get(base, (visit) => devicePage(site, visit));
   form(`${base}/groups`, async (visit, { id, name }) => {
     const { group } = await addToGroup(db, changeOf(site, visit), visit.form("group"), [id]);
     return `${name} is in ${group.name} now.`;
@@ -110,7 +100,7 @@ export function registerDevice(site: Site, guards: Guards): void {
     const wanted = { name, days: ADOPT_DAYS, devices: 1, groupIds: [], deviceId: id };
     const key = await createAdoptKey(db, now(), visit.session.user.email, visit.team.id, nonce, wanted);
     const content = <NewAdoptKey made={key} baseUrl={site.baseUrl} back={addressOf(visit)} backText={name} />;
-    return show(frameOf(visit, "Adopt key", "devices"), content, key === undefined ? 409 : 201);
+    return showPage(visit, ["Adopt key", "devices"], content, { status: key === undefined ? 409 : 201 });
   });
 }
 
@@ -121,7 +111,8 @@ const addressOf = ({ team, param }: Member): string =>
 
 async function devicePage(site: Site, visit: Member, problem?: UserError): Promise<Answer> {
   const { db, now, baseUrl } = site;
-  const { team, session, exchange } = visit;
+  const { team, session } = visit;
+  const address = addressOf(visit);
   const found = await findDevice(db, team.id, visit.param("device"));
   if (found === undefined) return notFound(frameOf(visit, "Not found", "devices"));
   const state = (await readStates(db, team.id, [found.id])).get(found.id);
@@ -132,13 +123,11 @@ async function devicePage(site: Site, visit: Member, problem?: UserError): Promi
   for (const section of SECTIONS) sections.push(await section(site, visit, device));
   const hours = await hoursOf(db, team.id, found.id, time, HISTORY_HOURS);
   const current = state?.hour == null ? [] : [{ ...state, hour: state.hour }];
-  const csrf = csrfOf(session);
   const credentials = await credentialsOf(db, team.id, found.id);
   const content = (
     <>
-      <Notices visit={visit} problem={problem} />
       {state !== undefined && state.conflict_at !== null && (
-        <Conflict address={addressOf(visit)} csrf={csrf} at={state.conflict_at} now={time} />
+        <Conflict address={address} at={state.conflict_at} now={time} />
       )}
       <p class="soft">
         <code>{device.id}</code>
@@ -148,18 +137,19 @@ async function devicePage(site: Site, visit: Member, problem?: UserError): Promi
       ) : (
         <StatusFacts state={state} now={time} />
       )}
-      {state !== undefined && <PauseForm address={addressOf(visit)} csrf={csrf} state={state} now={time} />}
+      {state !== undefined && <PauseForm address={address} state={state} now={time} />}
       {host !== undefined && <LastPicture address={host} isFramed={mayFrame(host, baseUrl)} />}
       {sections}
       <h2>Groups</h2>
-      <Groups
-        address={addressOf(visit)}
-        csrf={csrf}
-        groups={await groupsOf(db, team.id, found.id)}
-        all={await listGroups(db, team.id)}
-      />
+      <Groups address={address} groups={await groupsOf(db, team.id, found.id)} all={await listGroups(db, team.id)} />
       <h2>Tags</h2>
-      <Tags address={addressOf(visit)} csrf={csrf} tags={await tagsOf(db, team.id, found.id)} />
+      <PostForm action={`${address}/tags`} class="line">
+        <Field
+          {...{ label: "Tags, with commas between them", name: "tags", maxlength: 2000 }}
+          value={(await tagsOf(db, team.id, found.id)).join(", ")}
+        />
+        <Submit>Save</Submit>
+      </PostForm>
       {state !== undefined && (
         <>
           <h2>History</h2>
@@ -168,76 +158,55 @@ async function devicePage(site: Site, visit: Member, problem?: UserError): Promi
       )}
       <h2>Credential</h2>
       <Credential
-        address={addressOf(visit)}
-        csrf={csrf}
+        {...{ address, state, credentials, now: time }}
         nonce={makeNonce(session, adoptPurpose(found.id))}
-        state={state}
-        credentials={credentials}
-        asks={new URLSearchParams(exchange.search).has("revoke")}
-        now={time}
+        asks={queryOf(visit).has("revoke")}
       />
       <p class="actions">
         <a href={`/teams/${team.id}/audit?subject=${encodeURIComponent(found.id)}`}>What was done to this device</a>
       </p>
     </>
   );
-  const policy =
-    host === undefined || !mayFrame(host, baseUrl)
-      ? {}
-      : { "content-security-policy": `${PAGE_POLICY}; frame-src ${new URL(host).origin}` };
-  return show(frameOf(visit, device.name, "devices"), content, problem?.status ?? 200, policy);
+  if (host === undefined || !mayFrame(host, baseUrl))
+    return showPage(visit, [device.name, "devices"], content, { problem });
+  const headers = { "content-security-policy": `${PAGE_POLICY}; frame-src ${new URL(host).origin}` };
+  return showPage(visit, [device.name, "devices"], content, { problem, headers });
 }
 
-function Conflict({ address, csrf, at, now }: { address: string; csrf: string; at: number; now: number }) {
+function Conflict({ address, at, now }: { address: string; at: number; now: number }) {
   return (
     <div class="message error">
       <p>
         Two machines seem to use the credential of this device, last seen <Ago at={at} now={now} />. A disk or a folder
         was copied. Adopt each machine by a key of its own, and revoke this credential.
       </p>
-      <form method="post" action={`${address}/one`}>
-        <Csrf value={csrf} />
-        <button type="submit">It is one device</button>
-      </form>
+      <ButtonForm action={`${address}/one`} label="It is one device" />
     </div>
   );
 }
 
-function Groups(props: { address: string; csrf: string; groups: readonly Group[]; all: readonly Group[] }) {
-  const { address, csrf, groups, all } = props;
+function Groups({ address, groups, all }: { address: string; groups: readonly Group[]; all: readonly Group[] }) {
   const others = all.filter(({ id }) => !groups.some((group) => group.id === id));
+  const choices = others.map(({ id, name }): Choice => [id, name]);
   return (
     <>
       {groups.length === 0 && <p class="soft">In no group.</p>}
-      {groups.length > 0 && (
-        <ul class="list" aria-label="Groups of this device">
-          {groups.map(({ id, name }) => (
-            <li>
-              <span class="what">{name}</span>
-              <form method="post" action={`${address}/leave`} class="do">
-                <Csrf value={csrf} />
-                <input type="hidden" name="group" value={id} />
-                <button type="submit" aria-label={`Take out of ${name}`}>
-                  Take out
-                </button>
-              </form>
-            </li>
-          ))}
-        </ul>
-      )}
+      <List label="Groups of this device">
+        {groups.map(({ id, name }) => (
+          <li>
+            <span class="what">{name}</span>
+            <ButtonForm
+              {...{ action: `${address}/leave`, class: "do", fields: { group: id } }}
+              {...{ label: "Take out", name: `of ${name}` }}
+            />
+          </li>
+        ))}
+      </List>
       {others.length > 0 && (
-        <form method="post" action={`${address}/groups`} class="line">
-          <Csrf value={csrf} />
-          <div>
-            <label for="to-group">Group</label>
-            <select id="to-group" name="group">
-              {others.map(({ id, name }) => (
-                <option value={id}>{name}</option>
-              ))}
-            </select>
-          </div>
-          <button type="submit">Add to group</button>
-        </form>
+        <PostForm action={`${address}/groups`} class="line">
+          <Select {...{ id: "to-group", name: "group", label: "Group", choices }} />
+          <Submit>Add to group</Submit>
+        </PostForm>
       )}
     </>
   );
@@ -245,7 +214,6 @@ function Groups(props: { address: string; csrf: string; groups: readonly Group[]
 
 interface CredentialProps {
   readonly address: string;
-  readonly csrf: string;
   readonly nonce: string;
   readonly state: DeviceState | undefined;
   readonly credentials: readonly ListedCredential[];
@@ -254,7 +222,7 @@ interface CredentialProps {
   readonly now: number;
 }
 
-function Credential({ address, csrf, nonce, state, credentials, asks, now }: CredentialProps) {
+function Credential({ address, nonce, state, credentials, asks, now }: CredentialProps) {
   const [oldest] = credentials;
   return (
     <>
@@ -271,32 +239,17 @@ function Credential({ address, csrf, nonce, state, credentials, asks, now }: Cre
           )}
         </p>
       )}
-      {oldest !== undefined && !asks && (
-        <a class="button" href={`${address}?revoke=`}>
-          Revoke the credential
-        </a>
-      )}
+      {oldest !== undefined && !asks && <LinkButton href={`${address}?revoke=`} label="Revoke the credential" />}
       {oldest !== undefined && asks && (
-        <form method="post" action={`${address}/revoke`} class="question">
-          <Csrf value={csrf} />
-          <p>Revoke the credential? The device goes on by itself, and hub and hosts refuse it until it enrols anew.</p>
-          <button class="danger" type="submit">
-            Revoke it
-          </button>
-          <a class="button" href={address}>
-            Keep it
-          </a>
-        </form>
+        <Question action={`${address}/revoke`} back={address} button="Revoke it">
+          Revoke the credential? The device goes on by itself, and hub and hosts refuse it until it enrols anew.
+        </Question>
       )}
       {oldest === undefined && (
-        <form method="post" action={`${address}/adopt`}>
-          <Csrf value={csrf} />
-          <input type="hidden" name="nonce" value={nonce} />
+        <PostForm action={`${address}/adopt`} fields={{ nonce }}>
           <p>An adopt key for this device gives it an identity. The device keeps its id and its name.</p>
-          <button class="main" type="submit">
-            Make an adopt key
-          </button>
-        </form>
+          <Submit kind="main">Make an adopt key</Submit>
+        </PostForm>
       )}
     </>
   );

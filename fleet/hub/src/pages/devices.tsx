@@ -1,6 +1,5 @@
 /** The page of a team's devices: filters, adding, renaming, removing, and actions on many devices at once. */
 import { listDeviceTags } from "../nouns/device-tag.ts";
-import { csrfOf } from "../auth/cookie.ts";
 import { UserError } from "../core/errors.ts";
 import {
   addDevices,
@@ -24,10 +23,10 @@ import { countText } from "./ago.tsx";
 import { redirect, show, type Answer } from "./answer.tsx";
 import { Bulk, Count, DeviceItem, Filters, Pages, Tally, type ListProps } from "./device-items.tsx";
 import { closed, emptyView, filterOf, isFiltered, orderOf, queryOf, readView, type View } from "./device-view.ts";
-import { changeOf, frameOf, type Guards, type Member } from "./guards.tsx";
-import { Csrf } from "./layout.tsx";
-import { NameForm } from "./name-form.tsx";
-import { Notices, type Said, sayAt } from "./said.tsx";
+import { LinkButton, NameForm, PostForm, Submit } from "./forms.tsx";
+import { changeOf, frameOf, showPage, type Guards, type Member } from "./guards.tsx";
+import { List } from "./layout.tsx";
+import { type Said, sayAt } from "./said.ts";
 import type { Site } from "./site.ts";
 import { Time } from "./time.tsx";
 
@@ -36,41 +35,35 @@ const DEVICES_A_PAGE = 100;
 export function registerDevices(site: Site, guards: Guards): void {
   const { db, now, config } = site;
   const base = "/teams/:team/devices";
-  type Open = "rename" | "remove";
-  /**
-   * Registers a form. A GET of its path, which Enter in the address bar sends after the form failed, shows the page
-   * with the form.
-   */
-  const form = (path: string, open: Open | undefined, work: (visit: Member) => Promise<Answer>): void => {
-    const openView = (visit: Member): View =>
-      open === undefined ? viewOf(visit) : { ...viewOf(visit), [open]: visit.param("device") };
-    const failed = (visit: Member, problem: UserError) => devicesPage(site, visit, openView(visit), problem);
-    guards.member.change(path, work, failed);
-    if (path !== base) guards.member.get(path, (visit) => redirect(addressOf(visit, openView(visit))));
-  };
+  const form = guards.page(
+    base,
+    (visit, problem, open) => devicesPage(site, visit, { ...viewOf(visit), ...(problem && open) }, problem),
+    (visit, open) => addressOf(visit, { ...viewOf(visit), ...open }),
+  );
   const actorOf = (visit: Member): string => visit.session.user.email;
 
-  guards.member.get(base, (visit) => devicesPage(site, visit, viewOf(visit)));
-  form(base, undefined, async (visit) => {
+  form(base, async (visit) => {
     const list = [{ name: visit.form("name") }];
     const actor = actorOf(visit);
     const [device] = await addDevices(db, now(), visit.team.id, config.maxDevices, list, { actor });
     return answerAt(site, visit, device!, { text: `Added ${device!.name}.` });
   });
-  form(`${base}/:device/rename`, "rename", async (visit) => {
+  const rename = async (visit: Member): Promise<Answer> => {
     const id = visit.param("device");
     const name = await renameDevice(db, now(), actorOf(visit), visit.team.id, id, visit.form("name"));
     const address = `${addressOf(visit, viewOf(visit))}#device-${id}`;
     return redirect(sayAt(visit.session, address, { text: `Renamed to ${name}.` }));
-  });
-  form(`${base}/:device/remove`, "remove", async (visit) => {
+  };
+  form(`${base}/:device/rename`, rename, "rename");
+  const remove = async (visit: Member): Promise<Answer> => {
     const { id, name } = await removeDevice(db, now(), actorOf(visit), visit.team.id, visit.param("device"));
     const undo = { action: `/teams/${visit.team.id}/devices/restore`, fields: { id, name } };
     const said = { text: `Removed ${name}.`, undo };
     return redirect(sayAt(visit.session, addressOf(visit, closed(viewOf(visit))), said));
-  });
-  form(`${base}/restore`, undefined, (visit) => restore(site, visit));
-  form(`${base}/return`, undefined, async (visit) => {
+  };
+  form(`${base}/:device/remove`, remove, "remove");
+  form(`${base}/restore`, (visit) => restore(site, visit));
+  form(`${base}/return`, async (visit) => {
     const until = await openReturns(db, changeOf(site, visit), visit.form("do") === "end" ? 0 : RETURN_HOURS);
     const text =
       until === null
@@ -78,7 +71,7 @@ export function registerDevices(site: Site, guards: Guards): void {
         : `Devices come back by themselves until ${new Date(until).toISOString()}.`;
     return redirect(sayAt(visit.session, base.replace(":team", visit.team.id), { text }));
   });
-  form(`${base}/bulk`, undefined, (visit) => changeMany(site, visit));
+  form(`${base}/bulk`, (visit) => changeMany(site, visit));
 }
 
 const viewOf = ({ exchange }: Member): View => readView(exchange.search);
@@ -136,13 +129,11 @@ async function changeMany(site: Site, visit: Member): Promise<Answer> {
 
 /** Asks for confirmation before many devices are removed. */
 function askRemoval(visit: Member, ids: readonly string[]): Answer {
-  const { team, session } = visit;
-  const view = closed(viewOf(visit));
-  const base = `/teams/${team.id}/devices`;
+  const base = `/teams/${visit.team.id}/devices`;
+  const query = queryOf(closed(viewOf(visit)));
   return show(
     { ...frameOf(visit, "Remove devices", "devices"), narrow: true },
-    <form method="post" action={`${base}/bulk${queryOf(view)}`} class="question">
-      <Csrf value={csrfOf(session)} />
+    <PostForm action={`${base}/bulk${query}`} class="question">
       {ids.map((id) => (
         <input type="hidden" name="device" value={id} />
       ))}
@@ -150,18 +141,14 @@ function askRemoval(visit: Member, ids: readonly string[]): Answer {
         Remove <strong>{countText(ids.length, "device")}</strong>? Programs that ask the hub do not get them any more,
         and their agents are refused.
       </p>
-      <button class="danger" type="submit" name="action" value="remove">
-        Remove them
-      </button>
-      <a class="button" href={base + queryOf(view)}>
-        Keep them
-      </a>
-    </form>,
+      <Submit {...{ kind: "danger", name: "action", value: "remove" }}>Remove them</Submit>
+      <LinkButton href={base + query} label="Keep them" />
+    </PostForm>,
   );
 }
 
 async function devicesPage({ db, now }: Site, visit: Member, asked: View, problem?: UserError): Promise<Answer> {
-  const { team, session, form, param } = visit;
+  const { team, form, param } = visit;
   const time = now();
   const filter = filterOf(asked, time);
   const counts = await countByStatus(db, team.id, time);
@@ -182,31 +169,24 @@ async function devicesPage({ db, now }: Site, visit: Member, asked: View, proble
     groups: await listGroups(db, team.id),
     tags: await listDeviceTags(db, team.id),
     applications: await listReportedApplications(db, team.id),
-    csrf: csrfOf(session),
     // Show the typed text again in the form that failed.
     typed: form("name").slice(0, 200),
     failed: problem === undefined ? undefined : param("device"),
   };
   const content = (
     <>
-      <Notices visit={visit} problem={problem} />
-      <Returns
-        {...{ base: props.base, csrf: props.csrf, away: await countAway(db, team.id) }}
-        until={await returnsUntil(db, time, team.id)}
-      />
+      <Returns base={props.base} away={await countAway(db, team.id)} until={await returnsUntil(db, time, team.id)} />
       <Devices {...props} />
     </>
   );
-  return show(frameOf(visit, "Devices", "devices"), content, problem?.status ?? 200);
+  return showPage(visit, ["Devices", "devices"], content, { problem });
 }
 
 /** Shows how many devices are missing after a restore, and the button that lets them come back. */
-function Returns(props: { base: string; csrf: string; away: number; until: number | null }) {
-  const { base, csrf, away, until } = props;
+function Returns({ base, away, until }: { base: string; away: number; until: number | null }) {
   if (away === 0 && until === null) return <></>;
   return (
-    <form method="post" action={`${base}/return`} class="question">
-      <Csrf value={csrf} />
+    <PostForm action={`${base}/return`} class="question" fields={{ do: until === null ? "open" : "end" }}>
       <p>
         {away > 0 && (
           <>
@@ -222,39 +202,31 @@ function Returns(props: { base: string; csrf: string; away: number; until: numbe
           </>
         )}
       </p>
-      {until === null ? (
-        <button type="submit" name="do" value="open">
-          Let them come back for {RETURN_HOURS} hours
-        </button>
-      ) : (
-        <button type="submit" name="do" value="end">
-          End this now
-        </button>
-      )}
-    </form>
+      <Submit>{until === null ? `Let them come back for ${RETURN_HOURS} hours` : "End this now"}</Submit>
+    </PostForm>
   );
 }
 
 function Devices(props: ListProps) {
-  const { base, devices, counts, view, csrf } = props;
+  const { base, devices, counts, view } = props;
   return (
     <>
       <Tally {...props} />
       <div class="tools">
         {(counts.total > 0 || isFiltered(view)) && <Filters {...props} />}
         <NameForm
-          {...{ action: base, csrf, id: "name", label: "Name of the new device", button: "Add device" }}
+          {...{ action: base, id: "name", label: "Name of the new device", button: "Add device" }}
           value={props.failed === "" ? props.typed : ""}
         />
       </div>
       <Count {...props} />
       {devices.length > 0 && (
         <>
-          <ul class="list devices" aria-label="Devices">
+          <List label="Devices" class="devices">
             {devices.map((device) => (
               <DeviceItem device={device} {...props} />
             ))}
-          </ul>
+          </List>
           <Bulk {...props} />
         </>
       )}

@@ -2,8 +2,9 @@
  * Guards of pages, in this order: checks for all visitors, the session, the form of a POST with its CSRF token, and
  * membership of the team in the path. A form is read only if its sender has a session.
  */
+import type { Child } from "hono/jsx";
 import { checkCsrf, csrfOf, isOwnMark, endedSessionCookie, readSessionCookie } from "../auth/cookie.ts";
-import type { Exchange } from "boxwright-service/http/exchange";
+import type { AnswerHeaders, Exchange } from "boxwright-service/http/exchange";
 import { BodyError } from "boxwright-service/http/body";
 import { refuse, refuseBody } from "../http/refusals.ts";
 import type { Handler, Params, Router } from "boxwright-service/http/router";
@@ -12,9 +13,11 @@ import { UserError } from "../core/errors.ts";
 import type { Change } from "../nouns/group.ts";
 import { readSession, type Session } from "../nouns/session.ts";
 import { teamsOf, type Membership } from "../nouns/team.ts";
-import { notFound, problemPage, redirect, refused, sendAnswer, type Answer } from "./answer.tsx";
+import { notFound, problemPage, redirect, refused, sendAnswer, show, type Answer } from "./answer.tsx";
 import { emptyForm, isForm, isOwnForm, readForm, type Form } from "./form.ts";
-import type { Frame } from "./layout.tsx";
+import { ButtonForm } from "./forms.tsx";
+import { Breakable, Message, type Frame } from "./layout.tsx";
+import { readSaid, sayAt } from "./said.ts";
 import type { Site } from "./site.ts";
 
 export interface Visit {
@@ -44,9 +47,20 @@ type Page<V> = (visit: V) => Promise<Answer> | Answer;
 interface Guard<V> {
   get(path: string, page: Page<V>): void;
   post(path: string, page: Page<V>, options?: FormOptions): void;
-  /** Registers a form. An error that the user can correct is shown on the form's page, which `failed` makes. */
-  change(path: string, work: Page<V>, failed: (visit: V, problem: UserError) => Promise<Answer> | Answer): void;
 }
+
+/** Row of a page whose form is open, by the name of the form. */
+export type Open = Readonly<Record<string, string | undefined>>;
+
+/** Makes a page. `problem` is the reason why a form of the page failed. */
+type ShowPage = (visit: Member, problem?: UserError, open?: Open) => Promise<Answer> | Answer;
+
+/**
+ * Registers a form of a page. `work` returns the message that the page then shows, or a complete answer. An error that
+ * the user can correct is shown on the page. A GET of the form's path, which Enter in the address bar sends, leads to
+ * the page. `open` is the name of a form that replaces a row: the last parameter of the path is the id of the row.
+ */
+export type PageForm = (path: string, work: (visit: Member) => Promise<string | Answer>, open?: string) => void;
 
 export interface Guards {
   /** For all visitors. The page itself reads the form of a POST. */
@@ -54,6 +68,11 @@ export interface Guards {
   readonly signedIn: Guard<SignedIn>;
   /** For members of the team in the path. Other people get 404. Viewers may send no forms and no script requests. */
   readonly member: Guard<Member>;
+  /**
+   * Registers a page for members of a team. Returns the function that registers the forms of the page. `addressOf`
+   * returns the address of the page with an open form. Default: the query names the row.
+   */
+  page(path: string, show: ShowPage, addressOf?: (visit: Member, open: Open) => string): PageForm;
   /** For scripts of the hub's own pages, which send the CSRF token in a header. `work` sends the answer. */
   script(path: string, work: (visit: Member) => Promise<void> | void): void;
   /** Returns the handler for paths without a page, for signed-in users. */
@@ -127,6 +146,7 @@ export function createGuards(site: Site, router: Router): Guards {
     open: guardOf(router, open),
     signedIn: guardOf(router, signedIn),
     member: guardOf(router, member),
+    page: (path, show, addressOf) => registerPage(guardOf(router, member), path, show, addressOf),
     script,
     otherwise: signedIn,
   };
@@ -144,17 +164,30 @@ function guardOf<V>(router: Router, handlerOf: (page: Page<V>, options?: FormOpt
   return {
     get: (path, page) => router.get(path, handlerOf(page)),
     post: (path, page, options) => router.post(path, handlerOf(page, options)),
-    change(path, work, failed) {
-      const page: Page<V> = async (visit) => {
-        try {
-          return await work(visit);
-        } catch (error) {
-          if (error instanceof UserError) return failed(visit, error);
-          throw error;
-        }
-      };
-      router.post(path, handlerOf(page));
-    },
+  };
+}
+
+function registerPage(
+  guard: Guard<Member>,
+  page: string,
+  show: ShowPage,
+  addressOf = ({ param }: Member, open: Open) =>
+    page.replace(/:([a-z]+)/g, (_, name: string) => encodeURIComponent(param(name))) + queryText(open),
+): PageForm {
+  guard.get(page, (visit) => show(visit, undefined, Object.fromEntries(queryOf(visit))));
+  return (path, work, open) => {
+    const row = /:([a-z]+)[^:]*$/.exec(path)![1]!;
+    const openOf = ({ param }: Member): Open => (open === undefined ? {} : { [open]: param(row) });
+    if (path !== page) guard.get(path, (visit) => redirect(addressOf(visit, openOf(visit))));
+    guard.post(path, async (visit) => {
+      try {
+        const done = await work(visit);
+        return typeof done === "string" ? redirect(sayAt(visit.session, addressOf(visit, {}), { text: done })) : done;
+      } catch (error) {
+        if (!(error instanceof UserError)) throw error;
+        return show(visit, error, openOf(visit));
+      }
+    });
   };
 }
 
@@ -190,4 +223,42 @@ export function frameOf(visit: SignedIn | Member, title: string, here = "", sess
     email: session.user.email,
     csrf: csrfOf(session),
   };
+}
+
+/** Returns the query of the address. */
+export const queryOf = ({ exchange }: Visit): URLSearchParams => new URLSearchParams(exchange.search);
+
+/** Returns a query with its question mark. Leaves out empty values. */
+export function queryText(values: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(values).flatMap(([name, value]) =>
+    value === undefined || value === "" ? [] : [[name, String(value)]],
+  );
+  return given.length === 0 ? "" : `?${new URLSearchParams(given).toString()}`;
+}
+
+/** Shows a page to a signed-in user. Above it stands the reason why a form failed, or the result of a change. */
+export function showPage(
+  visit: SignedIn,
+  [title, here]: readonly [title: string, here: string],
+  content: Child,
+  { problem, status, headers }: { problem?: UserError | undefined; status?: number; headers?: AnswerHeaders } = {},
+): Answer {
+  const said = readSaid(visit.session, visit.exchange);
+  return show(
+    frameOf(visit, title, here),
+    <>
+      {problem !== undefined && <Message kind="error">{problem.shown}</Message>}
+      {said !== undefined && (
+        <Message kind="done" said>
+          <span>
+            <Breakable text={said.text} />
+          </span>
+          {said.undo !== undefined && <ButtonForm {...said.undo} label="Undo" />}
+        </Message>
+      )}
+      {content}
+    </>,
+    problem?.status ?? status,
+    headers,
+  );
 }

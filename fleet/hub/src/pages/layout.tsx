@@ -1,6 +1,7 @@
 /** The frame around every page, and small parts that pages share. */
 import type { Child } from "hono/jsx";
 import type { Membership } from "../nouns/team.ts";
+import { ButtonForm, CsrfToken } from "./forms.tsx";
 
 export const PRODUCT = "boxwright hub";
 
@@ -44,25 +45,27 @@ export function Layout({ frame, children }: { frame: Frame; children?: Child }) 
         <script src="/app.js" defer></script>
       </head>
       <body>
-        <a class="skip" href="#content">
-          Skip to content
-        </a>
-        <Header frame={frame} />
-        <main id="content" class={frame.narrow === true ? "narrow" : undefined}>
-          {team !== undefined && frame.here !== "account" && (
-            <p class="team" title={team.name}>
-              {team.name}
-            </p>
-          )}
-          <h1>{frame.title}</h1>
-          {children}
-        </main>
+        <CsrfToken.Provider value={frame.csrf}>
+          <a class="skip" href="#content">
+            Skip to content
+          </a>
+          <Header frame={frame} />
+          <main id="content" class={frame.narrow === true ? "narrow" : undefined}>
+            {team !== undefined && frame.here !== "account" && (
+              <p class="team" title={team.name}>
+                {team.name}
+              </p>
+            )}
+            <h1>{frame.title}</h1>
+            {children}
+          </main>
+        </CsrfToken.Provider>
       </body>
     </html>
   );
 }
 
-function Header({ frame: { team, teams = [], email, csrf, here } }: { frame: Frame }) {
+function Header({ frame: { team, teams = [], email, here } }: { frame: Frame }) {
   const current = (entry: string) => (here === entry ? ({ "aria-current": "page" } as const) : {});
   return (
     <header>
@@ -89,10 +92,7 @@ function Header({ frame: { team, teams = [], email, csrf, here } }: { frame: Fra
                   {team === undefined ? "Teams" : "Other teams"}
                 </a>
               )}
-              <form method="post" action="/sign-out">
-                <Csrf value={csrf ?? ""} />
-                <button type="submit">Sign out</button>
-              </form>
+              <ButtonForm action="/sign-out" label="Sign out" />
             </div>
           </details>
         )}
@@ -161,27 +161,83 @@ export function Breakable({ text }: { text: string }) {
   );
 }
 
-/** Hidden field with the CSRF token, which ties a form to its session. */
-export function Csrf({ value }: { value: string }) {
-  return <input type="hidden" name="csrf" value={value} />;
-}
-
-interface ButtonFormProps {
-  readonly action: string;
-  readonly csrf: string;
-  readonly label: string;
-  /** Name of the object that the button acts on. Screen readers read this name after the label. */
-  readonly name: string;
-}
-
-/** A form that consists of one button. */
-export function ButtonForm({ action, csrf, label, name }: ButtonFormProps) {
+/** A name, in bold. */
+export function Name({ text }: { text: string }) {
   return (
-    <form method="post" action={action}>
-      <Csrf value={csrf} />
-      <button type="submit" aria-label={`${label} ${name}`}>
-        {label}
-      </button>
-    </form>
+    <strong>
+      <Breakable text={text} />
+    </strong>
+  );
+}
+
+/** Rows of a list. Shows nothing if there are none. */
+export function List({ label, class: more = "", children }: { label: string; class?: string; children?: Child }) {
+  if (Array.isArray(children) && children.length === 0) return <></>;
+  return (
+    <ul class={`list ${more}`.trim()} aria-label={label}>
+      {children}
+    </ul>
+  );
+}
+
+/** A text of a machine, which scrolls. */
+export function Machine({ title, class: more = "", children }: { title: string; class?: string; children?: Child }) {
+  return (
+    <pre class={`machine ${more}`.trim()} tabindex={0} role="region" aria-label={title}>
+      {children}
+    </pre>
+  );
+}
+
+/** A list of names and values. Leaves out rows with unknown values. */
+export function Facts({ rows }: { rows: readonly (readonly [string, unknown])[] }) {
+  return (
+    <dl class="facts">
+      {rows
+        .filter(([, value]) => value !== undefined && value !== null && value !== "" && value !== false)
+        .map(([name, value]) => (
+          <div>
+            <dt>{name}</dt>
+            <dd>{typeof value === "string" ? <Breakable text={value} /> : value}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+interface ShownOnceProps {
+  readonly id: string;
+  readonly label: string;
+  /** The secret. Undefined if an earlier request of the same form has made it. */
+  readonly value: string | undefined;
+  readonly back: string;
+  readonly backText: string;
+  /** Text after "Copy it now: it is not shown again." */
+  readonly note: Child;
+  /** How to use the secret. */
+  readonly children?: Child;
+}
+
+/** Shows a secret that was just made. Only this answer contains the secret. */
+export function ShownOnce({ id, label, value, back, backText, note, children }: ShownOnceProps) {
+  return (
+    <>
+      {value === undefined ? (
+        <Message kind="error">
+          This form has made its key already, and a key is shown only once. No second key was made.
+        </Message>
+      ) : (
+        <Message kind="done">
+          <CopyText id={id} label={label} value={value} />
+          <p>
+            <strong>Copy it now: it is not shown again.</strong> {note}
+          </p>
+        </Message>
+      )}
+      {children}
+      <p>
+        <a href={back}>Back to {backText}</a>
+      </p>
+    </>
   );
 }

@@ -1,5 +1,4 @@
 /** Members of a team: roles, removal, invitations, and links for forgotten passwords. */
-import { csrfOf } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
 import { cancelInvitation, openInvitations, type Invitation } from "../nouns/invitation.ts";
 import { parseRole, roleNames, ROLES } from "../nouns/role.ts";
@@ -13,29 +12,23 @@ import {
 } from "../nouns/team.ts";
 import { cleanEmail } from "../nouns/text.ts";
 import { invite, resetLinkFor } from "../nouns/user.ts";
-import { redirect, show, type Answer } from "./answer.tsx";
-import { frameOf, type Guards, type Member } from "./guards.tsx";
-import { Breakable, CopyText, Csrf, Message } from "./layout.tsx";
-import { Notices, sayAt } from "./said.tsx";
+import { redirect, type Answer } from "./answer.tsx";
+import { ButtonForm, Field, LinkButton, PostForm, Question, Select, Submit } from "./forms.tsx";
+import { showPage, type Guards, type Member } from "./guards.tsx";
+import { Breakable, CopyText, List, Message, Name } from "./layout.tsx";
 import type { Site } from "./site.ts";
 
 export function registerMembers(site: Site, guards: Guards): void {
   const { db, now } = site;
   const base = "/teams/:team/members";
-  const form = (path: string, work: (visit: Member) => Promise<Answer>): void => {
-    guards.member.change(path, work, (visit, problem) => membersPage(site, visit, { problem }));
-    // A GET of a form's path, which Enter in the address bar sends, leads to the page with the form.
-    if (path !== base) guards.member.get(path, (visit) => redirect(`/teams/${visit.team.id}/members`));
-  };
-  const answerWith = (visit: Member, text: string): Answer =>
-    redirect(sayAt(visit.session, `/teams/${visit.team.id}/members`, { text }));
-
-  guards.member.get(base, (visit) => membersPage(site, visit));
+  const form = guards.page(base, (visit, problem, open = {}) =>
+    membersPage(site, visit, { problem, asked: open["remove"] }),
+  );
   form(base, (visit) => postInvitation(site, visit));
   form(`${base}/invitations/:invitation/cancel`, async (visit) => {
     const { user } = visit.session;
     const email = await cancelInvitation(db, now(), user.email, user.id, visit.team.id, visit.param("invitation"));
-    return answerWith(visit, `The invitation of ${email} is cancelled. Its link does not work any more.`);
+    return `The invitation of ${email} is cancelled. Its link does not work any more.`;
   });
   form(`${base}/:user/role`, async (visit) => {
     const { user } = visit.session;
@@ -43,7 +36,7 @@ export function registerMembers(site: Site, guards: Guards): void {
     const target = (await membersOf(db, visit.team.id)).find(({ user_id }) => user_id === visit.param("user"));
     if (target === undefined) throw notInTeam();
     await setRole(db, now(), user.email, user.id, visit.team.id, target.email, role);
-    return answerWith(visit, `${target.email} is ${role === "admin" ? "an administrator" : `a ${role}`} now.`);
+    return `${target.email} is ${role === "admin" ? "an administrator" : `a ${role}`} now.`;
   });
   form(`${base}/:user/password`, async (visit) => {
     const { user } = visit.session;
@@ -54,7 +47,7 @@ export function registerMembers(site: Site, guards: Guards): void {
     const { user } = visit.session;
     const target = visit.param("user");
     const email = await removeMember(db, now(), user.email, user.id, visit.team.id, target);
-    return target === user.id ? redirect("/") : answerWith(visit, `${email} is not in the team any more.`);
+    return target === user.id ? redirect("/") : `${email} is not in the team any more.`;
   });
 }
 
@@ -76,9 +69,13 @@ interface NewLink {
 async function membersPage(
   { db, now }: Site,
   visit: Member,
-  { problem, link }: { readonly problem?: UserError; readonly link?: NewLink } = {},
+  {
+    problem,
+    link,
+    asked,
+  }: Pick<Partial<MembersProps>, "link" | "asked"> & { readonly problem?: UserError | undefined },
 ): Promise<Answer> {
-  const { team, session, exchange, form } = visit;
+  const { team, session, form } = visit;
   const isAdmin = team.role === "admin";
   const props: MembersProps = {
     team,
@@ -86,21 +83,13 @@ async function membersPage(
     invitations: isAdmin ? await openInvitations(db, now(), team.id) : [],
     now: now(),
     self: session.user.id,
-    csrf: csrfOf(session),
     link,
-    asked: new URLSearchParams(exchange.search).get("remove") ?? undefined,
+    asked,
     // Show the typed values again after a failed invitation.
     typed: problem === undefined ? undefined : { email: form("email").slice(0, 254), role: form("role") },
   };
-  const status = problem?.status ?? (link === undefined ? 200 : 201);
-  return show(
-    frameOf(visit, "Members", "members"),
-    <>
-      <Notices visit={visit} problem={problem} />
-      <Members {...props} />
-    </>,
-    status,
-  );
+  const status = link === undefined ? 200 : 201;
+  return showPage(visit, ["Members", "members"], <Members {...props} />, { problem, status });
 }
 
 interface MembersProps {
@@ -110,7 +99,6 @@ interface MembersProps {
   readonly now: number;
   /** Id of the user who views the page. */
   readonly self: string;
-  readonly csrf: string;
   readonly link: NewLink | undefined;
   /** Id of the member that the user is about to remove: the page asks for confirmation. */
   readonly asked: string | undefined;
@@ -122,11 +110,11 @@ function Members(props: MembersProps) {
   return (
     <>
       {link !== undefined && <MadeLink link={link} />}
-      <ul class="list" aria-label="Members">
+      <List label="Members">
         {members.map((member) => (
           <MemberItem member={member} {...props} />
         ))}
-      </ul>
+      </List>
       {team.role === "admin" ? (
         <>
           <Invitations {...props} />
@@ -152,30 +140,21 @@ function MadeLink({ link: { purpose, email, url } }: { link: NewLink }) {
 }
 
 function MemberItem({ member, ...props }: MembersProps & { readonly member: TeamMember }) {
-  const { team, members, self, csrf, asked } = props;
+  const { team, members, self, asked } = props;
   const base = `/teams/${team.id}/members`;
   const { user_id: id, email, role } = member;
+  const whom = id === self ? "yourself" : "them";
   const isLastAdmin = role === "admin" && members.filter((other) => other.role === "admin").length === 1;
   if (asked === id && team.role === "admin" && !isLastAdmin)
     return (
       <li id={`member-${id}`} class="open">
-        <form method="post" action={`${base}/${id}/remove`} class="question">
-          <Csrf value={csrf} />
-          <p>
-            Remove{" "}
-            <strong>
-              <Breakable text={email} />
-            </strong>{" "}
-            from the team? Invitations they made end too. API keys they made are the team's and stay: have those revoked
-            by whoever runs this hub.
-          </p>
-          <button class="danger" type="submit">
-            Remove {id === self ? "yourself" : "them"}
-          </button>
-          <a class="button" href={base}>
-            Keep {id === self ? "yourself" : "them"}
-          </a>
-        </form>
+        <Question
+          {...{ action: `${base}/${id}/remove`, back: base }}
+          {...{ button: `Remove ${whom}`, keep: `Keep ${whom}` }}
+        >
+          Remove <Name text={email} /> from the team? Invitations they made end too. API keys they made are the team's
+          and stay: have those revoked by whoever runs this hub.
+        </Question>
       </li>
     );
   return (
@@ -193,42 +172,31 @@ function MemberItem({ member, ...props }: MembersProps & { readonly member: Team
 }
 
 function MemberActions(props: MembersProps & { readonly member: TeamMember; readonly isLastAdmin: boolean }) {
-  const { team, self, csrf, member, isLastAdmin } = props;
+  const { team, self, member, isLastAdmin } = props;
   const { user_id: id, email, role } = member;
   const base = `/teams/${team.id}/members`;
   if (isLastAdmin) return <p class="soft">The last administrator stays.</p>;
   return (
     <div class="do">
       {ROLES.filter((other) => other !== role).map((other) => (
-        <form method="post" action={`${base}/${id}/role`}>
-          <Csrf value={csrf} />
-          <input type="hidden" name="role" value={other} />
-          <button type="submit" aria-label={`Make ${roleNames[other].toLowerCase()}: ${email}`}>
+        <PostForm action={`${base}/${id}/role`} fields={{ role: other }}>
+          <Submit aria-label={`Make ${roleNames[other].toLowerCase()}: ${email}`}>
             Make {roleNames[other].toLowerCase()}
-          </button>
-        </form>
+          </Submit>
+        </PostForm>
       ))}
-      {id !== self && (
-        <form method="post" action={`${base}/${id}/password`}>
-          <Csrf value={csrf} />
-          <button type="submit" aria-label={`Forgotten password of ${email}`}>
-            Forgotten password
-          </button>
-        </form>
-      )}
-      <a class="button" href={`${base}?remove=${id}#member-${id}`} aria-label={`Remove ${email}`}>
-        Remove
-      </a>
+      {id !== self && <ButtonForm action={`${base}/${id}/password`} label="Forgotten password" name={`of ${email}`} />}
+      <LinkButton href={`${base}?remove=${id}#member-${id}`} label="Remove" name={email} />
     </div>
   );
 }
 
-function Invitations({ team, invitations, now, csrf }: MembersProps) {
+function Invitations({ team, invitations, now }: MembersProps) {
   if (invitations.length === 0) return <></>;
   return (
     <>
       <h2>Open invitations</h2>
-      <ul class="list" aria-label="Open invitations">
+      <List label="Open invitations">
         {invitations.map(({ hash, email, role, made_by, expires_at }) => (
           <li>
             <div class="what">
@@ -240,15 +208,13 @@ function Invitations({ team, invitations, now, csrf }: MembersProps) {
                 {endOf(expires_at - now)}
               </span>
             </div>
-            <form class="do" method="post" action={`/teams/${team.id}/members/invitations/${hash}/cancel`}>
-              <Csrf value={csrf} />
-              <button type="submit" aria-label={`Cancel the invitation of ${email}`}>
-                Cancel
-              </button>
-            </form>
+            <ButtonForm
+              {...{ class: "do", action: `/teams/${team.id}/members/invitations/${hash}/cancel`, label: "Cancel" }}
+              name={`the invitation of ${email}`}
+            />
           </li>
         ))}
-      </ul>
+      </List>
     </>
   );
 }
@@ -258,32 +224,23 @@ function endOf(ms: number): string {
   return hours < 1 ? "within the hour" : hours === 1 ? "in an hour" : `in ${hours} hours`;
 }
 
-function Invite({ team, csrf, typed }: MembersProps) {
+function Invite({ team, typed }: MembersProps) {
+  const choices = [
+    ["member", "Member: devices"],
+    ["viewer", "Viewer: sees everything, changes nothing"],
+    ["admin", "Administrator: also API keys and members"],
+  ] as const;
   return (
     <>
       <h2>Invite someone</h2>
-      <form method="post" action={`/teams/${team.id}/members`} class="line">
-        <Csrf value={csrf} />
-        <div>
-          <label for="invite-email">Email</label>
-          <input id="invite-email" name="email" type="email" required autocomplete="off" value={typed?.email ?? ""} />
-        </div>
-        <div>
-          <label for="invite-role">Role</label>
-          <select id="invite-role" name="role">
-            <option value="member">Member: devices</option>
-            <option value="viewer" selected={typed?.role === "viewer"}>
-              Viewer: sees everything, changes nothing
-            </option>
-            <option value="admin" selected={typed?.role === "admin"}>
-              Administrator: also API keys and members
-            </option>
-          </select>
-        </div>
-        <button class="main" type="submit">
-          Make a link
-        </button>
-      </form>
+      <PostForm action={`/teams/${team.id}/members`} class="line">
+        <Field
+          {...{ id: "invite-email", name: "email", label: "Email", type: "email", maxlength: 254, required: true }}
+          value={typed?.email ?? ""}
+        />
+        <Select {...{ id: "invite-role", name: "role", label: "Role", choices, value: typed?.role }} />
+        <Submit kind="main">Make a link</Submit>
+      </PostForm>
     </>
   );
 }

@@ -2,17 +2,16 @@
  * Model files of a team: lists the files with their uses, and removes files. A script of another page uploads files to
  * the path of this page.
  */
-import { csrfOf } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
 import { listModels, removeModelFile, type ModelFile } from "../nouns/model.ts";
 import { describeModel, readModelUse, readStorage, type ModelUse } from "../nouns/model-use.ts";
 import { handleModel } from "../uploads/models.ts";
 import { countText } from "./ago.tsx";
-import { redirect, show, type Answer } from "./answer.tsx";
+import type { Answer } from "./answer.tsx";
 import { sizeText } from "./application-edit.tsx";
-import { frameOf, type Guards, type Member } from "./guards.tsx";
-import { Breakable, Csrf } from "./layout.tsx";
-import { Notices, sayAt } from "./said.tsx";
+import { LinkButton, Question } from "./forms.tsx";
+import { showPage, type Guards, type Member } from "./guards.tsx";
+import { Breakable, List } from "./layout.tsx";
 import type { Site } from "./site.ts";
 import { Time } from "./time.tsx";
 
@@ -21,27 +20,20 @@ export function registerModels(site: Site, guards: Guards): void {
   guards.script(`${base}/:sha256`, ({ exchange, team, session, param }) =>
     handleModel(site, exchange, { teamId: team.id, actor: session.user.email }, param("sha256")),
   );
-  guards.member.get(base, (visit) =>
-    modelsPage(site, visit, { remove: new URLSearchParams(visit.exchange.search).get("remove") }),
-  );
-  guards.member.get(`${base}/:sha256/remove`, (visit) => redirect(`/teams/${visit.team.id}/models`));
-  guards.member.change(
-    `${base}/:sha256/remove`,
-    async (visit) => {
-      const { team, session, param } = visit;
-      const name = await removeModelFile(site, session.user.email, team.id, param("sha256"));
-      return redirect(sayAt(session, `/teams/${team.id}/models`, { text: `Removed ${name}.` }));
-    },
-    (visit, problem) => modelsPage(site, visit, { problem }),
-  );
+  const form = guards.page(base, (visit, problem, open = {}) => modelsPage(site, visit, open["remove"], problem));
+  form(`${base}/:sha256/remove`, async ({ team, session, param }) => {
+    const name = await removeModelFile(site, session.user.email, team.id, param("sha256"));
+    return `Removed ${name}.`;
+  });
 }
 
 async function modelsPage(
   { db, config }: Site,
   visit: Member,
-  { remove, problem }: { readonly remove?: string | null; readonly problem?: UserError } = {},
+  remove: string | undefined,
+  problem?: UserError,
 ): Promise<Answer> {
-  const { team, session } = visit;
+  const { team } = visit;
   const base = `/teams/${team.id}`;
   const models = await listModels(db, team.id, { unfinished: true });
   const uses = await readModelUse(db, team.id);
@@ -50,27 +42,22 @@ async function modelsPage(
     if (!models.some((model) => model.sha256 === sha256))
       missing.push({ sha256, file: await describeModel(db, team.id, sha256), use: uses.of(sha256) });
   const { modelBytes } = await readStorage(db, team.id);
-  const csrf = csrfOf(session);
-  return show(
-    frameOf(visit, "Model files", "models"),
+  const content = (
     <>
-      <Notices visit={visit} problem={problem} />
       <p class="soft">
         The networks that versions of applications name. Send a file on the page of a new version, or with an API key.
       </p>
       <p class="count">
         {countOf(models.length)}, {sizeText(modelBytes)} of {sizeText(config.teamModelBytes)}
       </p>
-      {models.length > 0 && (
-        <ul class="list" aria-label="Model files">
-          {models.map((model) => (
-            <ModelItem
-              {...{ model, use: uses.of(model.sha256), base, csrf }}
-              isRemoving={model.sha256 === remove && uses.of(model.sha256).apps.length === 0}
-            />
-          ))}
-        </ul>
-      )}
+      <List label="Model files">
+        {models.map((model) => (
+          <ModelItem
+            {...{ model, use: uses.of(model.sha256), base }}
+            isRemoving={model.sha256 === remove && uses.of(model.sha256).apps.length === 0}
+          />
+        ))}
+      </List>
       {missing.length > 0 && (
         <>
           <h2>Missing</h2>
@@ -79,7 +66,7 @@ async function modelsPage(
             them. "Send it" opens the form of a new version: the file is there once it is sent, and nothing has to be
             saved.
           </p>
-          <ul class="list" aria-label="Missing">
+          <List label="Missing">
             {missing.map(({ sha256, file, use }) => (
               <li>
                 <div class="what">
@@ -89,17 +76,18 @@ async function modelsPage(
                     <Users use={use} base={base} />
                   </span>
                 </div>
-                <a class="button" href={`${base}/apps/${use.apps[0]!.id}/edit?from=${use.apps[0]!.versions[0]}`}>
-                  Send it
-                </a>
+                <LinkButton
+                  href={`${base}/apps/${use.apps[0]!.id}/edit?from=${use.apps[0]!.versions[0]}`}
+                  label="Send it"
+                />
               </li>
             ))}
-          </ul>
+          </List>
         </>
       )}
-    </>,
-    problem?.status ?? 200,
+    </>
   );
+  return showPage(visit, ["Model files", "models"], content, { problem });
 }
 
 const countOf = (count: number): string => (count === 0 ? "No model files yet" : countText(count, "model file"));
@@ -108,7 +96,6 @@ interface ModelItemProps {
   readonly model: ModelFile;
   readonly use: ModelUse;
   readonly base: string;
-  readonly csrf: string;
   /** True if the row asks for confirmation before the file is removed. */
   readonly isRemoving: boolean;
 }
@@ -121,25 +108,16 @@ function ModelName({ name, sha256 }: { name: string; sha256: string }) {
   );
 }
 
-function ModelItem({ model, use, base, csrf, isRemoving }: ModelItemProps) {
+function ModelItem({ model, use, base, isRemoving }: ModelItemProps) {
   const { name, sha256, size, created_at, complete_at } = model;
   const isUsed = use.apps.length > 0;
   const anchor = `model-${sha256.slice(0, 8)}`;
   if (isRemoving)
     return (
       <li id={anchor} class="open">
-        <form method="post" action={`${base}/models/${sha256}/remove`} class="question">
-          <Csrf value={csrf} />
-          <p>
-            Remove <strong>{name}</strong>? Its bytes are deleted, for good.
-          </p>
-          <button class="danger" type="submit">
-            Remove it
-          </button>
-          <a class="button" href={`${base}/models#${anchor}`}>
-            Keep it
-          </a>
-        </form>
+        <Question action={`${base}/models/${sha256}/remove`} back={`${base}/models#${anchor}`}>
+          Remove <strong>{name}</strong>? Its bytes are deleted, for good.
+        </Question>
       </li>
     );
   return (
@@ -154,11 +132,7 @@ function ModelItem({ model, use, base, csrf, isRemoving }: ModelItemProps) {
           {isUsed ? <Users use={use} base={base} /> : complete_at === null ? "" : "no version names it"}
         </span>
       </div>
-      {!isUsed && (
-        <a class="button" href={`${base}/models?remove=${sha256}#${anchor}`} aria-label={`Remove ${name}`}>
-          Remove
-        </a>
-      )}
+      {!isUsed && <LinkButton href={`${base}/models?remove=${sha256}#${anchor}`} label="Remove" name={name} />}
     </li>
   );
 }

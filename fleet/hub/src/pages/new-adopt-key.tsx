@@ -1,7 +1,7 @@
 /** Shows an adopt key that was just made. Only this answer contains the key. */
-import { CopyText, Message } from "./layout.tsx";
+import { CopyText, ShownOnce } from "./layout.tsx";
 
-export interface MadeAdoptKey {
+interface MadeAdoptKey {
   readonly id: string;
   readonly key: string;
   readonly expires_at: number;
@@ -15,46 +15,34 @@ interface NewAdoptKeyProps {
   readonly backText: string;
 }
 
-export function NewAdoptKey({ made, baseUrl, back, backText }: NewAdoptKeyProps) {
-  const link = (
-    <p>
-      <a href={back}>Back to {backText}</a>
-    </p>
-  );
-  if (made === undefined)
-    return (
-      <>
-        <Message kind="error">
-          This form has made its key already, and a key is shown only once. No second key was made.
-        </Message>
-        {link}
-      </>
-    );
+export function NewAdoptKey({ made, baseUrl, ...back }: NewAdoptKeyProps) {
+  const end = new Date(made?.expires_at ?? 0).toISOString().slice(0, 16).replace("T", " ");
   return (
-    <>
-      <Message kind="done">
-        <CopyText id="adopt-key" label="Your new adopt key" value={made.key} />
-        <p>
-          <strong>Copy it now: it is not shown again.</strong> It holds until{" "}
-          {new Date(made.expires_at).toISOString().slice(0, 16).replace("T", " ")} UTC.
-        </p>
-      </Message>
-      <h2>Use it</h2>
-      <p>On the device, where the agent is installed. Start the agent with the same file or the same address then.</p>
-      <CopyText
-        id="enrol-settings-line"
-        label="For an agent with a settings file that names this hub"
-        value={`boxwright-agent enrol settings.json --key ${made.key}`}
-      />
-      <CopyText
-        id="enrol-line"
-        label="For an agent without one"
-        value={`boxwright-agent enrol --hub ${baseUrl} --key ${made.key}`}
-      />
-      <p class="soft">
-        From a clone, <code>fleet/agent/start.sh</code> stands for <code>boxwright-agent</code>.
-      </p>
-      {link}
-    </>
+    <ShownOnce
+      {...{ id: "adopt-key", label: "Your new adopt key", value: made?.key, ...back }}
+      note={`It holds until ${end} UTC.`}
+    >
+      {made !== undefined && (
+        <>
+          <h2>Use it</h2>
+          <p>
+            On the device, where the agent is installed. Start the agent with the same file or the same address then.
+          </p>
+          <CopyText
+            id="enrol-settings-line"
+            label="For an agent with a settings file that names this hub"
+            value={`boxwright-agent enrol settings.json --key ${made.key}`}
+          />
+          <CopyText
+            id="enrol-line"
+            label="For an agent without one"
+            value={`boxwright-agent enrol --hub ${baseUrl} --key ${made.key}`}
+          />
+          <p class="soft">
+            From a clone, <code>fleet/agent/start.sh</code> stands for <code>boxwright-agent</code>.
+          </p>
+        </>
+      )}
+    </ShownOnce>
   );
 }

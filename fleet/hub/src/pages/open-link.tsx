@@ -7,9 +7,10 @@ import { countText } from "./ago.tsx";
 import { redirect, show, type Answer } from "./answer.tsx";
 import { readForm } from "./form.ts";
 import type { Guards, Visit } from "./guards.tsx";
-import { Breakable, Message } from "./layout.tsx";
+import { AccountName, PasswordField, PostForm, Submit } from "./forms.tsx";
+import { Message, Name } from "./layout.tsx";
 import { tryPassword } from "./new-password.ts";
-import { sayAt } from "./said.tsx";
+import { sayAt } from "./said.ts";
 import { beginSession, takeKnownSignIn, type Site } from "./site.ts";
 
 export function registerLink(site: Site, guards: Guards): void {
@@ -78,69 +79,41 @@ function linkGone(): Answer {
   );
 }
 
-function OpenLink({
-  link,
-  token,
-  hasAccount,
-  problem,
-}: {
-  link: Link;
-  token: string;
-  hasAccount: boolean;
-  problem?: string | undefined;
-}) {
+interface OpenLinkProps {
+  readonly link: Link;
+  readonly token: string;
+  readonly hasAccount: boolean;
+  readonly problem?: string | undefined;
+}
+
+function OpenLink({ link, token, hasAccount, problem }: OpenLinkProps) {
   const joining = link.purpose === "invite";
+  const isNew = !(joining && hasAccount);
   return (
     <>
       {problem !== undefined && <Message kind="error">{problem}</Message>}
       <p>
         {joining ? (
           <>
-            <strong>
-              <Breakable text={link.email} />
-            </strong>{" "}
-            is invited to the team <strong>{link.team_name}</strong>
+            <Name text={link.email} /> is invited to the team <strong>{link.team_name}</strong>
             {link.role === "admin" ? " as an administrator." : link.role === "viewer" ? " as a viewer." : "."}
           </>
         ) : (
           <>
-            A new password for{" "}
-            <strong>
-              <Breakable text={link.email} />
-            </strong>
-            . All sessions of this account will end.
+            A new password for <Name text={link.email} />. All sessions of this account will end.
           </>
         )}
       </p>
-      <form method="post" action={`/link/${token}`}>
-        <input
-          class="hidden"
-          type="email"
-          name="email"
-          autocomplete="username"
-          value={link.email}
-          readonly
-          tabindex={-1}
-          aria-hidden="true"
-        />
-        <label for="password">
-          {joining && hasAccount ? "Your password" : `Choose a password (${MIN_PASSWORD} characters or more)`}
-        </label>
-        <input
-          id="password"
-          name="password"
-          type="password"
-          autocomplete={joining && hasAccount ? "current-password" : "new-password"}
-          minlength={joining && hasAccount ? undefined : MIN_PASSWORD}
-          maxlength={MAX_PASSWORD}
-          required
+      <PostForm action={`/link/${token}`}>
+        <AccountName email={link.email} />
+        <PasswordField
+          label={isNew ? `Choose a password (${MIN_PASSWORD} characters or more)` : "Your password"}
+          isNew={isNew}
         />
         <p class="actions">
-          <button class="main" type="submit">
-            {joining ? "Join and sign in" : "Set the password and sign in"}
-          </button>
+          <Submit kind="main">{joining ? "Join and sign in" : "Set the password and sign in"}</Submit>
         </p>
-      </form>
+      </PostForm>
     </>
   );
 }

@@ -14,9 +14,9 @@ import {
 import { isInShadow } from "../nouns/shadow-task.ts";
 import { findSnaps, type Snap } from "../nouns/snap-query.ts";
 import { countText } from "./ago.tsx";
-import { Facts } from "./device-parts.tsx";
+import { Facts } from "./layout.tsx";
 import type { Site } from "./site.ts";
-import { SnapItem } from "./snaps.tsx";
+import { Snaps } from "./snaps.tsx";
 
 /** Largest number of devices, and largest number of snaps, that the page shows. */
 const [MOST_DEVICES, MOST_SNAPS] = [10, 6];
@@ -107,13 +107,7 @@ export function ShadowResultParts({ shown, teamId, names }: Shown) {
           ))}
         </ul>
       )}
-      {snaps.length > 0 && (
-        <ul class="snaps" aria-label="Disagreements">
-          {snaps.map((snap) => (
-            <SnapItem snap={snap} teamId={teamId} device={nameOf(snap.device_id)} />
-          ))}
-        </ul>
-      )}
+      <Snaps {...{ snaps, label: "Disagreements", teamId, nameOf }} />
     </details>
   );
 }

@@ -8,6 +8,7 @@ import { cleanEmail, MAX_PASSWORD } from "../nouns/text.ts";
 import { findUser, type User } from "../nouns/user.ts";
 import { BUSY_WAIT, redirect, show, type Answer } from "./answer.tsx";
 import { readForm, type Form } from "./form.ts";
+import { PasswordField, PostForm, Submit } from "./forms.tsx";
 import type { Guards, Visit } from "./guards.tsx";
 import { Message } from "./layout.tsx";
 import { registerOidc } from "./provider.ts";
@@ -159,17 +160,14 @@ function SignIn({ email = "", problem, signedOut, provider }: SignInProps) {
           <a href="/sign-in/oidc">Sign in with {provider}</a>
         </p>
       )}
-      <form method="post" action="/sign-in">
+      <PostForm action="/sign-in">
         <label for="email">Email</label>
         <input id="email" name="email" type="email" autocomplete="username" required value={email} />
-        <label for="password">Password</label>
-        <input id="password" name="password" type="password" autocomplete="current-password" required />
+        <PasswordField label="Password" isNew={false} />
         <p class="actions">
-          <button class="main" type="submit">
-            Sign in
-          </button>
+          <Submit kind="main">Sign in</Submit>
         </p>
-      </form>
+      </PostForm>
       <p class="soft">
         No account, or the password forgotten? An administrator of your team makes you a link, on the page "Members".
         Whoever runs this hub can do it too.

@@ -1,5 +1,4 @@
 /** Snaps of a team: the list with its filters, the page of one snap with its boxes, and deleting. */
-import { csrfOf } from "../auth/cookie.ts";
 import { UserError } from "../core/errors.ts";
 import { audit } from "../nouns/audit.ts";
 import { listDevices } from "../nouns/device.ts";
@@ -7,11 +6,12 @@ import { requestSnap } from "../nouns/snap.ts";
 import { deleteSnaps } from "../nouns/snap-deletion.ts";
 import { findSnap, findSnaps, listSnapTags, type Snap, type SnapFilter } from "../nouns/snap-query.ts";
 import { sendSnapFile } from "../uploads/snap-file.ts";
-import { notFound, redirect, show, type Answer } from "./answer.tsx";
-import { frameOf, type Guards, type Member } from "./guards.tsx";
-import { Csrf } from "./layout.tsx";
+import { notFound, redirect, type Answer } from "./answer.tsx";
+import { Field, LinkButton, Question, Select, type Choice } from "./forms.tsx";
+import { frameOf, queryOf, queryText, showPage, type Guards, type Member } from "./guards.tsx";
+import { Facts, Machine } from "./layout.tsx";
 import { Picture, PictureScript } from "./snap-picture.tsx";
-import { Notices, sayAt } from "./said.tsx";
+import { sayAt } from "./said.ts";
 import type { Site } from "./site.ts";
 import { Time } from "./time.tsx";
 
@@ -38,31 +38,17 @@ export function registerSnaps(site: Site, guards: Guards): void {
     const page = `/teams/${team.id}/devices/${encodeURIComponent(source.deviceId)}`;
     return redirect(sayAt(session, page, { text: "Asked. The snap comes after the next contact of the device." }));
   });
-  guards.member.get(`${base}/:snap`, (visit) => snapPage(site, visit));
-  guards.member.get(`${base}/:snap/delete`, (visit) =>
-    redirect(`/teams/${visit.team.id}/snaps/${visit.param("snap")}`),
-  );
-  guards.member.change(
-    `${base}/:snap/delete`,
-    (visit) => postDelete(site, visit),
-    (visit, problem) => snapPage(site, visit, problem),
-  );
+  const form = guards.page(`${base}/:snap`, (visit, problem) => snapPage(site, visit, problem));
+  form(`${base}/:snap/delete`, (visit) => postDelete(site, visit));
   guards.script("/teams/:team/files/:file", ({ exchange, team, param }) =>
     sendSnapFile(site, exchange, team.id, param("file")),
   );
 }
 
-function viewOf({ exchange }: Member): View {
-  const query = new URLSearchParams(exchange.search);
+function viewOf(visit: Member): View {
+  const query = queryOf(visit);
   const text = (name: string): string => (query.get(name) ?? "").trim().slice(0, MAX_TEXT);
   return { device: text("device"), name: text("name"), tag: text("tag"), after: text("after") };
-}
-
-function queryOf({ device, name, tag }: View, after = ""): string {
-  const query = new URLSearchParams();
-  for (const [key, value] of Object.entries({ device, name, tag, after })) if (value !== "") query.set(key, value);
-  const text = query.toString();
-  return text === "" ? "" : `?${text}`;
 }
 
 function filterOf({ device, name, tag }: View): SnapFilter {
@@ -86,27 +72,21 @@ async function listPage(site: Site, visit: Member): Promise<Answer> {
   const names = new Map((await listDevices(db, team.id)).map((device) => [device.id, device.name]));
   const next =
     found.length > SNAPS_A_PAGE && last !== undefined
-      ? base + queryOf(view, `${last.created_at}.${last.id}`)
+      ? base + queryText({ ...view, after: `${last.created_at}.${last.id}` })
       : undefined;
-  const isFiltered = queryOf(view) !== "";
-  return show(
-    frameOf(visit, "Snaps", "snaps"),
+  const isPart = queryText({ ...view }) !== "";
+  const content = (
     <>
-      <Notices visit={visit} />
       <Filters base={base} view={view} names={names} tags={await listSnapTags(db, team.id)} />
       {snaps.length === 0 && (
         <p class="count">
-          {isFiltered || after !== undefined
+          {isPart
             ? "No snaps here."
             : "No snaps yet. A device sends them by the rules of its application, or when its page asks for one."}{" "}
-          {(isFiltered || after !== undefined) && <a href={base}>Show all</a>}
+          {isPart && <a href={base}>Show all</a>}
         </p>
       )}
-      <ul class="snaps" aria-label="Snaps">
-        {snaps.map((snap) => (
-          <SnapItem snap={snap} teamId={team.id} device={names.get(snap.device_id) ?? snap.device_id} />
-        ))}
-      </ul>
+      <Snaps {...{ snaps, label: "Snaps", teamId: team.id, nameOf: (id) => names.get(id) ?? id }} />
       {next !== undefined && (
         <nav class="pages" aria-label="Pages of the list">
           <a href={next} rel="next">
@@ -115,13 +95,16 @@ async function listPage(site: Site, visit: Member): Promise<Answer> {
         </nav>
       )}
       <PictureScript />
-    </>,
+    </>
   );
+  return showPage(visit, ["Snaps", "snaps"], content);
 }
 
 function Filters(props: { base: string; view: View; names: ReadonlyMap<string, string>; tags: readonly string[] }) {
   const { base, view, names, tags } = props;
   const device = names.get(view.device);
+  const shown = new Set([...tags, ...(view.tag === "" ? [] : [view.tag])]);
+  const choices: Choice[] = [["", "any"], ...[...shown].map((tag): Choice => [tag, tag])];
   return (
     <form method="get" action={base} class="line tools" role="search">
       {view.device !== "" && (
@@ -129,31 +112,37 @@ function Filters(props: { base: string; view: View; names: ReadonlyMap<string, s
           <input type="hidden" name="device" value={view.device} />
           <p class="whole">
             Of the device <strong>{device ?? view.device}</strong>.{" "}
-            <a href={base + queryOf({ ...view, device: "" })}>Of all devices</a>
+            <a href={base + queryText({ ...view, device: "", after: "" })}>Of all devices</a>
           </p>
         </>
       )}
-      <div>
-        <label for="snap-name">Name</label>
-        <input id="snap-name" name="name" maxlength={56} autocomplete="off" value={view.name} />
-      </div>
-      <div>
-        <label for="snap-tag">Tag</label>
-        <select id="snap-tag" name="tag">
-          <option value="">any</option>
-          {[...new Set([...tags, ...(view.tag === "" ? [] : [view.tag])])].map((tag) => (
-            <option value={tag} selected={tag === view.tag}>
-              {tag}
-            </option>
-          ))}
-        </select>
-      </div>
+      <Field {...{ id: "snap-name", name: "name", label: "Name", maxlength: 56, value: view.name }} />
+      <Select {...{ id: "snap-tag", name: "tag", label: "Tag", choices, value: view.tag }} />
       <button type="submit">Show</button>
     </form>
   );
 }
 
-export function SnapItem({ snap, teamId, device }: { snap: Snap; teamId: string; device: string }) {
+interface SnapsProps {
+  readonly snaps: readonly Snap[];
+  readonly label: string;
+  readonly teamId: string;
+  readonly nameOf: (deviceId: string) => string;
+}
+
+/** A list of small pictures. Shows nothing if there are none. */
+export function Snaps({ snaps, label, teamId, nameOf }: SnapsProps) {
+  if (snaps.length === 0) return <></>;
+  return (
+    <ul class="snaps" aria-label={label}>
+      {snaps.map((snap) => (
+        <SnapItem snap={snap} teamId={teamId} device={nameOf(snap.device_id)} />
+      ))}
+    </ul>
+  );
+}
+
+function SnapItem({ snap, teamId, device }: { snap: Snap; teamId: string; device: string }) {
   const [file] = snap.files;
   return (
     <li>
@@ -168,7 +157,7 @@ export function SnapItem({ snap, teamId, device }: { snap: Snap; teamId: string;
 }
 
 async function snapPage({ db }: Site, visit: Member, problem?: UserError): Promise<Answer> {
-  const { team, session, exchange, param } = visit;
+  const { team, param } = visit;
   const snap = await findSnap(db, team.id, param("snap"));
   if (snap === undefined) return notFound(frameOf(visit, "Not found", "snaps"));
   const devices = await db.all<{ name: string }>("SELECT name FROM devices WHERE team_id = ? AND id = ?", [
@@ -176,12 +165,8 @@ async function snapPage({ db }: Site, visit: Member, problem?: UserError): Promi
     snap.device_id,
   ]);
   const base = `/teams/${team.id}/snaps`;
-  const csrf = csrfOf(session);
-  const asks = new URLSearchParams(exchange.search).has("delete");
-  return show(
-    frameOf(visit, `Snap ${snap.name}`, "snaps"),
+  const content = (
     <>
-      <Notices visit={visit} problem={problem} />
       {snap.files.map((file) => (
         <figure>
           <Picture teamId={team.id} snap={snap} file={file} />
@@ -190,79 +175,40 @@ async function snapPage({ db }: Site, visit: Member, problem?: UserError): Promi
           </figcaption>
         </figure>
       ))}
-      <Facts snap={snap} base={base} device={devices[0]?.name} devices={`/teams/${team.id}/devices`} />
+      <Facts rows={factsOf(snap, `/teams/${team.id}`, devices[0]?.name)} />
       <details>
         <summary>The event</summary>
-        <pre class="machine" tabindex={0} role="region" aria-label="The event">
-          {JSON.stringify(JSON.parse(snap.event), null, 2)}
-        </pre>
+        <Machine title="The event">{JSON.stringify(JSON.parse(snap.event), null, 2)}</Machine>
       </details>
-      {asks ? (
-        <form method="post" action={`${base}/${snap.id}/delete`} class="question">
-          <Csrf value={csrf} />
-          <p>Delete this snap and its pictures, for good?</p>
-          <button class="danger" type="submit">
-            Delete it
-          </button>
-          <a class="button" href={`${base}/${snap.id}`}>
-            Keep it
-          </a>
-        </form>
+      {queryOf(visit).has("delete") ? (
+        <Question action={`${base}/${snap.id}/delete`} back={`${base}/${snap.id}`} button="Delete it">
+          Delete this snap and its pictures, for good?
+        </Question>
       ) : (
         <p class="actions">
-          <a class="button" href={`${base}/${snap.id}?delete=yes`}>
-            Delete
-          </a>
+          <LinkButton href={`${base}/${snap.id}?delete=yes`} label="Delete" />
         </p>
       )}
       <PictureScript />
-    </>,
-    problem?.status ?? 200,
+    </>
   );
+  return showPage(visit, [`Snap ${snap.name}`, "snaps"], content, { problem });
 }
 
-function Facts(props: { snap: Snap; base: string; device: string | undefined; devices: string }) {
-  const { snap, base, device, devices } = props;
-  const extras = Object.entries(snap.extras);
-  return (
-    <dl class="facts">
-      <div>
-        <dt>Device</dt>
-        <dd>{device === undefined ? snap.device_id : <a href={`${devices}/${snap.device_id}`}>{device}</a>}</dd>
-      </div>
-      <div>
-        <dt>Time</dt>
-        <dd>
-          <Time at={snap.created_at} />
-        </dd>
-      </div>
-      {snap.app_identifier !== null && (
-        <div>
-          <dt>Application</dt>
-          <dd>{snap.app_identifier}</dd>
-        </div>
-      )}
-      {snap.tags.length > 0 && (
-        <div>
-          <dt>Tags</dt>
-          <dd>
-            {snap.tags.map((tag, i) => (
-              <>
-                {i > 0 && ", "}
-                <a href={`${base}?tag=${encodeURIComponent(tag)}`}>{tag}</a>
-              </>
-            ))}
-          </dd>
-        </div>
-      )}
-      {extras.map(([key, value]) => (
-        <div>
-          <dt>{key}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+function factsOf(snap: Snap, team: string, device: string | undefined) {
+  const tags = snap.tags.map((tag, i) => (
+    <>
+      {i > 0 && ", "}
+      <a href={`${team}/snaps?tag=${encodeURIComponent(tag)}`}>{tag}</a>
+    </>
+  ));
+  return [
+    ["Device", device === undefined ? snap.device_id : <a href={`${team}/devices/${snap.device_id}`}>{device}</a>],
+    ["Time", <Time at={snap.created_at} />],
+    ["Application", snap.app_identifier],
+    ["Tags", tags.length > 0 && tags],
+    ...Object.entries(snap.extras),
+  ] as const;
 }
 
 async function postDelete({ db, files, now }: Site, { team, session, param }: Member): Promise<Answer> {

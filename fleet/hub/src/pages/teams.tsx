@@ -3,6 +3,7 @@ import { roleNames } from "../nouns/role.ts";
 import type { Membership } from "../nouns/team.ts";
 import { redirect, show } from "./answer.tsx";
 import { frameOf, type Guards } from "./guards.tsx";
+import { List } from "./layout.tsx";
 import type { Site } from "./site.ts";
 
 export function registerTeams(_site: Site, guards: Guards): void {
@@ -15,7 +16,7 @@ export function registerTeams(_site: Site, guards: Guards): void {
 function Teams({ teams }: { teams: readonly Membership[] }) {
   if (teams.length === 0) return <p>This account is in no team. An administrator of a team can invite you.</p>;
   return (
-    <ul class="list" aria-label="Teams">
+    <List label="Teams">
       {teams.map((team) => (
         <li>
           <div class="what">
@@ -24,6 +25,6 @@ function Teams({ teams }: { teams: readonly Membership[] }) {
           </div>
         </li>
       ))}
-    </ul>
+    </List>
   );
 }

@@ -3,13 +3,9 @@
  * session and page, so that nobody else can make the hub show a message.
  */
 import { sameText } from "boxwright-service/tokens";
-import { csrfOf } from "../auth/cookie.ts";
-import type { UserError } from "../core/errors.ts";
 import { seal } from "../core/ids.ts";
 import type { Exchange } from "boxwright-service/http/exchange";
 import type { Session } from "../nouns/session.ts";
-import type { SignedIn } from "./guards.tsx";
-import { Breakable, Csrf, Message } from "./layout.tsx";
 
 const PARAMETER = "said";
 
@@ -28,7 +24,7 @@ export function sayAt(session: Session, address: string, said: Said): string {
 }
 
 /** Returns the message in the address, or undefined. Ignores a message that is signed for another session or page. */
-function readSaid(session: Session, { path, search }: Exchange): Said | undefined {
+export function readSaid(session: Session, { path, search }: Exchange): Said | undefined {
   const [payload = "", mark = ""] = (new URLSearchParams(search).get(PARAMETER) ?? "").split(".");
   if (payload === "" || !sameText(mark, markOf(session, path, payload))) return undefined;
   return JSON.parse(Buffer.from(payload, "base64url").toString()) as Said;
@@ -36,34 +32,4 @@ function readSaid(session: Session, { path, search }: Exchange): Said | undefine
 
 function markOf(session: Session, path: string, payload: string): string {
   return seal(session.token, `said ${path} ${payload}`);
-}
-
-/** The first lines of a page: the reason why a form failed, or the result of a change. */
-export function Notices({ visit, problem }: { visit: SignedIn; problem?: UserError | undefined }) {
-  const said = readSaid(visit.session, visit.exchange);
-  return (
-    <>
-      {problem !== undefined && <Message kind="error">{problem.shown}</Message>}
-      {said !== undefined && <SaidMessage said={said} csrf={csrfOf(visit.session)} />}
-    </>
-  );
-}
-
-function SaidMessage({ said, csrf }: { said: Said; csrf: string }) {
-  return (
-    <Message kind="done" said>
-      <span>
-        <Breakable text={said.text} />
-      </span>
-      {said.undo !== undefined && (
-        <form method="post" action={said.undo.action}>
-          <Csrf value={csrf} />
-          {Object.entries(said.undo.fields).map(([name, value]) => (
-            <input type="hidden" name={name} value={value} />
-          ))}
-          <button type="submit">Undo</button>
-        </form>
-      )}
-    </Message>
-  );
 }
