@@ -55,6 +55,9 @@ export function familyInName(name: string): Family | null {
   return word !== null && TRAITS[word].typedOnly ? null : word;
 }
 
+/** Returns the other family that a name may mean: names of YOLOv6 often leave out the release. */
+export const otherRelease = (family: Family): Family => (family === "yolov6r1" ? "yolov6" : family);
+
 /** Returns the family that a user means by the typed `name`. Returns `null` for none. */
 export function familyTyped(name: string): Family | null {
   const letters = name.toLowerCase();

@@ -2,6 +2,7 @@
 import type { DecoderOptions, Roles } from "../config/types.ts";
 import { FAMILIES, representativeOf, TRAITS } from "../core/families.ts";
 import type { Family } from "../core/family.ts";
+import { otherRelease } from "../core/family-names.ts";
 import { SSD_PRIORS } from "./counts.ts";
 import { familiesNamed, pointsOf, tasksNamed } from "./evidence.ts";
 import type { FormRow, PartRow } from "./form.ts";
@@ -105,9 +106,9 @@ export function propose(of: Question): Answer {
   const views = viewsOf(tensors);
   const all = FORM_ROWS.filter(mayBe(options)).flatMap((form) => matches(form, tensors, views, known));
   // Ignore a family's name if no form of that family fits: the name may be that of a post-processor.
-  const question = [asked.named, asked.named.includes("yolov6r1") ? ["yolov6" as const] : []]
-    .map((named) => ({ ...asked, named }))
-    .find((one) => all.some((match) => isOfNamed(match, one) && pointsOf(match, one) !== null)) ?? {
+  const isNamed = (one: Asked): boolean =>
+    all.some((match) => isOfNamed(match, one) && pointsOf(match, one) !== null);
+  const question = [asked, { ...asked, named: asked.named.map(otherRelease) }].find(isNamed) ?? {
     ...asked,
     named: [],
   };
