@@ -67,11 +67,12 @@ export class Alerts {
     const time = now();
     const lease = { now: time, milliseconds: Math.max(6 * this.#limits.watchMs, 1000) };
     const rules = await allRules(db);
+    const { elapsed = () => performance.now() } = this.#needs;
+    // Count from the first check, also without rules: the hub hears devices before a person makes the first rule.
+    this.#since ??= elapsed();
     // Return before the lease, so that a hub without rules writes nothing.
     if (rules.length === 0) return;
     if (!(await takeLease(db, LEASE, this.#owner, lease))) return void (this.#since = undefined);
-    const { elapsed = () => performance.now() } = this.#needs;
-    this.#since ??= elapsed();
     const open = new Map<string, number>();
     for (const rule of rules) {
       await watchRule(db, rule, now(), elapsed() - this.#since, config.heartbeatSeconds);

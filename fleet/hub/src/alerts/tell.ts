@@ -3,12 +3,14 @@
  * alerts that end within some seconds. A silence holds alerts back. When the silence ends, a message names the alerts
  * that are still open. One transaction queues a message and marks its alerts as sent.
  */
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database, Queries } from "boxwright-service/database";
 import { newId } from "../core/ids.ts";
+import { eachSlice, isInSlice, ROWS_CHANGED } from "../database/slices.ts";
 import { isOfDevices } from "../nouns/alert-kind.ts";
 import type { AlertRule } from "../nouns/alert-rule.ts";
 import { NOT_SILENT } from "../nouns/alert-silence.ts";
+import { tagsOfMany } from "../nouns/device-tag.ts";
+import { groupsOfMany } from "../nouns/group.ts";
 import { titleOf, type AlertMessage } from "./words.ts";
 
 /**
@@ -24,8 +26,6 @@ const RECENT_MS = 600_000;
 const NAMED = 50;
 /** Largest number of groups that a message names, and largest number of tags. */
 const SETS = 20;
-/** Largest number of rows that one statement changes. The comment in watch.ts explains these limits. */
-const ROWS_A_TURN = { sqlite: 500, postgres: 20_000 };
 
 /**
  * Messages about new alerts: the condition that selects the alerts, the column with the start time, and the column for
@@ -63,17 +63,23 @@ export class Teller {
   }
 
   async #tell({ db, baseUrl }: Place, rule: AlertRule, news: typeof BEGIN, now: number): Promise<boolean> {
-    const from = `FROM alerts a WHERE a.rule_id = ? AND ${news.where} AND ${NOT_SILENT}`;
-    const [due] = await db.all<{ oldest: number | null }>(`SELECT min(a.${news.at}) AS oldest ${from}`, [rule.id, now]);
-    const oldest = due?.oldest ?? null;
-    if (oldest === null || now - oldest < this.#gatherMs(rule.id, now)) return false;
+    const all = { id: "a.id", from: `FROM alerts a WHERE a.rule_id = ? AND ${news.where}`, params: [rule.id] };
+    const heard = `${all.from} AND ${isInSlice("a.id")} AND ${NOT_SILENT}`;
+    let oldest = Infinity;
+    await eachSlice(db, all, async (slice) => {
+      const text = `SELECT min(a.${news.at}) AS at ${heard}`;
+      const [first] = await db.all<{ at: number | null }>(text, [rule.id, ...slice, now]);
+      oldest = Math.min(oldest, first?.at ?? Infinity);
+    });
+    if (now - oldest < this.#gatherMs(rule.id, now)) return false;
     await db.write(async (tx) => {
-      const message = await readMessage(tx, { baseUrl, rule, from, now, type: news.type as AlertMessage["type"] });
-      if (message === undefined) return;
-      const some = `SELECT a.id ${from} LIMIT ${ROWS_A_TURN[db.kind]}`;
-      const text = `UPDATE alerts SET ${news.note} = ? WHERE id IN (${some}) RETURNING 1 AS done`;
-      while ((await tx.all(text, [now, rule.id, now])).length >= ROWS_A_TURN[db.kind]) await nextTurn();
-      await queue(tx, rule, message, now);
+      const text = `UPDATE alerts SET ${news.note} = ? WHERE id IN (SELECT a.id ${heard}) RETURNING id, subject, subject_name, began_at`;
+      const told: Told = { count: 0, named: [], groups: new Map(), tags: new Map() };
+      await eachSlice(tx, { ...all, rows: ROWS_CHANGED }, async (slice) => {
+        await addAlerts(tx, rule, told, await tx.all<ToldAlert>(text, [now, rule.id, ...slice, now]));
+      });
+      const message = await messageOf(tx, { baseUrl, rule, now, type: news.type as AlertMessage["type"] }, told);
+      if (message !== undefined) await queue(tx, rule, message, now);
     });
     this.#recent.set(rule.id, [...(this.#recent.get(rule.id) ?? []).filter((at) => now - at < RECENT_MS), now]);
     return true;
@@ -85,53 +91,74 @@ export class Teller {
   }
 }
 
+interface ToldAlert {
+  readonly id: string;
+  readonly subject: string;
+  readonly subject_name: string;
+  readonly began_at: number;
+}
+
+interface Counted {
+  readonly name: string;
+  readonly count: number;
+}
+
+/** What a message says about its alerts. */
+interface Told {
+  count: number;
+  /** The alerts that the message names. */
+  named: readonly ToldAlert[];
+  /** Numbers of devices: by the id of a group, and by tag. */
+  readonly groups: Map<string, Counted & { readonly id: string }>;
+  readonly tags: Map<string, Counted>;
+}
+
+/** Adds a slice of alerts to what a message says. */
+async function addAlerts(tx: Queries, { team_id, kind }: AlertRule, told: Told, alerts: ToldAlert[]): Promise<void> {
+  told.count += alerts.length;
+  // Sort, since the database returns changed rows in any order.
+  alerts.sort((a, b) => (a.id < b.id ? -1 : 1));
+  told.named = [...told.named, ...alerts].slice(0, NAMED);
+  if (isOfDevices(kind)) await countSets(tx, team_id, alerts, told);
+}
+
+async function countSets(tx: Queries, teamId: string, alerts: readonly ToldAlert[], told: Told): Promise<void> {
+  const ids = alerts.map(({ subject }) => subject);
+  for (const groups of (await groupsOfMany(tx, teamId, ids)).values())
+    for (const { id, name } of groups) told.groups.set(id, { id, name, count: (told.groups.get(id)?.count ?? 0) + 1 });
+  for (const tags of (await tagsOfMany(tx, teamId, ids)).values())
+    for (const name of tags) told.tags.set(name, { name, count: (told.tags.get(name)?.count ?? 0) + 1 });
+}
+
+/** Returns the SETS largest sets, the largest first. */
+const largest = <T extends Counted>(sets: ReadonlyMap<string, T>): T[] =>
+  [...sets.values()].sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1)).slice(0, SETS);
+
 interface Wanted {
   readonly baseUrl: string;
   readonly rule: AlertRule;
-  readonly from: string;
   readonly now: number;
   readonly type: AlertMessage["type"];
 }
 
-async function readMessage(tx: Queries, wanted: Wanted): Promise<AlertMessage | undefined> {
-  const { baseUrl, rule, from, now, type } = wanted;
-  const params = [rule.id, now];
-  const [counted] = await tx.all<{ count: number }>(`SELECT count(*) AS count ${from}`, params);
+async function messageOf(tx: Queries, wanted: Wanted, told: Told): Promise<AlertMessage | undefined> {
+  const { baseUrl, rule, now, type } = wanted;
+  const { count, named } = told;
   const [team] = await tx.all<{ id: string; name: string }>("SELECT id, name FROM teams WHERE id = ?", [rule.team_id]);
-  const count = counted?.count ?? 0;
   if (count === 0 || team === undefined) return undefined;
-  const rows = await tx.all<{ subject: string; subject_name: string; began_at: number }>(
-    `SELECT a.subject AS subject, a.subject_name AS subject_name, a.began_at AS began_at ${from} ORDER BY a.began_at, a.subject LIMIT ${NAMED}`,
-    params,
-  );
-  const sets = isOfDevices(rule.kind)
-    ? {
-        groups: await tx.all<{ id: string; name: string; count: number }>(
-          "SELECT g.id AS id, g.name AS name, count(*) AS count FROM device_groups g " +
-            "JOIN device_group_members m ON m.team_id = g.team_id AND m.group_id = g.id " +
-            `WHERE g.team_id = ? AND m.device_id IN (SELECT a.subject ${from}) ` +
-            `GROUP BY g.id, g.name ORDER BY count(*) DESC, g.name LIMIT ${SETS}`,
-          [rule.team_id, ...params],
-        ),
-        tags: await tx.all<{ name: string; count: number }>(
-          "SELECT t.tag AS name, count(*) AS count FROM device_tags t " +
-            `WHERE t.team_id = ? AND t.device_id IN (SELECT a.subject ${from}) ` +
-            `GROUP BY t.tag ORDER BY count(*) DESC, t.tag LIMIT ${SETS}`,
-          [rule.team_id, ...params],
-        ),
-      }
-    : { groups: [], tags: [] };
-  const told = { kind: rule.kind, ended: type === "alert.ended", count, name: rows[0]!.subject_name, ...sets };
-  const beganAt = (at: number): string => new Date(at).toISOString();
+  const sets = { groups: largest(told.groups), tags: largest(told.tags) };
+  const ended = type === "alert.ended";
+  const title = titleOf({ kind: rule.kind, ended, count, name: named[0]!.subject_name, ...sets });
   return {
     type,
     timestamp: new Date(now).toISOString(),
     data: {
-      title: titleOf(told),
-      team,
+      ...{ title, team },
       rule: { id: rule.id, name: rule.name, kind: rule.kind, threshold: rule.threshold },
       ...{ count, ...sets },
-      subjects: rows.map((row) => ({ id: row.subject, name: row.subject_name, beganAt: beganAt(row.began_at) })),
+      subjects: named.map(({ subject, subject_name, began_at }) => ({
+        ...{ id: subject, name: subject_name, beganAt: new Date(began_at).toISOString() },
+      })),
       url: `${baseUrl}/teams/${team.id}/alerts`,
     },
   };

@@ -1,8 +1,9 @@
 /**
  * Tables of alerts.
  *
- * - An `alerts` row is one fault of one subject: a device, a group or tag whose roll-out stopped, or a key. `told_at`
- *   and `end_told_at` are the times at which the messages about the alert's start and end were queued.
+ * - An `alerts` row is one fault of one subject: a device, a group or tag whose roll-out stopped, or a key. Its id
+ *   starts with `began_at`, so that ids have the order of time. `told_at` and `end_told_at` are the times at which the
+ *   messages about the alert's start and end were queued.
  * - `calm_since` is the time since which the fault has been away. The alert ends once it was away for `hold_ms`.
  * - An `alert_messages` row is a message that waits for its receiver, or that was dropped and is kept.
  * - `leases` names the process that watches the rules, and for each channel the process that sends.
@@ -49,8 +50,8 @@ CREATE TABLE alerts (
   end_told_at BIGINT
 );
 CREATE UNIQUE INDEX alerts_open ON alerts (rule_id, subject) WHERE ended_at IS NULL;
-CREATE INDEX alerts_untold ON alerts (rule_id, began_at) WHERE told_at IS NULL;
-CREATE INDEX alerts_end_untold ON alerts (rule_id, ended_at) WHERE ended_at IS NOT NULL AND end_told_at IS NULL;
+CREATE INDEX alerts_untold ON alerts (rule_id, id) WHERE told_at IS NULL AND ended_at IS NULL;
+CREATE INDEX alerts_end_untold ON alerts (rule_id, id) WHERE ended_at IS NOT NULL AND end_told_at IS NULL;
 CREATE INDEX alerts_of_rule ON alerts (rule_id, subject, ended_at);
 CREATE INDEX alerts_of_team ON alerts (team_id, began_at, id);
 CREATE INDEX alerts_of_subject ON alerts (team_id, subject, began_at, id);

@@ -187,7 +187,7 @@ CREATE TABLE device_group_members (
   device_id ${text} NOT NULL,
   PRIMARY KEY (team_id, group_id, device_id)
 );
-CREATE INDEX device_group_members_of_device ON device_group_members (team_id, device_id);
+CREATE INDEX device_group_members_of_device ON device_group_members (team_id, device_id, group_id);
 CREATE TABLE device_tags (
   team_id ${text} NOT NULL,
   device_id ${text} NOT NULL,

@@ -59,9 +59,10 @@ export async function tagsOf(db: Queries, teamId: string, id: string): Promise<s
   return (await tagsOfMany(db, teamId, [id])).get(id) ?? [];
 }
 
-const FIND_TAGS = `SELECT device_id, tag FROM device_tags WHERE team_id = ? AND device_id IN (${IDS}) ORDER BY tag`;
+// Sort after the query: for a sorted list, SQLite would read the tags of all devices of the team in the order of tags.
+const FIND_TAGS = `SELECT device_id, tag FROM device_tags WHERE team_id = ? AND device_id IN (${IDS})`;
 
-/** Returns the tags of the given devices, by device id. Devices without tags are left out. */
+/** Returns the sorted tags of the given devices, by device id. Devices without tags are left out. */
 export async function tagsOfMany(
   db: Queries,
   teamId: string,
@@ -70,6 +71,7 @@ export async function tagsOfMany(
   const tags = new Map<string, string[]>();
   for (const { device_id, tag } of await findByIds<{ device_id: string; tag: string }>(db, FIND_TAGS, teamId, ids))
     tags.set(device_id, [...(tags.get(device_id) ?? []), tag]);
+  for (const list of tags.values()) list.sort();
   return tags;
 }
 

@@ -99,6 +99,14 @@ onEmptyDatabases("alerts", (_db, storage) => {
     expect(await titles()).toEqual(["Camera a is offline"]);
   });
 
+  it("of a hub's first rule open at once, if the hub has heard devices for long enough", async () => {
+    const { rule, pass, titles } = await start("a", "b");
+    await pass(10 * MINUTE, ["b"], MINUTE);
+    await rule({ kind: "device_offline", threshold: 5 });
+    await pass(30 * SECOND, ["b"]);
+    expect(await titles()).toEqual(["Camera a is offline"]);
+  });
+
   it("that nobody was told of yet are told by the next process", async () => {
     const { rule, pass, titles, restart, set } = await start("a");
     await rule({ kind: "version_failed" });
