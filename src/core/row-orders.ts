@@ -39,6 +39,15 @@ const ROW_ORDERS = {
 /** Name of an order. */
 export type RowOrderName = keyof typeof ROW_ORDERS;
 
+/** Facts from which finished rows are read, as heads/finished-rows.ts decides them. */
+export interface RowFacts {
+  /** Possible column orders. */
+  readonly orders: readonly RowOrderName[];
+  /** Index of the tensor of class ids, and of the tensor with the row count of each image. -1: there is none. */
+  readonly classIds: number;
+  readonly counts: number;
+}
+
 export const rowOrder = (name: RowOrderName): RowOrder => ROW_ORDERS[name];
 
 /** Every order's name. */

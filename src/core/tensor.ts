@@ -2,6 +2,7 @@
 import { TYPE_F16, TYPE_F32, TYPE_I16, TYPE_I32, TYPE_I8, TYPE_U8 } from "./abi.ts";
 import { refuse } from "./errors.ts";
 import { namesFor, nearestName } from "./names.ts";
+import type { RowFacts } from "./row-orders.ts";
 
 /** Element types of the kernel. */
 export type ElementType = "f32" | "f16" | "u8" | "i8" | "i16" | "i32";
@@ -167,8 +168,8 @@ export interface TensorSpec {
   readonly order: string | null;
   /** Set if the raw data have scales per channel. */
   readonly channels?: Channels;
-  /** True for the tensor in which a decoder stores the row count of each image's list. */
-  readonly countsRows?: true;
+  /** Present if the tensor holds finished rows. */
+  readonly finished?: RowFacts;
 }
 
 /** Storage orders. Plan files store the index in this list, plus 1. */

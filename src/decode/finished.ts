@@ -7,10 +7,17 @@ import type { Config } from "../config/types.ts";
 import { refuse, refuseFor } from "../core/errors.ts";
 import { TRAITS } from "../core/families.ts";
 import { numbersOf } from "../core/number.ts";
-import { columnsText, rowOrder, ROW_ORDER_NAMES, type RowOrderName } from "../core/row-orders.ts";
-import { isFloat, shape, type TensorInput, type TensorSpec, specOf, volume } from "../core/tensor.ts";
+import { columnsText, ROW_ORDER_NAMES, type RowOrderName, rowOrder } from "../core/row-orders.ts";
+import { shape, type TensorInput, type TensorSpec, specOf, volume } from "../core/tensor.ts";
+import {
+  countsOf,
+  asConverted,
+  findFinishedRows,
+  type FoundRows,
+  imagesOf,
+  LEAST_ROOM,
+} from "../heads/finished-rows.ts";
 import { familyOf } from "../heads/query.ts";
-import { hasOnlyFinishedRows, mayBeCells } from "../heads/rows.ts";
 import { byClass, byScore, fromPlanes } from "./hailo.ts";
 import type { Outputs } from "./inputs.ts";
 import {
@@ -29,72 +36,37 @@ interface Given {
   readonly data: TensorInput["data"];
 }
 
-/** Smallest count of rows for which room is reserved. */
-const LEAST_ROOM = 16;
-
-/** Column count of mmdeploy's rotated boxes. Their class ids are a separate tensor. */
-const ROTATED_WIDTH = 6;
-
-/** Returns the name of the tensor with the row counts of the images. */
-export const countsOf = (name: string): string => `rows of ${name}`;
-
-/** Returns the specs of converted rows and their counts. `extra`: count of extra columns, such as 1 for an angle. */
-export const unpackedSpecs = (name: string, extra = 0): readonly TensorSpec[] => {
-  const width = rowOrder("end-to-end").width + extra;
-  const plain = { scale: 1, zeroPoint: 0, order: null } as const;
-  return [
-    { ...plain, name, dims: [1, LEAST_ROOM, width], type: "f32" },
-    { ...plain, name: countsOf(name), dims: [1], type: "i32", countsRows: true },
-  ];
-};
-
-const PARTNER_NAME = /num|count|valid|class|label/i;
-
-/** Returns the other tensors that may hold counts or class ids of the rows. If there are several, names decide. */
-function partnersOf<T extends { readonly spec: Pick<TensorSpec, "name"> }>(
-  given: readonly T[],
-  at: number,
-): T[] {
-  const others = given.filter((_, i) => i !== at);
-  return others.length < 2 ? others : others.filter(({ spec }) => PARTNER_NAME.test(spec.name));
-}
-
 export class FinishedRows {
   readonly #config: Config;
-  readonly #orders: readonly RowOrderName[];
+  readonly #asked: Parameters<typeof findFinishedRows>[0];
   readonly #format: string;
-  readonly #isPacked: boolean;
-  readonly #hasOnlyFinishedRows: boolean;
   /** The column order. Null until values have proved it. */
   #order: RowOrderName | null = null;
   /** The column order of the last rows. The values prove it, or merely allow it. */
   reading: RowOrderName | null = null;
   #room = LEAST_ROOM;
 
-  constructor(config: Config, orders: readonly RowOrderName[]) {
-    const { family } = familyOf(config);
-    const traits = TRAITS[family];
+  constructor(config: Config) {
+    const traits = TRAITS[familyOf(config).family];
     this.#config = config;
-    const { reading } = config;
-    this.#orders = orders.filter((name) =>
-      reading === null ? !rowOrder(name).isOnlyStated : name === reading,
-    );
+    this.#asked = { ...config, traits };
     this.#format = config.boxFormat ?? traits.finishedFormat ?? "xyxy";
-    this.#isPacked = traits.packed === "hailo";
-    this.#hasOnlyFinishedRows = hasOnlyFinishedRows(traits);
+  }
+
+  /** The fields of the config for the last converted rows, and how they are read. */
+  get converted(): ReturnType<typeof asConverted> {
+    return asConverted(this.reading);
   }
 
   /** True if one of the tensors has the shape of finished rows. */
-  reads(specs: readonly Pick<TensorSpec, "name" | "dims" | "type">[]): boolean {
-    return this.#rowsAmong(specs) >= 0;
+  reads(specs: readonly TensorSpec[]): boolean {
+    return findFinishedRows(this.#asked, specs) !== null;
   }
 
   /** Returns the image count of finished rows if the shapes show it. Returns `null` for other tensors. */
   imagesIn(specs: readonly TensorSpec[]): number | null {
-    const at = this.#rowsAmong(specs);
-    if (at < 0) return null;
-    const { dims } = specs[at];
-    return dims.length > 2 ? dims[0] : 1;
+    const found = findFinishedRows(this.#asked, specs);
+    return found && imagesOf(specs[found.at]);
   }
 
   /**
@@ -104,12 +76,14 @@ export class FinishedRows {
    */
   toOneForm(outputs: Outputs, images: number | null): { readonly [name: string]: TensorInput } | null {
     const given = this.#given(outputs);
-    const at = this.#rowsAmong(given.map(({ spec }) => spec));
-    if (at < 0) return null;
-    const rows = this.#isPacked
-      ? this.#unpack(given[0])
-      : this.#readRows(given[at], partnersOf(given, at), images);
-    return rows && this.#regroup(given[at].spec.name, rows);
+    const found = findFinishedRows(
+      this.#asked,
+      given.map(({ spec }) => spec),
+    );
+    if (!found) return null;
+    const { packed } = this.#asked.traits;
+    const rows = packed ? this.#unpack(given[0]) : this.#readRows(found, given, images);
+    return rows && this.#regroup(given[found.at].spec.name, rows);
   }
 
   #given(outputs: Outputs): Given[] {
@@ -121,95 +95,50 @@ export class FinishedRows {
     });
   }
 
-  /** True if rows with separate class ids may have an angle: mmdeploy's cx cy w h angle score. */
-  #mayBeRotated(width: number): boolean {
-    return width === ROTATED_WIDTH && this.#orders.includes("box-score-labels");
-  }
-
-  /** Returns the index of the tensor with the rows, or -1. A packed buffer must be the only tensor. */
-  #rowsAmong(specs: readonly Pick<TensorSpec, "name" | "dims" | "type">[]): number {
-    if (this.#isPacked) return specs.length === 1 ? 0 : -1;
-    const { roles } = this.#config;
-    const widths = this.#orders.map((name) => rowOrder(name).width);
-    if (this.#mayBeRotated(ROTATED_WIDTH)) widths.push(ROTATED_WIDTH);
-    const fitting = specs.flatMap(({ name, dims, type }, i) => {
-      // Accept [1,N,7] only if the family has no other exports: in other exports, such rows may be raw cells.
-      const hasRank = dims.length === 2 || (this.#hasOnlyFinishedRows && dims.length > 2 && dims.length < 5);
-      const isOne = dims.length < 4 || dims[1] === 1;
-      const isNamed = [roles?.boxes ?? name].flat().includes(name);
-      return isFloat({ type }) && hasRank && isOne && isNamed && widths.includes(dims[dims.length - 1])
-        ? [i]
-        : [];
-    });
-    const ranks = fitting.map((i) => specs[i].dims.length);
-    const highest = fitting.filter((i) => specs[i].dims.length === Math.max(...ranks));
-    if (highest.length !== 1) return -1;
-    const others = partnersOf(
-      specs.map((spec) => ({ spec })),
-      highest[0],
-    );
-    return others.length === 0 || (others.length === 1 && others[0].spec.type) ? highest[0] : -1;
-  }
-
   /** Reads rows in one tensor, with counts or class ids in another tensor. */
-  #readRows({ spec, data }: Given, others: readonly Given[], images: number | null): Rows | null {
-    const { dims } = spec;
-    const width = dims[dims.length - 1];
+  #readRows(found: FoundRows, given: readonly Given[], images: number | null): Rows | null {
+    const { at, classIds, counts, orders, isRotated } = found;
+    const { spec, data } = given[at];
+    const width = spec.dims[spec.dims.length - 1];
     const values = numbersOf(spec, data);
-    const count = volume(dims) / width;
-    const [other] = others;
-    const extra = other ? numbersOf(other.spec, other.data) : null;
-    const batch = dims.length > 2 ? dims[0] : 1;
-    // If another tensor has four values per row, it holds boxes. These rows are then scores, not finished rows.
-    if (extra?.length === count * 4 && other.spec.dims.slice(-1)[0] === 4) return null;
-    if (extra !== null && width === 5 && extra.length !== count)
-      refuse(shape(other.spec), `${extra.length} class ids`, `${count}, one for each row of ${shape(spec)}`);
-    if (extra?.length === count && count > 1 && this.#mayBeRotated(width)) {
-      if (this.#config.task?.name !== "oriented")
-        refuseFor(
-          [{ option: "task", value: "oriented" }],
-          shape(spec),
-          "rows of six beside class ids: cx cy w h angle score of rotated boxes",
-          'task: "oriented"',
-        );
+    const count = volume(spec.dims) / width;
+    const numbersAt = (i: number): ArrayLike<number> | null =>
+      i < 0 ? null : numbersOf(given[i].spec, given[i].data);
+    const batch = imagesOf(spec);
+    // Rows of one class may have no class ids.
+    const labels =
+      numbersAt(classIds) ?? (rowOrder(orders[0]).classId === null ? new Float32Array(count) : null);
+    if (labels && labels.length !== count)
+      refuse(
+        shape(given[classIds].spec),
+        `${labels.length} class ids`,
+        `${count}, one for each row of ${shape(spec)}`,
+      );
+    if (labels && isRotated) {
       this.reading = "end-to-end";
-      return withLabels(values, extra, batch, count / batch, true);
+      return withLabels(values, labels, batch, count / batch, true);
     }
-    const hasLabels = extra !== null && width === 5;
-    const hasCounts = extra !== null && !hasLabels && other.spec.dims.length < 3;
-    if (extra !== null && !hasLabels && !hasCounts) return null;
-    const candidates = this.#orders.filter((name) => {
-      const order = rowOrder(name);
-      if (order.width !== width || (order.classId === null) !== hasLabels) return false;
-      return hasCounts ? order.isCounted === true : true;
-    });
-    if (candidates.length === 0) return null;
-    const name = this.#chooseOrder(candidates, spec, values, count, hasLabels ? extra : null);
+    const name = this.#chooseOrder(found, spec, values, count, labels);
     if (name === null) return null;
-    if (hasLabels) return withLabels(values, extra, batch, count / batch);
+    if (labels) return withLabels(values, labels, batch, count / batch);
     const { image } = rowOrder(name);
-    if (hasCounts)
-      return {
-        values,
-        width,
-        images: this.#counted(other.spec, extra as ArrayLike<number>, count, spec, values),
-      };
-    if (image !== null && (batch === 1 || images === batch || images === null))
-      return batch > 1
-        ? { values, width, images: equalRanges(batch, count / batch) }
-        : byImage(spec, values, width, image, images);
-    return { values, width, images: equalRanges(batch, count / batch) };
+    const perImage = numbersAt(counts);
+    if (perImage)
+      return { values, width, images: this.#counted(given[counts].spec, perImage, count, spec, values) };
+    return image !== null && batch === 1
+      ? byImage(spec, values, width, image, images)
+      : { values, width, images: equalRanges(batch, count / batch) };
   }
 
   /** Returns the column order that the values prove. Later frames must have the same order. */
   #chooseOrder(
-    candidates: readonly RowOrderName[],
+    { orders, mayBeCells }: FoundRows,
     spec: TensorSpec,
     values: ArrayLike<number>,
     count: number,
     labels: ArrayLike<number> | null,
   ): RowOrderName | null {
-    const tried = this.#order && candidates.includes(this.#order) ? [this.#order] : candidates;
+    const tried = this.#order && orders.includes(this.#order) ? [this.#order] : orders;
     const found = tried.map((name) =>
       whyNotOrder(rowOrder(name), values, count, labels, this.#config.classes),
     );
@@ -218,9 +147,8 @@ export class FinishedRows {
     if (fitting.length === 0) {
       // Return null if the rows may be raw cells, as in other exports of this family.
       if (
-        !this.#hasOnlyFinishedRows &&
+        mayBeCells &&
         this.#order === null &&
-        mayBeCells(rowOrder(tried[0]).width, this.#config.classes) &&
         (this.#config.scores === "logits" || areScores(values, rowOrder(tried[0]).width))
       )
         return null;

@@ -416,11 +416,11 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     const isList = Array.isArray(outputs);
     const tensors = (isList ? Array.from(outputs) : Object.values(outputs)) as readonly TensorInput[];
     const names = isList ? this.#namesOf(tensors) : Object.keys(outputs);
+    const converted = this.#isBrought ? this.#finished?.converted : null;
     // Use the scale from the config for a tensor that states none.
     const specs = tensors.map((t, i) => ({
       ...specOf(names[i], t, this.#known(names[i])),
-      // The second tensor holds the row counts of the converted rows.
-      ...(this.#isBrought && i === 1 && { countsRows: true as const }),
+      ...(i === 0 && converted && { finished: converted.finished }),
     }));
     if (this.#isFixed && this.#work) checkShapes(specs, this.#work.plan.tensors);
     // Use the current thresholds, which `update` may have set. If there is one per class, they may be the only evidence
@@ -428,12 +428,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     const config = {
       ...this.config,
       confidenceThreshold: this.#thresholds.confidenceThreshold,
-      ...(this.#isBrought && {
-        reading: (this.#finished as FinishedRows).reading,
-        roles: null,
-        outputs: null,
-        headOutputs: null,
-      }),
+      ...converted?.config,
     };
     const numbers = specs.map((): ArrayLike<number> | null => null);
     const numbersAt = (i: number): ArrayLike<number> => (numbers[i] ??= numbersOf(specs[i], tensors[i].data));

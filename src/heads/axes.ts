@@ -32,11 +32,18 @@ export function exchangedAxes(query: HeadQuery, specs: Specs): string | null {
 
 /** True if some interpretation uses all tensors. Tries every possible class count if the query states none. */
 function readsAll(query: HeadQuery, specs: Specs): boolean {
+  const { head, finishedRows } = query.traits;
   const dims = specs.flatMap((spec) => spec.dims);
+  // As finished rows: the other one of two tensors then holds class ids.
+  const orders = (head === "plain" && finishedRows) || [];
+  const told = specs.map((spec, i) => ({
+    ...spec,
+    finished: { orders, classIds: specs.length === 2 ? 1 - i : -1, counts: -1 },
+  }));
   const counts = query.classes === null ? classCounts(query.traits, dims, MOST_CLASSES) : [query.classes];
   return counts.some((classes) => {
     try {
-      return readAll({ ...query, classes }, specs).some(({ uses }) => uses.length === specs.length);
+      return readAll({ ...query, classes }, told).some(({ uses }) => uses.length === specs.length);
     } catch {
       return false;
     }

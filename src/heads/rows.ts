@@ -1,9 +1,8 @@
 /** Reads rows of boxes that the network has decoded. */
 import { areCoco, COCO_CLASSES, COCO_LAST, cocoIds } from "../core/coco.ts";
 import { refuseFor } from "../core/errors.ts";
-import type { FamilyTraits } from "../core/family.ts";
 import { titleOf } from "../core/families.ts";
-import { columnsText, ROW_ORDER_NAMES, rowOrder } from "../core/row-orders.ts";
+import { columnsText, type RowFacts, rowOrder } from "../core/row-orders.ts";
 import { volume } from "../core/tensor.ts";
 import { BOX_CLASSES, BOX_OBJECTNESS_CLASSES } from "../shapes/ways.ts";
 import {
@@ -18,7 +17,7 @@ import {
 import { beside, type Column, rows } from "./channels.ts";
 import { countAmong } from "./count.ts";
 import type { Interpretation, Specs } from "./head.ts";
-import { mayPlay, matchParts, pairs, playersOf, type TensorMatch, matchOne } from "./match.ts";
+import { blankExcept, matchParts, pairs, type TensorMatch, matchOne } from "./match.ts";
 import { originText } from "./print.ts";
 import type { CountedQuery, HeadQuery } from "./query.ts";
 
@@ -260,70 +259,40 @@ export function postprocess(asked: HeadQuery, specs: Specs): Interpretation[] {
   );
 }
 
-/**
- * True if a family has only finished lists. In other families, undecoded rows may also have boxes and scores in
- * separate tensors.
- */
-export const hasOnlyFinishedRows = ({ head }: FamilyTraits): boolean => head === "plain" || head === "prior";
-
-/** True if rows of this width may be undecoded cells: a box, the classes, and perhaps objectness. */
-export const mayBeCells = (width: number, classes: number | null): boolean =>
-  [4, 5].includes(width - (classes ?? 0));
-
-/** Reads rows of finished lists in each column order of the family. Converted lists have a tensor of counts. */
+/** Reads finished rows in each column order that they may have (see finished-rows.ts). */
 export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
   const query = finishedQuery(asked);
   // "cycxhw" is the order of the family's raw offsets from priors, not of this list.
   const boxFormat = query.boxFormat === "cycxhw" ? null : query.boxFormat;
   const format = boxFormat ?? query.traits.finishedFormat ?? "xyxy";
-  const counter = specs.findIndex(({ countsRows }) => countsRows);
-  // In a family with undecoded exports, rows [1,N,7] are cells. Rows [N,7] are cells only if the width fits.
-  const isList = (width: number, rank: number): boolean =>
-    counter >= 0 ||
-    hasOnlyFinishedRows(query.traits) ||
-    (rank === 2 && (query.reading !== null || !mayBeCells(width, query.classes)));
-  const classIds = specs.findIndex(
-    ({ name }) =>
-      mayPlay(query, "classIds", name) && (query.roles?.classIds !== undefined || /class|label/i.test(name)),
+  return specs.flatMap(({ finished: { orders, classIds, counts } = NO_ROWS }, at) =>
+    orders.flatMap((name) => {
+      const { width, box: first, score, classId } = rowOrder(name);
+      return each(
+        query,
+        {
+          name,
+          title: `detections ${columnsText(name, format)}`,
+          usual: null,
+          fields: decodedBoxes(query, format, ({ box }) => ({
+            classes: 1,
+            classId:
+              classId !== null ? beside(box, classId - first) : classIds < 0 ? null : columnOf(classIds),
+            ...(counts >= 0 && { count: { ...columnOf(counts), channel: 0, cell: 0 } }),
+          })),
+          alsoUses: [classIds, counts].filter((i) => i >= 0),
+        },
+        matchOne(
+          blankExcept(specs, (_, i) => i === at),
+          rows,
+          { count: width, boxes: first, scores: score },
+        ).filter(isRows),
+      );
+    }),
   );
-  // Converted lists (with a tensor of counts) may have another column order than the family's, such as "end-to-end".
-  const names = counter < 0 ? (query.traits.finishedRows ?? []) : ROW_ORDER_NAMES;
-  return names.flatMap((name) => {
-    const order = rowOrder(name);
-    const { classId } = order;
-    // Accept rows without class ids only for one class, in the family's first column order.
-    const isBare = classId === null && classIds < 0;
-    if (isBare && (query.classes !== 1 || names[0] !== name)) return [];
-    return each(
-      query,
-      {
-        name,
-        title: `detections ${columnsText(name, format)}`,
-        usual: null,
-        fields: decodedBoxes(query, format, ({ box }) => ({
-          classes: 1,
-          classId: isBare ? null : classId === null ? columnOf(classIds) : beside(box, classId - order.box),
-          ...(counter >= 0 && { count: { ...columnOf(counter), channel: 0, cell: 0 } }),
-        })),
-        alsoUses: [
-          ...(classIds >= 0 && classId === null ? [classIds] : []),
-          ...(counter < 0 ? [] : [counter]),
-        ],
-      },
-      matchOne(playersOf(query, specs, "boxes"), rows, {
-        count: order.width,
-        boxes: order.box,
-        scores: order.score,
-      }).filter(
-        (match) =>
-          isRows(match) &&
-          // Skip the tensor of class ids: with as many elements as a row has columns, it looks like one row.
-          (classId !== null || match.tensors[0].index !== classIds) &&
-          isList(order.width, match.tensors[0].dims.length),
-      ),
-    );
-  });
 }
+
+const NO_ROWS: RowFacts = { orders: [], classIds: -1, counts: -1 };
 
 /** Returns the query for a finished list, whose boxes may have another unit than the family's raw boxes. */
 const finishedQuery = (query: HeadQuery): HeadQuery => ({

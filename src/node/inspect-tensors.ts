@@ -20,7 +20,8 @@ import {
   describePlan,
   type PlanDescription,
 } from "../plan/describe.ts";
-import { interpretConfig, planOf } from "../plan/make.ts";
+import { interpretConverted } from "../plan/converted.ts";
+import { planOf } from "../plan/make.ts";
 import { valuesIn } from "../planfile/write.ts";
 import { explain } from "../plan/explain.ts";
 import { ALL_TASKS } from "../whole/tasks.ts";
@@ -80,14 +81,14 @@ function inspectConfig(
   const specs = given.length > 0 ? given : knownSpecs(config);
   if (specs === null) return describeConfig(config);
   const values = valuesIn(specs, valuesOf);
-  let interpreted = interpretConfig(config, specs, ALL_TASKS, values);
+  let interpreted = interpretConverted(config, specs, ALL_TASKS, values);
   const { awaits } = interpreted;
   const notes: string[] = [];
   if (awaits !== null) {
     // Use zeros as the values of priors: a plan does not depend on the values, only on their count.
     const at = specs.findIndex(({ name }) => name === awaits.name);
     const zeros = new Float32Array(volume(awaits.dims));
-    interpreted = interpretConfig(config, specs, ALL_TASKS, (i) => (i === at ? zeros : values(i)));
+    interpreted = interpretConverted(config, specs, ALL_TASKS, (i) => (i === at ? zeros : values(i)));
     notes.push(`the values of ${awaits.name} are not at hand: zeros stand for them here`);
   }
   const plan = planOf(interpreted, explain);

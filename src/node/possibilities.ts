@@ -9,7 +9,6 @@ import type { Interpretation } from "../heads/head.ts";
 import { preferred } from "../heads/match.ts";
 import { settlingOptions } from "../heads/refuse.ts";
 import { priorsAmong } from "../heads/ssd.ts";
-import { unpackedSpecs } from "../decode/finished.ts";
 import { valuesIn } from "../planfile/write.ts";
 import { cellsOf, gridsOf, sizeOfRows } from "../shapes/grids.ts";
 import { inputOfPriors } from "../shapes/counts.ts";
@@ -107,17 +106,13 @@ function follow(proposal: Proposal, { tensors, options, valuesOf, model }: Inspe
   };
 }
 
-/** Returns the tensors, with placeholders for open dims and missing scales, and with packed buffers as rows. */
+/** Returns the tensors, with placeholders for open dims and missing scales. */
 function specsOf(
   proposal: Proposal,
   tensors: Inspected["tensors"],
   inputSize: readonly [number, number],
 ): readonly TensorSpec[] {
-  const { match, options } = proposal;
-  if (TRAITS[options.family].packed) return unpackedSpecs(tensors[0].name);
-  // Join mmdeploy's rotated boxes with their class ids.
-  if (options.task === "oriented" && match.views.classIds)
-    return unpackedSpecs(tensors[match.views.rows[0].tensor].name, 1);
+  const { match } = proposal;
   const bare = ["count", "classIds"].flatMap((part) => match.views[part]?.map(({ tensor }) => tensor) ?? []);
   return tensors.map((tensor, i) => ({
     ...tensor,

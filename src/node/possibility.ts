@@ -8,7 +8,8 @@ import type { Family } from "../core/family.ts";
 import type { ReadingName } from "../core/readings.ts";
 import type { TensorData, TensorSpec } from "../core/tensor.ts";
 import type { Interpretation } from "../heads/head.ts";
-import { interpretConfig, planOf } from "../plan/make.ts";
+import { interpretConverted } from "../plan/converted.ts";
+import { planOf } from "../plan/make.ts";
 import { explain } from "../plan/explain.ts";
 import { ALL_TASKS } from "../whole/tasks.ts";
 
@@ -94,7 +95,7 @@ export function interpretationsUnder(
   values: (index: number) => ArrayLike<number> | null,
 ): readonly Interpretation[] {
   try {
-    const interpreted = interpretConfig(readConfig(config, options), tensors, ALL_TASKS, values);
+    const interpreted = interpretConverted(readConfig(config, options), tensors, ALL_TASKS, values);
     if (interpreted.interpretations.length === 1) planOf(interpreted, explain);
     return interpreted.interpretations;
   } catch (e) {

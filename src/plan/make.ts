@@ -256,7 +256,7 @@ function compact(
   return {
     ...(task && { task: { ...task, rules, tensors: tensors.map((i) => kept.indexOf(i)) } }),
     rules: { ...rules, ...planner?.rules },
-    tensors: kept.map((i) => specs[i]),
+    tensors: kept.map((i) => specs[i]).map(({ finished: _, ...tensor }) => tensor),
     heads: heads.map((head) => ({
       ...head,
       ...Object.fromEntries(COLUMNS.map((name) => [name, moved(head[name])])),

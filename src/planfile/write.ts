@@ -17,15 +17,13 @@ import {
   specOf,
   volume,
 } from "../core/tensor.ts";
-import { FinishedRows } from "../decode/finished.ts";
-import { finishedRowsOf } from "../decode/finished-rows.ts";
 import { assemble } from "../memory/assemble.ts";
 import type { TaskPlan } from "../heads/head.ts";
 import { specsOf } from "../heads/query.ts";
 import type { MemoryLayout } from "../memory/layout.ts";
 import { writeImage } from "../memory/write.ts";
 import { labelsOf } from "../plan/classes.ts";
-import { interpretConfig } from "../plan/make.ts";
+import { interpretConverted } from "../plan/converted.ts";
 import type { Plan } from "../plan/plan.ts";
 import * as F from "./format.ts";
 import { edgesOf, namesOfPoints, putTask } from "./task.ts";
@@ -61,9 +59,8 @@ export function compilePlan(
 ): CompiledPlan {
   const settled = readConfig(config, options);
   const specs = settledSpecs(settled);
-  const interpreted = interpretConfig(settled, specs, ALL_TASKS, valuesIn(specs, valuesOf));
-  // Refuse finished rows that `createDecoder` would convert in each frame: plan files have no such step.
-  if (interpreted.interpretations.length === 0 && finishedRowsOf(settled, () => FinishedRows)?.reads(specs))
+  const interpreted = interpretConverted(settled, specs, ALL_TASKS, valuesIn(specs, valuesOf));
+  if (interpreted.isConverted)
     refuse(
       "",
       `${list(specs)}, rows that createDecoder brings into another form first`,

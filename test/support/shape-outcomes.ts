@@ -6,7 +6,8 @@ import { readConfig } from "../../src/config/config.ts";
 import type { TensorSpec } from "../../src/core/tensor.ts";
 import { specsOf } from "../../src/heads/query.ts";
 import { explain } from "../../src/plan/explain.ts";
-import { interpretConfig, planOf } from "../../src/plan/make.ts";
+import { interpretConverted } from "../../src/plan/converted.ts";
+import { planOf } from "../../src/plan/make.ts";
 import { ALL_TASKS } from "../../src/whole/tasks.ts";
 import { type Outcome, outcomeWith } from "./plan-record.ts";
 import { shapeCase } from "./shape-cases.ts";
@@ -16,6 +17,6 @@ export function outcomeOfCase(number: number): Outcome {
   const { options, outputs } = shapeCase(number);
   return outcomeWith(() => {
     const config = readConfig(options, { outputs });
-    return planOf(interpretConfig(config, specsOf(config) as TensorSpec[], ALL_TASKS), explain);
+    return planOf(interpretConverted(config, specsOf(config) as TensorSpec[], ALL_TASKS), explain);
   });
 }
