@@ -1,12 +1,13 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
-import { isThorough } from "./test/support/effort.ts";
+import { findWholeFiles } from "./test/fresh/whole-files.mjs";
+import { isRest, isThorough } from "./test/support/effort.ts";
 
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     // The benchmark is no part of the package: its own tests run where it runs.
-    exclude: isThorough ? [] : ["test/repo/bench-*.test.ts"],
+    exclude: [...(isThorough ? [] : ["test/repo/bench-*.test.ts"]), ...(isRest ? findWholeFiles() : [])],
     // By default vitest leaves one core free: half of a machine that has two.
     maxWorkers: availableParallelism(),
     globalSetup: ["test/support/temp-folder.ts"],

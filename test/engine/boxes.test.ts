@@ -2,7 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { createDecoderSync } from "../../src/whole/decoder.ts";
 import type { TensorInput } from "../../src/core/tensor.ts";
-import { engines, shareOf } from "../support/engines.ts";
+import { shareOf } from "../support/engine-shares.ts";
+import { engines } from "../support/engines.ts";
 
 /** A number of these arrays is half an element: scale 0.5. The bits of an f16 are written out. */
 const TYPES = {

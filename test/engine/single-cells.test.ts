@@ -5,7 +5,8 @@
 import { describe, expect, test } from "vitest";
 import type { ElementType } from "../../src/core/tensor.ts";
 import { createDecoderSync } from "../../src/whole/decoder.ts";
-import { engines, shareOf } from "../support/engines.ts";
+import { shareOf } from "../support/engine-shares.ts";
+import { engines } from "../support/engines.ts";
 import { encode } from "../support/seeded-networks.ts";
 
 const TYPES: readonly ElementType[] = ["f32", "f16", "u8", "i8", "i16", "i32"];

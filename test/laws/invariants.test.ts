@@ -8,7 +8,8 @@ import type { Frame } from "../../src/decode/frame.ts";
 import type { Detection, Detections } from "../../src/decode/detections.ts";
 import type { DecoderOptions } from "../../src/config/types.ts";
 import type { ElementType, TensorInput } from "../../src/core/tensor.ts";
-import { engines, shareOf } from "../support/engines.ts";
+import { shareOf } from "../support/engine-shares.ts";
+import { engines } from "../support/engines.ts";
 import {
   encode,
   kinds,

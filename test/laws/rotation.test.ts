@@ -10,7 +10,8 @@ import { createDecoderSync, fromPacket, labelMap, masksOf, toPacket } from "../.
 import { compilePlan } from "../../src/entries/node.ts";
 import { loadPlanSync, masks, pose } from "../../src/entries/plan.ts";
 import { mulberry32 } from "../../bench/random.ts";
-import { engines, shareOf } from "../support/engines.ts";
+import { shareOf } from "../support/engine-shares.ts";
+import { engines } from "../support/engines.ts";
 import { wholePicture } from "../support/mask-pixels.ts";
 
 type Turns = 0 | 1 | 2 | 3;

@@ -13,7 +13,7 @@ import { COCO17_EDGES, COCO17_NAMES, fromPacket, labelMap, toPacket } from "../.
 import type { PlanDecoder } from "../../src/planfile/decoder.ts";
 import { compileFor, loadPlan, loadPlanSync } from "../support/plans.ts";
 import { compilePlan } from "../../src/planfile/write.ts";
-import { enginesOf } from "../support/engines.ts";
+import { enginesOf } from "../support/engine-shares.ts";
 import {
   type StoredOutput,
   describeShared,

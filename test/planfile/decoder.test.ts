@@ -19,7 +19,8 @@ import { type LoadOptions, loadPlan, loadPlanSync } from "../../src/entries/plan
 import * as F from "../../src/planfile/format.ts";
 import type { DecoderOptions } from "../../src/config/types.ts";
 import type { ElementType, TensorInput } from "../../src/core/tensor.ts";
-import { engines, enginesOf } from "../support/engines.ts";
+import { enginesOf } from "../support/engine-shares.ts";
+import { engines } from "../support/engines.ts";
 import {
   encode,
   fills,

@@ -14,7 +14,8 @@ import {
   ssdMobilenetAnchors,
   ultrafacePriors,
 } from "../../src/heads/priors.ts";
-import { engines, enginesOf } from "../support/engines.ts";
+import { enginesOf } from "../support/engine-shares.ts";
+import { engines } from "../support/engines.ts";
 import { planJson } from "../support/plan-json.ts";
 import { type Network, networks, objectOn, uniformRule } from "../support/recorded-networks.ts";
 import { apart, expectSame, iou } from "../support/expect-detections.ts";
