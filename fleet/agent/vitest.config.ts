@@ -1,4 +1,7 @@
-import { alias, test } from "boxwright-service/vitest";
+import { alias, projects, test } from "boxwright-service/vitest";
 import { defineConfig } from "vitest/config";
 
-export default defineConfig({ resolve: { alias }, test: { ...test, globalSetup: ["test/support/build.ts"] } });
+export default defineConfig({
+  resolve: { alias },
+  test: { ...test, globalSetup: ["test/support/build.ts"], projects: projects({ alias }, ["test/core/power.test.ts"]) },
+});

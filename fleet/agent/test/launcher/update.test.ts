@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Child } from "boxwright-service/testing/child";
 import { KILLS, KILLS_TIMEOUT } from "boxwright-service/testing/kills";
-import { random } from "boxwright-service/testing/random";
+import { drawRandom } from "boxwright-service/testing/random";
 import { sleep, until } from "boxwright-service/testing/wait";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { CONFIG, MODEL } from "../support/echo.ts";
@@ -16,6 +16,7 @@ import { makeArchive, makeRelease, newKey } from "../support/release.ts";
 const LAUNCH = fileURLToPath(new URL("../../dist/cli/launch.js", import.meta.url));
 /** A trial of three seconds: heartbeats come each second. */
 const HEALTHY = 0.05;
+const random = drawRandom();
 
 async function setUp() {
   const folder = temporaryFolder();

@@ -6,7 +6,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { createDecoderSync, fromPacket, toPacket } from "boxwright";
 import { Backoff } from "boxwright-service/retry";
-import { random } from "boxwright-service/testing/random";
+import { drawRandom } from "boxwright-service/testing/random";
 import { pino } from "pino";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ConfigStore } from "../../src/sinks/configs.ts";
@@ -24,6 +24,7 @@ import { until } from "boxwright-service/testing/wait";
 const LOG = pino({ level: "silent" });
 const NEVER = new AbortController().signal;
 const DECODER = createDecoderSync({});
+const random = drawRandom();
 
 /** Something that a test holds back until it opens the gate. */
 function newGate(): { readonly opened: Promise<void>; readonly open: () => void } {

@@ -30,6 +30,7 @@ describe("the recommended pattern (22)", () => {
       });
     } finally {
       delete process.env["HUB_API_KEY"];
+      delete process.env["VITE_NOTHING"];
     }
     const files = readdirSync(web, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     expect(files.length).toBeGreaterThan(1);

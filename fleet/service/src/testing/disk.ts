@@ -5,23 +5,21 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { rmSync, statfsSync, appendFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll } from "vitest";
+import { atFileEnd } from "./file-end.ts";
 import { temporaryFolder } from "./folder.ts";
 import { NAMESPACE, isRoot } from "./mount.ts";
-
-const disks = new Set<SmallDisk>();
-afterAll(() => Promise.all([...disks].map((disk) => disk.remove())));
 
 export class SmallDisk {
   /** Folder of the disk, for processes in the namespace. */
   readonly path: string;
   /** Process that keeps the namespace alive while tests kill the services in it. */
   readonly #holder: ChildProcess;
+  #isRemoved = false;
 
   private constructor(path: string, holder: ChildProcess) {
     this.path = path;
     this.#holder = holder;
-    disks.add(this);
+    atFileEnd(() => this.remove());
   }
 
   /** @param size of the disk in the form that `mount` accepts, such as "1m" */
@@ -59,7 +57,8 @@ export class SmallDisk {
   }
 
   async remove(): Promise<void> {
-    if (!disks.delete(this)) return;
+    if (this.#isRemoved) return;
+    this.#isRemoved = true;
     const ended = new Promise((resolve) => this.#holder.once("exit", resolve));
     this.#holder.kill("SIGKILL");
     await ended;

@@ -12,12 +12,13 @@ if (!Number.isInteger(SEED)) throw new Error(`got BOXWRIGHT_SEED=${wanted}, expe
 if (wanted === "random") console.log(`BOXWRIGHT_SEED=${SEED}`);
 fc.configureGlobal({ seed: SEED });
 
-let state = SEED;
-
-/** Returns the next number of the seed's pseudo-random sequence, from 0 to below 1. */
-export function random(): number {
-  state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-  return state / 2 ** 32;
+/** Returns a function that draws the seed's pseudo-random sequence from its start: numbers from 0 to below 1. */
+export function drawRandom(): () => number {
+  let state = SEED;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
 }
 
 export { fc };
