@@ -83,6 +83,7 @@ CREATE TABLE audit (
   subject ${text} NOT NULL
 );
 CREATE INDEX audit_of_team ON audit (team_id, id);
+CREATE INDEX audit_by_age ON audit (at);
 `;
 
 /**
@@ -305,7 +306,7 @@ CREATE TABLE app_reports (
   purpose ${text} NOT NULL,
   PRIMARY KEY (team_id, device_id, app_id, version)
 );
-CREATE INDEX app_reports_of_app ON app_reports (team_id, app_id, version, state);
+CREATE INDEX app_reports_of_app ON app_reports (team_id, app_id, version, device_id, state);
 CREATE INDEX app_reports_of_device ON app_reports (team_id, device_id, at);
 `;
 

@@ -50,9 +50,20 @@ export async function eachSlice(
 
 /**
  * Repeats a statement that changes at most ROWS_CHANGED rows, each time in a transaction, until there is no more to
- * change. Does not sync the disk: after a power failure, the same work is there to be done again.
+ * change, or `most` rows are changed. Does not sync the disk: after a power failure, the same work is there to be done
+ * again. Returns the number of changed rows.
  */
-export async function changeInTurns(db: Database, sql: string, params: readonly Value[]): Promise<void> {
+export async function changeInTurns(
+  db: Database,
+  sql: string,
+  params: readonly Value[],
+  most = Infinity,
+): Promise<number> {
   const change = (tx: Queries): Promise<object[]> => tx.all(`${sql} RETURNING 1 AS done`, params);
-  while ((await db.write(change, { durable: false })).length >= ROWS_CHANGED) await nextTurn();
+  for (let changed = 0; ;) {
+    const { length } = await db.write(change, { durable: false });
+    changed += length;
+    if (length < ROWS_CHANGED || changed >= most) return changed;
+    await nextTurn();
+  }
 }

@@ -4,6 +4,7 @@
  */
 import type { Database, Queries, Value } from "boxwright-service/database";
 import { newId } from "../core/ids.ts";
+import { changeInTurns, ROWS_CHANGED } from "../database/slices.ts";
 
 export type AuditAction =
   | "team.created"
@@ -176,17 +177,12 @@ export async function deleteAudit(
 }
 
 /**
- * Deletes at most `limit` rows from before a time, the oldest first, including rows that belong to no team. Returns the
+ * Deletes about `limit` rows from before a time, the oldest first, including rows that belong to no team. Returns the
  * number of deleted rows.
  */
 export async function deleteOldAudit(db: Database, before: number, limit: number): Promise<number> {
-  const rows = await db.write((tx) =>
-    tx.all(
-      `DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < ? AND ${NOT_KEPT} ORDER BY id LIMIT ?) RETURNING 1 AS done`,
-      [before, limit],
-    ),
-  );
-  return rows.length;
+  const some = `SELECT id FROM audit WHERE at < ? AND ${NOT_KEPT} ORDER BY at LIMIT ${ROWS_CHANGED}`;
+  return changeInTurns(db, `DELETE FROM audit WHERE id IN (${some})`, [before], limit);
 }
 
 /** Returns the newest rows, the newest first. */

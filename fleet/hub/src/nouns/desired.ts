@@ -1,6 +1,7 @@
 /** Finds the version that each device should run, from the assignments of its team. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Queries } from "boxwright-service/database";
+import { eachSlice, isInSlice } from "../database/slices.ts";
 import type { Purpose } from "./application.ts";
 import { ASSIGNMENT_COLUMNS, isInShare, type Assignment } from "./assignment.ts";
 import { devicesOfSets, ROWS_A_TURN, SET_KINDS } from "./device-set.ts";
@@ -101,12 +102,17 @@ export async function lastStates(
   teamId: string,
   { app_id, next_version, changed_at }: Assignment,
 ): Promise<Map<string, ReportedState>> {
-  const rows = await db.all<ReportedState & { readonly device_id: string }>(
-    "SELECT r.device_id AS device_id, r.state AS state, r.at AS at FROM app_reports r WHERE r.team_id = ? AND r.app_id = ? AND r.version = ? " +
-      "AND ((r.state = 'failed' AND r.at >= ?) OR r.at = (SELECT max(o.at) FROM app_reports o WHERE o.team_id = r.team_id AND o.device_id = r.device_id AND o.purpose = r.purpose))",
-    [teamId, app_id, next_version, changed_at],
-  );
-  return new Map(rows.map((row) => [row.device_id, row]));
+  const from = "FROM app_reports r WHERE r.team_id = ? AND r.app_id = ? AND r.version = ?";
+  const params = [teamId, app_id, next_version];
+  const text =
+    `SELECT r.device_id AS device_id, r.state AS state, r.at AS at ${from} AND ${isInSlice("r.device_id")} ` +
+    "AND ((r.state = 'failed' AND r.at >= ?) OR r.at = (SELECT max(o.at) FROM app_reports o WHERE o.team_id = r.team_id AND o.device_id = r.device_id AND o.purpose = r.purpose))";
+  const states = new Map<string, ReportedState>();
+  await eachSlice(db, { id: "r.device_id", from, params }, async (slice) => {
+    const rows = await db.all<ReportedState & { device_id: string }>(text, [...params, ...slice, changed_at]);
+    for (const { device_id, state, at } of rows) states.set(device_id, { state, at });
+  });
+  return states;
 }
 
 interface ReportedState {
@@ -160,9 +166,12 @@ export async function rolloutProgress(
 }
 
 async function onlineAmong(db: Queries, now: number, teamId: string): Promise<Set<string>> {
-  const rows = await db.all<{ device_id: string }>(
-    `SELECT s.device_id AS device_id FROM device_states s WHERE s.team_id = ? AND ${IS_ONLINE} = 1`,
-    [teamId, ...onlineBetween(now)],
-  );
-  return new Set(rows.map(({ device_id }) => device_id));
+  const from = "FROM device_states s WHERE s.team_id = ?";
+  const text = `SELECT s.device_id AS device_id ${from} AND ${isInSlice("s.device_id")} AND ${IS_ONLINE} = 1`;
+  const online = new Set<string>();
+  await eachSlice(db, { id: "s.device_id", from, params: [teamId] }, async (slice) => {
+    const rows = await db.all<{ device_id: string }>(text, [teamId, ...slice, ...onlineBetween(now)]);
+    for (const { device_id } of rows) online.add(device_id);
+  });
+  return online;
 }

@@ -6,6 +6,7 @@ import type { Database, Queries } from "boxwright-service/database";
 import type { DeviceLog } from "boxwright-service/schema/protocol";
 import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
+import { changeInTurns, ROWS_CHANGED } from "../database/slices.ts";
 import { audit } from "./audit.ts";
 import { needDevice, type DeviceRow } from "./device-query.ts";
 import type { Change } from "./group.ts";
@@ -84,12 +85,9 @@ export function listLogs(db: Queries, teamId: string, deviceId: string): Promise
   );
 }
 
-/** Deletes up to `limit` of the logs that are too old. */
+/** Deletes about `limit` of the logs that are too old. */
 export async function deleteOldLogs(db: Database, now: number, limit: number): Promise<void> {
-  await db.write((tx) =>
-    tx.all(
-      "DELETE FROM device_logs WHERE id IN (SELECT id FROM device_logs WHERE received_at < ? LIMIT ?) RETURNING 1 AS done",
-      [now - KEPT_MS, limit],
-    ),
-  );
+  const key = "team_id, device_id, id";
+  const some = `SELECT ${key} FROM device_logs WHERE received_at < ? LIMIT ${ROWS_CHANGED}`;
+  await changeInTurns(db, `DELETE FROM device_logs WHERE (${key}) IN (${some})`, [now - KEPT_MS], limit);
 }

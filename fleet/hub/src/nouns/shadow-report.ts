@@ -5,6 +5,7 @@
 import type { Database, Queries } from "boxwright-service/database";
 import { messageOf } from "boxwright-service/errors";
 import { readShadowReport, type ShadowReport } from "boxwright-service/schema/shadow";
+import { changeInTurns, ROWS_CHANGED } from "../database/slices.ts";
 import type { Assignment } from "./assignment.ts";
 import type { Shadow } from "./shadow.ts";
 import { isInShadow, type ShadowTask } from "./shadow-task.ts";
@@ -221,13 +222,9 @@ export async function readShadowResult(
   return { result: addVotes(shadow, counted, votes), votes: counted.flatMap((id) => votes.get(id) ?? []) };
 }
 
-/** Deletes up to `limit` of the reports that are too old. */
+/** Deletes about `limit` of the reports that are too old. */
 export async function deleteOldShadows(db: Database, now: number, limit: number): Promise<void> {
-  await db.write((tx) =>
-    tx.all(
-      "DELETE FROM shadow_reports WHERE (team_id, rollout_id, device_id) IN " +
-        "(SELECT team_id, rollout_id, device_id FROM shadow_reports WHERE at < ? LIMIT ?) RETURNING 1 AS done",
-      [now - KEPT_MS, limit],
-    ),
-  );
+  const key = "team_id, rollout_id, device_id";
+  const some = `SELECT ${key} FROM shadow_reports WHERE at < ? LIMIT ${ROWS_CHANGED}`;
+  await changeInTurns(db, `DELETE FROM shadow_reports WHERE (${key}) IN (${some})`, [now - KEPT_MS], limit);
 }

@@ -7,6 +7,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database, Queries } from "boxwright-service/database";
 import { HEARTBEAT_SECONDS, type Heartbeat } from "boxwright-service/schema/protocol";
 import { CLOCK_SKEW_MS } from "../core/clock.ts";
+import { changeInTurns, ROWS_CHANGED } from "../database/slices.ts";
 import { audit } from "./audit.ts";
 
 /** Returns the milliseconds without contact after which a device is offline: three missed heartbeats. */
@@ -300,16 +301,12 @@ export function hoursOf(db: Queries, teamId: string, deviceId: string, now: numb
   );
 }
 
-/** Deletes at most `limit` hours that are too old. Returns their number. */
+/** Deletes about `limit` hours that are too old. Returns their number. */
 export async function deleteOldHours(db: Database, now: number, limit: number): Promise<number> {
   const oldest = Math.floor(now / HOUR_MS) - HISTORY_HOURS;
-  const rows = await db.write((tx) =>
-    tx.all(
-      "DELETE FROM device_hours WHERE (team_id, device_id, hour) IN (SELECT team_id, device_id, hour FROM device_hours WHERE hour < ? ORDER BY hour LIMIT ?) RETURNING 1 AS done",
-      [oldest, limit],
-    ),
-  );
-  return rows.length;
+  const key = "team_id, device_id, hour";
+  const some = `SELECT ${key} FROM device_hours WHERE hour < ? ORDER BY hour LIMIT ${ROWS_CHANGED}`;
+  return changeInTurns(db, `DELETE FROM device_hours WHERE (${key}) IN (${some})`, [oldest], limit);
 }
 
 /** Removes the warning that two devices seem to use the same credential. */

@@ -4,12 +4,13 @@ import type { Database } from "boxwright-service/database";
 import { createApp, saveVersion } from "../../src/nouns/application.ts";
 import { assign, findAssignment, placeInRollout, type Assign } from "../../src/nouns/assignment.ts";
 import { readAudit } from "../../src/nouns/audit.ts";
-import { resolveDesired } from "../../src/nouns/desired.ts";
+import { resolveDesired, rolloutProgress } from "../../src/nouns/desired.ts";
 import { addDevices } from "../../src/nouns/device.ts";
 import { noteReport } from "../../src/nouns/report.ts";
 import { moveRollouts } from "../../src/nouns/rollout-steps.ts";
 import { addTeam } from "../../src/nouns/team.ts";
 import { Desired } from "../../src/nouns/waiting.ts";
+import { findWideSteps } from "../support/plans.ts";
 import { NOW, openTestDatabase, onDatabases, type TestDatabase } from "../support/hub.ts";
 
 const MINUTE = 60_000;
@@ -133,6 +134,19 @@ onDatabases("a roll-out with steps", (kind) => {
       "rollout.completed 291 of 300 use it",
     ]);
   });
+
+  // The plans of SQLite alone matter: PostgreSQL runs in a process of its own.
+  if (kind === "sqlite")
+    it("reads reports and devices in slices", async () => {
+      const fleet = await Fleet.create(3);
+      const rollout = await fleet.give({ steps: STEPS });
+      const tables = ["r", "s", "o", "app_reports", "device_states"];
+      const wide = await findWideSteps(storage, tables, async (db) => {
+        await moveRollouts({ db, desired: fleet.desired, now: () => fleet.now });
+        expect(await rolloutProgress(db, fleet.now, fleet.teamId, rollout)).toMatchObject({ failed: 0 });
+      });
+      expect(wide).toEqual([]);
+    });
 
   it("stops while 6 % of 300 devices fail, and goes on when a person widens it", async () => {
     const fleet = await Fleet.create(300);

@@ -5,6 +5,7 @@ import { createLogger } from "../../src/core/log.ts";
 import { openFiles } from "../../src/files/store.ts";
 import { audit } from "../../src/nouns/audit.ts";
 import { createSweep } from "../../src/nouns/sweep.ts";
+import { findWideSteps } from "../support/plans.ts";
 import { NOW, openTestDatabase, Watched, type TestDatabase, onDatabases } from "../support/hub.ts";
 
 const DAY = 86_400_000;
@@ -43,6 +44,21 @@ onDatabases("a sweep", (kind) => {
     expect(await subjects()).toEqual(["new"]);
     expect(lines.join("")).toContain("old rows stay longer");
   });
+
+  // The plans of SQLite alone matter: PostgreSQL runs in a process of its own.
+  if (kind === "sqlite")
+    it("reads no more than the rows that it deletes", async () => {
+      const tables = ["audit", "device_(?:hours|logs|states)", "shadow_reports"];
+      const wide = await findWideSteps(storage, tables, async (watched) => {
+        const config = readConfig({ HUB_AUDIT_DAYS: "365", HUB_FILES: storage.filesFolder });
+        const log = createLogger("info", { write: (line: string) => void lines.push(line) });
+        await createSweep({ db: watched, now: () => clock, log, files: openFiles(config), config })();
+      });
+      expect(lines).toEqual([]);
+      // The newest contact of all devices is read once, at the start.
+      expect(wide.filter((step) => !step.includes("max(last_contact_at)"))).toEqual([]);
+      expect(await subjects()).toEqual(["new"]);
+    });
 
   it("deletes nothing new if the clock is far ahead at its start", async () => {
     clock += 4000 * DAY;
