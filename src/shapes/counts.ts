@@ -13,11 +13,19 @@ export function pointsForCells(n: number, anchors: number, inputSize: Asked["inp
   if (inputSize !== null) return areCells({ inputSize, strides: null }, cells) ? 3 : null;
   // Try the usual sides first. Maps of NanoDet-Plus do not halve exactly: 416 pixels make 7 cells of 64 pixels.
   if (SIDES.some((side) => areCells({ inputSize: [side, side], strides: null }, cells))) return 3;
-  const blocks = cells / 21;
-  return Number.isInteger(blocks) && blocks >= 4 && isRectangle(blocks) ? 2 : null;
+  // A block of 32 x 32 pixels has 16 + 4 + 1 cells, and one of 64 x 64 pixels 64 + 16 + 4 + 1 cells with stride 64.
+  const areBlocks = (each: number): boolean =>
+    cells % each === 0 && cells >= 4 * each && isRectangle(cells / each);
+  return areBlocks(21) ? 2 : areBlocks(85) ? 1 : null;
 }
 
-/** True if this many blocks of 32 x 32 pixels can form a rectangle at most three times as long as wide. */
+/** True if `n` is the count of cells at strides 8 to 64 of the input, or of a usual one if none is stated. */
+export const hasStride64 = (n: number, inputSize: Asked["inputSize"]): boolean =>
+  (inputSize ? [inputSize] : SIDES.map((side) => [side, side] as const)).some(
+    (size) => cellsOf(gridsOf({ inputSize: size, strides: [8, 16, 32, 64] })) === n,
+  );
+
+/** True if this many square blocks can form a rectangle at most three times as long as wide. */
 const isRectangle = (blocks: number): boolean =>
   Array.from({ length: Math.floor(Math.sqrt(blocks)) }, (_, i) => i + 1).some(
     (side) => blocks % side === 0 && blocks / side <= 3 * side,

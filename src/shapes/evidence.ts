@@ -6,7 +6,15 @@ import { MOST_BOX_CELLS } from "../core/exporters.ts";
 import { familyInName } from "../core/family-names.ts";
 import type { Family } from "../core/family.ts";
 import type { TaskName } from "../core/tasks.ts";
-import { isRound, levelsOf, MOST_LISTED, pointsForCells, pointsForMaps, pointsForPriors } from "./counts.ts";
+import {
+  hasStride64,
+  isRound,
+  levelsOf,
+  MOST_LISTED,
+  pointsForCells,
+  pointsForMaps,
+  pointsForPriors,
+} from "./counts.ts";
 import type { Asked, Rule } from "./rule.ts";
 import type { Match } from "./solve.ts";
 import type { OpenTensor } from "./views.ts";
@@ -53,6 +61,12 @@ const MOST_LINE = 64;
 const isLineOfText = (inputs: Asked["inputs"]): boolean =>
   inputs.some(({ dims }) => dims?.length === 4 && (dims[2] ?? Infinity) <= MOST_LINE && dims[3] === null);
 
+/** Returns the input size that prototypes of a quarter of its sides show, or `null`. */
+const sizeOfPrototypes = (
+  prototypes: Match["views"][string] | undefined,
+): readonly [number, number] | null =>
+  prototypes && prototypes[0].w > 0 ? [4 * prototypes[0].w, 4 * prototypes[0].h] : null;
+
 const generalRules: readonly Rule[] = [
   {
     name: "names that say the opposite",
@@ -92,7 +106,7 @@ const generalRules: readonly Rule[] = [
       const isList = form.rows === "list" || form.rows === "any";
       if (n === null) return (isBare || isLineOfText(asked.inputs)) && !isList ? null : 0;
       if (form.counts && !form.counts.includes(n)) return null;
-      const { inputSize } = asked;
+      const inputSize = asked.inputSize ?? sizeOfPrototypes(views.prototypes);
       // Accept unusual row counts if the caller states the family, which is stronger evidence.
       const lenient = asked.isFamilyStated ? 0 : null;
       switch (form.rows) {
@@ -120,6 +134,12 @@ const generalRules: readonly Rule[] = [
     },
   },
   {
+    name: "rows for the cells at stride 64 too",
+    example: "[1,3598,37] of NanoDet-Plus for 416x416; YOLOX has three strides",
+    points: ({ form, n }, { inputSize }) =>
+      form.kind === "cells to stride 64" && n !== null && hasStride64(n, inputSize) ? 2 : 0,
+  },
+  {
     name: "maps of the input",
     example: "[1,255,80,80], [1,255,40,40], [1,255,20,20] are those of 640x640",
     points: (match, { inputSize }) => pointsForMaps(levelsOf(match), inputSize, match),
@@ -141,7 +161,7 @@ const generalRules: readonly Rule[] = [
   {
     name: "a task's name in the file",
     example: "[1,7,21504] of YOLO11n-obb has two classes and an angle",
-    points: ({ form: { task } }, { tasks }) => (task !== undefined && tasks.includes(task) ? 4 : 0),
+    points: ({ form: { task } }, { tasks }) => (task !== undefined && tasks.includes(task) ? 6 : 0),
   },
   {
     name: "a family that looks like a more usual one",
@@ -171,9 +191,16 @@ const generalRules: readonly Rule[] = [
   {
     name: "32 coefficients at a quarter of the input",
     example: "[1,32,160,160] for 640x640",
-    points: ({ bound, views: { prototypes } }, { inputSize }) => {
+    points: (match, { inputSize }) => {
+      const {
+        bound,
+        views: { prototypes },
+      } = match;
       if (!prototypes) return 0;
       const [{ w, h }] = prototypes;
+      // The largest feature map has half as many columns as the prototypes.
+      const [level] = levelsOf(match);
+      if (level && level.w > 0 && w > 0 && Math.abs(w - 2 * level.w) > 1) return null;
       const isOpen = prototypes[0].n === null;
       if (bound.M === undefined || bound.M < 4 || bound.M > 128) return null;
       if (isOpen) return bound.M === 32 ? 2 : -1;
@@ -234,7 +261,21 @@ const generalRules: readonly Rule[] = [
   {
     name: "DOTA's size",
     example: "[1,20,21504] has the cells of 1024x1024, and 15 classes and an angle",
-    points: ({ form, n }) => (form.task === "oriented" && n === 21504 ? 3 : 0),
+    points: ({ form, n, bound: { C: c } }) =>
+      form.task === "oriented" && n === 21504 ? (c !== undefined && c >= 15 ? 3 : 1) : 0,
+  },
+  {
+    name: "keypoints after the scores",
+    example:
+      "[1,64,80,80], [1,8,80,80], [1,1,80,80] are 8 classes and their sum, and no 4 points of one class",
+    points: ({ form, views: { scores, points } }) =>
+      form.task === "pose" &&
+      scores &&
+      points &&
+      form.parts.points.perLevel &&
+      points[0].tensor < scores[0].tensor
+        ? -4
+        : 0,
   },
   {
     name: "three anchors on several maps",

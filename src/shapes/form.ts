@@ -72,6 +72,7 @@ export interface FormRow {
     | "scores of a picture"
     | "classes of cells"
     | "sums after scores"
+    | "cells to stride 64"
     | "centres"
     | "heat maps"
     | "bins"

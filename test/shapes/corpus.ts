@@ -190,6 +190,15 @@ export const CORPUS: readonly string[] = [
   "heatmap:1x308x256x192 | 768x1024 | hrnet 1",
   "logits:1x4 feature_vector:1x1280 saliency_map:1x4x7x7 | 224x224 | classifier 4",
   "save_infer_model/scale_0.tmp_1:1x1x640x640 | 640x640 | dbnet ?",
+  // planes and rows, prototypes that tell the input, sums of scores, stride 64, rectangles of four strides
+  "output0:1x9x6300 | - | yolov8 5",
+  "Identity:1x6300x38 Identity_1:1x120x160x32 | - | yolov8 segment 2",
+  "Identity:1x6300x38 Identity_1:1x80x80x32 | - | yolov5 segment 1",
+  "o0:1x48x80x54 o1:1x24x40x54 o2:1x12x20x54 | - | yolov5 13",
+  "a:1x64x80x80 b:1x8x80x80 c:1x1x80x80 d:1x64x40x40 e:1x8x40x40 f:1x1x40x40 | 640x640 | yolov8 8",
+  "output:1x3598x37 | 416x416 | nanodet 5",
+  "output0:1x9x20400 | - | yolov8 5",
+  "output0:1x6x21504 | 1024x1024 | yolov8 2",
   // other kinds
   "d_predictions:1x88x1x1 | 94x24 | none",
   "cls_3:1x4x92x160 reg_3:1x22x92x160 cls_4:1x4x46x80 reg_4:1x22x46x80 cls_5:1x4x23x40 reg_5:1x22x23x40 | " +

@@ -59,9 +59,11 @@ const BOX_ROWS: readonly FormRow[] = [
     "output:1x8400x6",
     { classes: null, options: { reading: "end-to-end" } },
   ),
-  form("anchors", ANCHORED, { boxes: rows([BOX_OBJECTNESS_CLASSES]) }, 2, "output0:1x25200x85", {
+  form("anchors", ANCHORED, { boxes: inRows([BOX_OBJECTNESS_CLASSES]) }, 2, "output0:1x25200x85", {
     beside: ROAD,
   }),
+  // Only converters store the rows of these networks as planes.
+  form("anchors", ANCHORED, { boxes: inPlanes([BOX_OBJECTNESS_CLASSES]) }, 0, "output0:1x85x25200"),
   form("cells", DISTRIBUTED, { boxes: rows([64, "C"]) }, 0, "output:1x8400x144"),
   form(
     "cells",
@@ -70,7 +72,9 @@ const BOX_ROWS: readonly FormRow[] = [
     3,
     "boxes:1x2100x64 scores:1x2100x17",
   ),
-  form("cells", ["nanodet", "picodet"], { boxes: inRows([32, "C"]) }, 1, "output:1x2125x112"),
+  form("cells", ["nanodet", "picodet"], { boxes: inRows([32, "C"]) }, 1, "output:1x2125x112", {
+    kind: "cells to stride 64",
+  }),
   form(
     "cells",
     ["ppyoloe", "yolov6"],
@@ -193,9 +197,17 @@ const TASK_ROWS: readonly FormRow[] = [
   form(
     "cells",
     ULTRALYTICS,
-    { prototypes: PROTOTYPES, boxes: rows([BOX_CLASSES, "M"]) },
+    { prototypes: PROTOTYPES, boxes: inPlanes([BOX_CLASSES, "M"]) },
     3,
     "output0:1x116x8400 output1:1x32x160x160",
+    { task: "segment" },
+  ),
+  form(
+    "cells",
+    ULTRALYTICS,
+    { prototypes: PROTOTYPES, boxes: inRows([BOX_CLASSES, "M"]) },
+    2,
+    "Identity:1x8400x116 Identity_1:1x160x160x32",
     { task: "segment" },
   ),
   // Only the first output of a network with masks is given. The prototypes are in another output.
@@ -286,7 +298,7 @@ const TASK_ROWS: readonly FormRow[] = [
   form(
     "anchors",
     ["yolov5", "yolov7"],
-    { prototypes: PROTOTYPES, boxes: rows([BOX_OBJECTNESS_CLASSES, "M"]) },
+    { prototypes: PROTOTYPES, boxes: inRows([BOX_OBJECTNESS_CLASSES, "M"]) },
     3,
     "output0:1x25200x117 output1:1x32x160x160",
     { task: "segment" },
