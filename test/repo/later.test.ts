@@ -82,6 +82,26 @@ describe("Node reads what it needs", () => {
     expect(called).toContain("index.mjs");
   });
 
+  test("a function or task searches for its file once", () => {
+    const program = `
+      import module, { syncBuiltinESMExports } from "node:module";
+      const { createRequire } = module;
+      let searches = 0;
+      module.createRequire = (...given) => (searches++, createRequire(...given));
+      syncBuiltinESMExports();
+      const { nms } = await import("boxwright");
+      const { pose } = await import("boxwright/core");
+      const counts = [1, 2, 3].map(() => (nms([0, 0, 1, 1], [1]), pose.read, pose.rules, searches));
+      console.log(JSON.stringify(counts));`;
+    const stdout = execFileSync(process.execPath, ["--input-type=module", "-e", program], {
+      cwd: root,
+      encoding: "utf8",
+    });
+    const [first, ...others] = JSON.parse(stdout) as number[];
+    expect(first).toBeGreaterThan(0);
+    expect(others).toEqual([first, first]);
+  });
+
   test("Node that requires no modules reads all at once", () => {
     const [imported] = filesRead(['b = await import("boxwright")'], ["--no-experimental-require-module"]);
     expect(imported).toContain("index.mjs");
