@@ -247,13 +247,12 @@ export class Sqlite implements Database {
   }
 
   #look(): void {
-    const missing = this.#watch.missing();
+    const missing = this.#watch.look();
     this.#gone = missing.length === 0 ? null : missing.map((part) => this.#file + part).join(", ");
     // Move the content of the log into the database while the log is open: a deleted log vanishes when it is closed.
     if (missing.length > 0 && !missing.includes("") && !this.#isRescued) this.#rescue();
     if (missing.length > 0) return;
     this.#isRescued = false;
-    this.#watch.look();
     if (this.#isMarkOld && performance.now() - this.#markedAt > MARK_MS) void this.#raiseMark().catch(() => undefined);
   }
 
