@@ -1,7 +1,9 @@
 // Compares hosts, in turns, so that other work on the machine slows all of them. Build all checkouts first.
-//   node scripts/in-turns.mjs --against DIR [--seconds 5] [--rounds 3]   packets over HTTP, against another checkout
+//   node scripts/in-turns.mjs --against DIR [--seconds 5] [--rounds 3] [--types detection,i8,f32]
+//                                                            packets over HTTP, against another checkout
 //   node scripts/in-turns.mjs --two [--publishers 3] [--rounds 3]        two hosts against one, on NATS and PostgreSQL
-// Prints packets a second, and the processor time of the hosts for each packet, which other work hardly changes.
+// Prints packets a second, and the processor time of the hosts for each packet, which other work hardly changes. First
+// each host takes a fixed number of packets, since code is compiled after many calls, not after some seconds.
 import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
@@ -11,13 +13,14 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs, promisify } from "node:util";
 
 const own = fileURLToPath(new URL("../../..", import.meta.url));
-const TYPES = ["detection", "i8", "f32"];
+/** Number of packets of each type that a host takes before the measurement. */
+const WARM_UP = { detection: 2000, i8: 200, f32: 100 };
 const SENDERS = 8;
 const text = (value) => ({ type: "string", default: value });
 const { values } = parseArgs({
   options: {
     ...{ against: text(""), two: { type: "boolean" }, seconds: text("5"), rounds: text("3"), publishers: text("3") },
-    ...{ send: text(""), url: text("") },
+    ...{ types: text(Object.keys(WARM_UP).join()), send: text(""), url: text(""), packets: text("Infinity") },
   },
 });
 const [seconds, rounds, publishers] = [values.seconds, values.rounds, values.publishers].map(Number);
@@ -57,7 +60,10 @@ function stop({ child }) {
 /** Runs a command of node, and returns its output. */
 const run = async (...args) => (await promisify(execFile)(process.execPath, args)).stdout;
 
-/** Sends packets of one type for some seconds, and prints how many were taken. Runs in a process of its own. */
+/**
+ * Sends packets of one type for some seconds, at most `--packets`, and prints how many were taken. Runs in a process of
+ * its own.
+ */
 async function send(type, url) {
   const { createDecoderSync, toPacket } = await import(pathToFileURL(join(resolve(values.against), "dist/index.mjs")));
   const boxes = 8400;
@@ -84,8 +90,10 @@ async function send(type, url) {
   const end = performance.now() + seconds * 1000;
   let taken = 0;
   let refused = 0;
+  let left = Number(values.packets);
   const one = async (_, sender) => {
-    for (let n = 0; performance.now() < end; n++) {
+    for (let n = 0; performance.now() < end && left > 0; n++) {
+      left--;
       const about = {
         id: `${process.pid}-${n}`,
         source: `/devices/${sender}`,
@@ -106,21 +114,11 @@ async function send(type, url) {
 async function measureOne(checkout, type) {
   const folder = mkdtempSync(join(tmpdir(), "boxwright-turns-"));
   const host = await startHost(checkout, folder, ["--database", "turns.db"]);
-  const sending = (forSeconds) =>
-    run(
-      fileURLToPath(import.meta.url),
-      "--send",
-      type,
-      "--url",
-      host.url,
-      "--against",
-      checkout,
-      "--seconds",
-      forSeconds,
-    );
-  await sending("1");
+  const file = fileURLToPath(import.meta.url);
+  const sending = (...limit) => run(file, "--send", type, "--url", host.url, "--against", checkout, ...limit);
+  await sending("--packets", WARM_UP[type], "--seconds", 60);
   const before = secondsOf(host.child);
-  const { taken, refused } = JSON.parse(await sending(String(seconds)));
+  const { taken, refused } = JSON.parse(await sending("--seconds", seconds));
   const cpu = secondsOf(host.child) - before;
   await stop(host);
   rmSync(folder, { recursive: true, force: true });
@@ -189,7 +187,7 @@ else if (values.two) {
 } else {
   const other = resolve(values.against);
   head("packets", "this", "other");
-  for (const type of TYPES)
+  for (const type of values.types.split(","))
     await compare(
       type,
       () => measureOne(own, type),
