@@ -24,6 +24,7 @@ import { type Listening, listen } from "boxwright-service/http/listen";
 import { openWhenThere } from "boxwright-service/open-when-there";
 import { Traces, logTo } from "boxwright-service/traces";
 import { Senders } from "./webhook/senders.ts";
+import { Settler } from "./store/count-seen.ts";
 import { DeviceNames } from "./store/names.ts";
 import { openDatabase } from "./store/open.ts";
 import { Retention } from "./store/retention.ts";
@@ -65,16 +66,15 @@ export async function startHost({ config, log, now = Date.now, waits = false }: 
   const webhooks = new Senders(config.webhooks, { db, metrics, log, now });
   const names = new DeviceNames(db, onError);
   const deviceName = (source: string): string | undefined => names.nameOf(source);
-  const announcing = { config, metrics, log, now, deviceName };
-  const announcer = config.announceMqtt === undefined ? null : new Announcer(announcing);
-  const writer = createWriter(db, { metrics, log, webhooks, announcer });
+  const announcer = config.announceMqtt === undefined ? null : new Announcer({ config, metrics, log, now, deviceName });
+  const settler = new Settler(db, onError);
+  const writer = createWriter(db, { metrics, log, webhooks, announcer, settler });
   const decoding = new Decoding({ threads: config.threads, queue: config.queue, log });
   const registry = new Registry({ db, decoding, maxConfigs: config.maxConfigs, now });
   const previews = new Previews(config, metrics, now);
   const live = new Live({ db, previews, maxCameras: config.maxCameras, now, onError });
-  const { maxPacketBytes } = config;
   const traces = openTraces(config, log);
-  const intake = new Intake({ decoding, registry, writer, metrics, maxPacketBytes, now, traces });
+  const intake = new Intake({ ...config, decoding, registry, writer, metrics, now, traces });
   const refused = new RefusedRequests({ db, log, now });
   addGauges(metrics, writer, decoding);
   let broker: Broker | null = null;
@@ -85,6 +85,7 @@ export async function startHost({ config, log, now = Date.now, waits = false }: 
   const closeParts = async (): Promise<void> => {
     await documents?.stop();
     await writer.idle();
+    await settler.stop();
     await traces?.close();
     await refused.write();
     await webhooks.stop();
@@ -149,9 +150,10 @@ interface WriterParts {
   readonly log: Logger;
   readonly webhooks: Senders;
   readonly announcer: Announcer | null;
+  readonly settler: Settler;
 }
 
-function createWriter(db: Database, { metrics, log, webhooks, announcer }: WriterParts): Writer {
+function createWriter(db: Database, { metrics, log, webhooks, announcer, settler }: WriterParts): Writer {
   return new Writer(db, metrics, {
     onProblem(problem) {
       if (problem === null) log.info("the database takes frames again");
@@ -159,6 +161,7 @@ function createWriter(db: Database, { metrics, log, webhooks, announcer }: Write
     },
     onInsert: (tx, frames) => webhooks.queue(tx, frames),
     onDurable(frames) {
+      settler.note();
       webhooks.wake();
       announcer?.take(frames);
     },

@@ -1,6 +1,6 @@
 /** Reads the detections of a stored frame for announcements. */
 import type { StoredFrame } from "../store/frames.ts";
-import { labelOf } from "../store/seen.ts";
+import { labelOf } from "../store/count-seen.ts";
 
 export interface Detection {
   readonly x_min: number;

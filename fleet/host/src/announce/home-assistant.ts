@@ -3,7 +3,7 @@
  * of a camera. https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery
  */
 import { levelOf, shortHash } from "boxwright-service/level";
-import { countLabels } from "../store/seen.ts";
+import { countLabels } from "../store/count-seen.ts";
 import type { Detection } from "./detection.ts";
 
 export interface Message {

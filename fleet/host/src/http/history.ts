@@ -2,11 +2,12 @@
  * Routes that show what was seen at which time. `/v1/timeline` divides one camera's history into spans. `/v1/seen`
  * lists events of all cameras.
  */
-import type { Queries } from "boxwright-service/database";
+import type { Database } from "boxwright-service/database";
 import type { Handler, Router } from "boxwright-service/http/router";
 import { Refusal } from "../core/errors.ts";
 import { sortableNow, sortableTime } from "../core/time.ts";
-import { EVERY_FRAME, type SeenFilter, UNITS, type Unit, findEvents, labelsSeen, timeline } from "../store/seen.ts";
+import { EVERY_FRAME, UNITS } from "../store/count-seen.ts";
+import { type SeenFilter, type Unit, findEvents, labelsSeen, timeline } from "../store/seen.ts";
 import { CLOCK_SLACK_MS } from "../store/frames.ts";
 import type { Guards } from "./guards.ts";
 import { readLimit } from "./query.ts";
@@ -16,7 +17,7 @@ const MOST_EVENTS = 1000;
 /** Returns the start of a span as an RFC 3339 time. */
 const timeOf = (start: string): string => `${start}${"0000-01-01T00:00:00Z".slice(start.length)}`;
 
-export function addHistoryRoutes(router: Router, db: Queries, guards: Guards, now: () => number): void {
+export function addHistoryRoutes(router: Router, db: Database, guards: Guards, now: () => number): void {
   const sendTimeline: Handler = async (exchange) => {
     const query = new URLSearchParams(exchange.search);
     const filter = readFilter(query);

@@ -2,7 +2,7 @@
 import { Readable } from "node:stream";
 import type { Handler, Router } from "boxwright-service/http/router";
 import { Refusal } from "../core/errors.ts";
-import type { Queries } from "boxwright-service/database";
+import type { Database, Queries } from "boxwright-service/database";
 import { CLOCK_SLACK_MS } from "../store/frames.ts";
 import type { RefusedRequests } from "../store/refused-requests.ts";
 import { refusedPackets } from "../store/refused.ts";
@@ -12,7 +12,7 @@ import type { Guards } from "./guards.ts";
 const MOST_FRAMES = 10_000;
 const MOST_CAMERAS = 10_000;
 
-export function addQueryRoutes(router: Router, db: Queries, guards: Guards, now: () => number): void {
+export function addQueryRoutes(router: Router, db: Database, guards: Guards, now: () => number): void {
   const detections: Handler = async (exchange) => {
     const query = new URLSearchParams(exchange.search);
     const [source, subject, label, future, most] = ["source", "subject", "label", "future", "limit"].map(

@@ -8,7 +8,8 @@ import type { Decoding } from "../decode/decoding.ts";
 import type { Registry } from "../decode/registry.ts";
 import { type OpenSpan, readTraceparent, type Traces } from "boxwright-service/traces";
 import { UnavailableError } from "boxwright-service/errors";
-import { CLOCK_SLACK_MS, type StoredFrame } from "../store/frames.ts";
+import { labelCounts } from "../store/count-seen.ts";
+import { CLOCK_SLACK_MS, type NewFrame } from "../store/frames.ts";
 import type { Writer } from "../store/writer.ts";
 
 export interface IntakeOptions {
@@ -96,7 +97,7 @@ export class Intake {
     const find = () => this.#detectionsOf(packet, bytes, names, mayWait);
     const found = await (span === null || kind === "detection" ? find() : span.time("decode", find));
     const storedAt = now();
-    const row: StoredFrame = {
+    const row: NewFrame = {
       ...names,
       time,
       sequence: packet.sequence ?? -1,
@@ -105,6 +106,7 @@ export class Intake {
       frame: frame === null ? null : JSON.stringify(frame),
       count: found.length,
       detections: JSON.stringify(found),
+      labels: labelCounts(found),
       stored_at: storedAt,
     };
     const isNew = await (span === null ? writer.store(row) : span.time("store", () => writer.store(row)));

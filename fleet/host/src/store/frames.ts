@@ -1,8 +1,8 @@
 /** Defines a stored frame, and stores many frames in a transaction. */
 import { millisecondsOf } from "../core/time.ts";
-import type { Queries, Value } from "boxwright-service/database";
+import type { Queries } from "boxwright-service/database";
 import { inserter } from "./insert.ts";
-import { countSeen } from "./seen.ts";
+import { countSeen } from "./count-seen.ts";
 
 /** A frame with its detections. `source` and `id` together identify the frame. */
 export interface StoredFrame {
@@ -28,6 +28,12 @@ export interface StoredFrame {
   readonly stored_at: number;
 }
 
+/** A frame to store. */
+export interface NewFrame extends StoredFrame {
+  /** From `labelCounts`. */
+  readonly labels: string;
+}
+
 const COLUMNS = [
   ...["source", "id", "subject", "time", "sequence", "config", "kind", "frame", "count", "detections", "stored_at"],
 ] as readonly (keyof StoredFrame)[];
@@ -48,7 +54,7 @@ const keyOf = ({ source, id }: { readonly source: string; readonly id: string })
  * Stores frames, each once, and updates the counts of their cameras.
  * @returns for each frame, true if it is new
  */
-export async function insertFrames(tx: Queries, frames: readonly StoredFrame[]): Promise<boolean[]> {
+export async function insertFrames(tx: Queries, frames: readonly NewFrame[]): Promise<boolean[]> {
   // Sort the frames: two hosts that store the same frames wait for each other's rows, and a common order prevents
   // deadlocks.
   const sorted = [...frames].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
@@ -71,10 +77,27 @@ export const CLOCK_SLACK_MS = 60_000;
  */
 const IS_NEWER = `cameras.last_time > excluded.last_time AND cameras.latency >= -${CLOCK_SLACK_MS}`;
 
-const COUNT = `INSERT INTO cameras
-  (source, subject, frames, detections, numbered, first_sequence, last_sequence, last_time, last_id, latency, stored_at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT (source, subject) DO UPDATE SET
+interface Camera {
+  readonly source: string;
+  readonly subject: string;
+  readonly frames: number;
+  readonly detections: number;
+  readonly numbered: number;
+  readonly first_sequence: number | null;
+  readonly last_sequence: number | null;
+  readonly last_time: string;
+  readonly last_id: string;
+  readonly latency: number;
+  readonly stored_at: number;
+}
+
+const addCameras = inserter<Camera>({
+  into: "cameras",
+  columns: [
+    ...(["source", "subject", "frames", "detections", "numbered", "first_sequence", "last_sequence"] as const),
+    ...(["last_time", "last_id", "latency", "stored_at"] as const),
+  ],
+  onConflict: `(source, subject) DO UPDATE SET
   frames = cameras.frames + excluded.frames,
   detections = cameras.detections + excluded.detections,
   numbered = cameras.numbered + excluded.numbered,
@@ -85,24 +108,36 @@ const COUNT = `INSERT INTO cameras
   last_id = CASE WHEN ${IS_NEWER} THEN cameras.last_id ELSE excluded.last_id END,
   latency = CASE WHEN ${IS_NEWER} THEN cameras.latency ELSE excluded.latency END,
   last_time = CASE WHEN ${IS_NEWER} THEN cameras.last_time ELSE excluded.last_time END,
-  stored_at = excluded.stored_at`;
+  stored_at = excluded.stored_at`,
+});
 
-const COUNT_START = `INSERT INTO camera_starts (source, subject, start, frames, first_sequence, last_sequence)
-  VALUES (?, ?, ?, ?, ?, ?)
-  ON CONFLICT (source, subject, start) DO UPDATE SET
+interface CameraStart {
+  readonly source: string;
+  readonly subject: string;
+  readonly start: number;
+  readonly frames: number;
+  readonly first_sequence: number;
+  readonly last_sequence: number;
+}
+
+const addStarts = inserter<CameraStart>({
+  into: "camera_starts",
+  columns: ["source", "subject", "start", "frames", "first_sequence", "last_sequence"],
+  onConflict: `(source, subject, start) DO UPDATE SET
   frames = camera_starts.frames + excluded.frames,
   first_sequence = CASE WHEN camera_starts.first_sequence <= excluded.first_sequence
     THEN camera_starts.first_sequence ELSE excluded.first_sequence END,
   last_sequence = CASE WHEN camera_starts.last_sequence >= excluded.last_sequence
-    THEN camera_starts.last_sequence ELSE excluded.last_sequence END`;
+    THEN camera_starts.last_sequence ELSE excluded.last_sequence END`,
+});
 
 /** Adds new frames to the counts of their cameras, and to the counts of each start of an agent. */
 async function countFrames(tx: Queries, frames: readonly StoredFrame[]): Promise<void> {
   const cameras = groupBy(frames, ({ source, subject }) => `${source}\n${subject}`);
-  for (const group of cameras) await tx.all(COUNT, countsOf(group));
+  await addCameras(tx, cameras.map(cameraOf));
   const numbered = frames.filter(({ sequence }) => sequence >= 0);
   const starts = groupBy(numbered, (frame) => `${frame.source}\n${frame.subject}\n${startOf(frame)}`);
-  for (const group of starts) await tx.all(COUNT_START, countsOfStart(group));
+  await addStarts(tx, starts.map(cameraStartOf));
 }
 
 /** Groups frames by name, and sorts the groups by name: a common order prevents deadlocks. */
@@ -120,29 +155,32 @@ function groupBy(frames: readonly StoredFrame[], nameOf: (frame: StoredFrame) =>
 /** Returns how many starts the agent had before the start that captured a frame. */
 const startOf = ({ sequence }: StoredFrame): number => Math.floor(sequence / SEQUENCES_PER_START);
 
-function countsOfStart(group: readonly StoredFrame[]): Value[] {
+function cameraStartOf(group: readonly StoredFrame[]): CameraStart {
   const { source, subject } = group[0]!;
   const sequences = group.map(({ sequence }) => sequence);
-  return [source, subject, startOf(group[0]!), group.length, Math.min(...sequences), Math.max(...sequences)];
+  return {
+    ...{ source, subject, start: startOf(group[0]!), frames: group.length },
+    ...{ first_sequence: Math.min(...sequences), last_sequence: Math.max(...sequences) },
+  };
 }
 
-function countsOf(group: readonly StoredFrame[]): Value[] {
+function cameraOf(group: readonly StoredFrame[]): Camera {
   const { source, subject } = group[0]!;
   const sequences = group.map(({ sequence }) => sequence).filter((sequence) => sequence >= 0);
   const isPossible = ({ time, stored_at }: StoredFrame): boolean => millisecondsOf(time) <= stored_at + CLOCK_SLACK_MS;
   const possible = group.filter(isPossible);
   const last = (possible.length > 0 ? possible : group).reduce((a, b) => (b.time >= a.time ? b : a));
-  return [
+  return {
     source,
     subject,
-    group.length,
-    group.reduce((sum, { count }) => sum + count, 0),
-    sequences.length,
-    sequences.length > 0 ? Math.min(...sequences) : null,
-    sequences.length > 0 ? Math.max(...sequences) : null,
-    last.time,
-    last.id,
-    last.stored_at - millisecondsOf(last.time),
-    last.stored_at,
-  ];
+    frames: group.length,
+    detections: group.reduce((sum, { count }) => sum + count, 0),
+    numbered: sequences.length,
+    first_sequence: sequences.length > 0 ? Math.min(...sequences) : null,
+    last_sequence: sequences.length > 0 ? Math.max(...sequences) : null,
+    last_time: last.time,
+    last_id: last.id,
+    latency: last.stored_at - millisecondsOf(last.time),
+    stored_at: last.stored_at,
+  };
 }

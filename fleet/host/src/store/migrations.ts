@@ -7,6 +7,7 @@
  * - `refused.count`: number of a sender's refusals that share the row.
  * - `hub_documents` has the keys and revoked devices that were last read from a hub.
  * - `seen` counts what was seen in each minute, for timelines and searches.
+ * - `seen_waiting` has counts that are added to `seen` soon.
  * - `webhook_queue` has the waiting messages, and the dropped ones until they are sent again. `leases` names the host
  *   that sends them.
  */
@@ -104,5 +105,10 @@ CREATE TABLE seen (
 CREATE INDEX seen_by_minute ON seen (minute, source, subject);
 CREATE INDEX seen_by_label ON seen (label, minute);
 `,
+  },
+  {
+    version: 3,
+    name: "counts that wait",
+    sql: (text) => `CREATE TABLE seen_waiting (id ${text} PRIMARY KEY, counts ${text} NOT NULL)`,
   },
 ];

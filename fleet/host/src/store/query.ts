@@ -1,7 +1,8 @@
 /** Reads stored frames and cameras. */
 import { millisecondsOf, sortableNow, sortableTime } from "../core/time.ts";
-import type { Queries, Value } from "boxwright-service/database";
-import { labelOf, minutesSeen } from "./seen.ts";
+import type { Database, Queries, Value } from "boxwright-service/database";
+import { labelOf } from "./count-seen.ts";
+import { minutesSeen } from "./seen.ts";
 import { CLOCK_SLACK_MS, SEQUENCES_PER_START, type StoredFrame } from "./frames.ts";
 
 /** Position in the order of frames: time, sequence, id, source. */
@@ -27,7 +28,7 @@ export interface FrameFilter {
 const PAGE = 500;
 
 /** Yields frames ordered by time of capture, sequence and id. With `before`, the order is reversed. */
-export async function* framesInOrder(db: Queries, filter: FrameFilter, limit: number): AsyncGenerator<StoredFrame> {
+export async function* framesInOrder(db: Database, filter: FrameFilter, limit: number): AsyncGenerator<StoredFrame> {
   const { source, subject, label } = filter;
   const isBackwards = filter.before !== undefined;
   if (label === undefined || source === undefined || subject === undefined) {

@@ -4,6 +4,7 @@ import type { Logger } from "boxwright-service/log";
 import { messageOf } from "boxwright-service/errors";
 import type { Database } from "boxwright-service/database";
 import { TrustedClock } from "boxwright-service/trusted-clock";
+import { settle } from "./count-seen.ts";
 import { deleteSeen } from "./seen.ts";
 
 /** Number of frames per transaction. Other writes wait for the transaction, about 20 ms on SQLite. */
@@ -100,6 +101,8 @@ export class Retention {
       const excessFrames = bytes > keepBytes ? Math.ceil(frames * (1 - keepBytes / bytes)) : 0;
       await remove(Infinity, Math.min(excessFrames, MAX_FRAMES_PER_SWEEP - deleted));
     }
+    // Settle the counts first, since those of a deleted frame may still wait.
+    if (deleted > 0) await settle(db);
     if (deleted > 0) await db.write(deleteSeen);
     if (deleted > 0) await releaseSpace(db);
     return deleted;

@@ -1,104 +1,18 @@
 /**
- * Counts what was seen: one row for each camera, minute of capture and label. Timelines and searches read these rows,
+ * Reads what was seen: one row for each camera, minute of capture and label. Timelines and searches read these rows,
  * at most 1,440 a day per label, instead of stored detections.
  */
-import type { Queries, Value } from "boxwright-service/database";
-import { inserter } from "./insert.ts";
+import type { Database, Queries, Value } from "boxwright-service/database";
+import { EVERY_FRAME, type Seen, UNITS, settleForReader } from "./count-seen.ts";
 
-/** Label of the row that counts all frames of a minute. No detection has this label. */
-export const EVERY_FRAME = "";
-
-/** Number of leading characters of a sortable time that identify a minute, ten minutes, an hour and a day, in UTC. */
-export const UNITS = { minute: 16, "10 minutes": 15, hour: 13, day: 10 } as const;
 export type Unit = keyof typeof UNITS;
 
-/** Largest number of labels per frame that are counted, since a network can have 10,000. */
-const MOST_LABELS = 100;
-/** Largest number of characters of a counted label. */
-const LABEL_LENGTH = 200;
 /** Largest number of rows that a search reads. */
 const MOST_ROWS = 20_000;
 /** Number of rows that a search of events reads first. More rows are needed only if events are long. */
 const FIRST_ROWS = 1000;
 /** Largest number of minutes between two sightings of a label in the same event. */
 const SAME_EVENT_MINUTES = 2;
-
-/** Fields of a StoredFrame that are counted. */
-interface CountedFrame {
-  readonly source: string;
-  readonly subject: string;
-  readonly time: string;
-  readonly count: number;
-  readonly detections: string;
-}
-
-interface Seen {
-  readonly source: string;
-  readonly subject: string;
-  /** Minute of capture, shortened as UNITS says. */
-  readonly minute: string;
-  readonly label: string;
-  frames: number;
-  detections: number;
-  /** Highest confidence of the label. */
-  best: number;
-}
-
-interface Labelled {
-  readonly label?: unknown;
-  readonly class_id?: unknown;
-  readonly confidence?: unknown;
-}
-
-/** Returns the label of a detection, or the class id as text if there is no label. */
-export const labelOf = ({ label, class_id }: Labelled): string =>
-  (typeof label === "string" && label !== "" ? label : `class ${String(class_id)}`).slice(0, LABEL_LENGTH);
-
-/** Returns how often each label occurs in a frame, and its highest confidence. @param most limits the labels */
-export function countLabels(
-  detections: readonly Labelled[],
-  most = Infinity,
-): Map<string, { readonly count: number; readonly best: number }> {
-  const labels = new Map<string, { count: number; best: number }>();
-  for (const one of detections) {
-    const label = labelOf(one);
-    const known = labels.get(label);
-    if (!known && labels.size >= most) continue;
-    const confidence = typeof one.confidence === "number" ? one.confidence : 0;
-    labels.set(label, { count: (known?.count ?? 0) + 1, best: Math.max(known?.best ?? 0, confidence) });
-  }
-  return labels;
-}
-
-const addCounts = inserter<Seen>({
-  into: "seen",
-  columns: ["source", "subject", "minute", "label", "frames", "detections", "best"],
-  onConflict: `(source, subject, minute, label) DO UPDATE SET frames = seen.frames + excluded.frames,
-    detections = seen.detections + excluded.detections,
-    best = CASE WHEN seen.best > excluded.best THEN seen.best ELSE excluded.best END`,
-});
-
-/** Adds new frames to the counts of their minutes. */
-export async function countSeen(tx: Queries, frames: readonly CountedFrame[]): Promise<void> {
-  const rows = new Map<string, Seen>();
-  for (const { source, subject, time, count, detections } of frames) {
-    const minute = time.slice(0, UNITS.minute);
-    const add = (label: string, more: number, best: number): void => {
-      const key = [source, subject, minute, label].join("\n");
-      const row = rows.get(key) ?? { source, subject, minute, label, frames: 0, detections: 0, best: 0 };
-      row.frames++;
-      row.detections += more;
-      row.best = Math.max(row.best, best);
-      rows.set(key, row);
-    };
-    add(EVERY_FRAME, count, 0);
-    const labels = countLabels(JSON.parse(detections) as Labelled[], MOST_LABELS);
-    for (const [label, { count: more, best }] of labels) add(label, more, best);
-  }
-  // Sort the rows: two hosts that count the same minutes wait for each other, and a common order prevents deadlocks.
-  const sorted = [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
-  await addCounts(tx, sorted);
-}
 
 /** Deletes the counts of the minutes before the earliest stored frame. */
 export async function deleteSeen(tx: Queries): Promise<void> {
@@ -140,7 +54,8 @@ export interface Span {
 }
 
 /** Returns the timeline of a camera: for each label and span, its counts. */
-export const timeline = (db: Queries, filter: SeenFilter, unit: Unit): Promise<Span[]> => {
+export const timeline = async (db: Database, filter: SeenFilter, unit: Unit): Promise<Span[]> => {
+  await settleForReader(db);
   const { where, params } = whereOf(filter);
   return db.all<Span>(
     `SELECT substr(minute, 1, ${UNITS[unit]}) AS start, label, CAST(sum(frames) AS BIGINT) AS frames,
@@ -177,11 +92,12 @@ const keyOf = ({ source, subject, label }: Pick<SeenEvent, "source" | "subject" 
  * @returns `isWhole` is false if there may be earlier events, for which the caller passes a smaller `to`
  */
 export async function findEvents(
-  db: Queries,
+  db: Database,
   filter: SeenFilter,
   limit: number,
   most = FIRST_ROWS,
 ): Promise<{ readonly events: readonly SeenEvent[]; readonly isWhole: boolean }> {
+  await settleForReader(db);
   const { where, params } = whereOf(filter);
   // Order all columns downwards, as in an index that is read backwards. Any other order would sort the whole table.
   const rows = await db.all<Seen>(
@@ -214,7 +130,8 @@ export async function findEvents(
 }
 
 /** Returns all labels that were seen, on one camera or on all cameras. */
-export const labelsSeen = async (db: Queries, filter: SeenFilter): Promise<string[]> => {
+export const labelsSeen = async (db: Database, filter: SeenFilter): Promise<string[]> => {
+  await settleForReader(db);
   const { where, params } = whereOf(filter);
   const rows = await db.all<{ label: string }>(
     `SELECT DISTINCT label FROM seen WHERE ${where} AND label <> '${EVERY_FRAME}' ORDER BY label LIMIT 1000`,
@@ -225,7 +142,7 @@ export const labelsSeen = async (db: Queries, filter: SeenFilter): Promise<strin
 
 /** Yields the minutes in which a camera has seen a label, starting at a time, forwards or backwards. */
 export async function* minutesSeen(
-  db: Queries,
+  db: Database,
   {
     source,
     subject,
@@ -240,6 +157,7 @@ export async function* minutesSeen(
     readonly isBackwards: boolean;
   },
 ): AsyncGenerator<string> {
+  await settleForReader(db);
   const [sign, order, start] = isBackwards ? ["<", "DESC", "~"] : [">", "ASC", ""];
   for (let from = `${sign}= ?`, at = time?.slice(0, UNITS.minute) ?? start; ; from = `${sign} ?`) {
     const rows = await db.all<{ minute: string }>(

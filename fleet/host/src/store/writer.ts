@@ -6,7 +6,7 @@
 import type { Metrics } from "../core/metrics.ts";
 import type { Database, Queries } from "boxwright-service/database";
 import { UnavailableError } from "boxwright-service/errors";
-import { type StoredFrame, insertFrames } from "./frames.ts";
+import { type NewFrame, insertFrames } from "./frames.ts";
 
 const MOST_FRAMES = 256;
 /** Fraction of a batch's duration for which the next batch waits for frames, and largest number of milliseconds. */
@@ -18,7 +18,7 @@ const QUICK_MS = 4;
 const MEMORY_MS = 90_000;
 
 interface Waiting {
-  readonly frame: StoredFrame;
+  readonly frame: NewFrame;
   readonly resolve: (isNew: boolean) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -27,9 +27,9 @@ export interface WriterOptions {
   /** Called with the problem when the database starts to refuse frames, and with null when it accepts them again. */
   readonly onProblem?: (problem: string | null) => void;
   /** Adds rows about new frames in the transaction that stores them. This transaction may run more than once. */
-  readonly onInsert?: (tx: Queries, frames: readonly StoredFrame[]) => Promise<void>;
+  readonly onInsert?: (tx: Queries, frames: readonly NewFrame[]) => Promise<void>;
   /** Called with new frames once they are durable. */
-  readonly onDurable?: (frames: readonly StoredFrame[]) => void;
+  readonly onDurable?: (frames: readonly NewFrame[]) => void;
 }
 
 export class Writer {
@@ -65,7 +65,7 @@ export class Writer {
   }
 
   /** Stores a frame. Resolves once the frame is durable: true for a new frame, false for one that was stored before. */
-  store(frame: StoredFrame): Promise<boolean> {
+  store(frame: NewFrame): Promise<boolean> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ frame, resolve, reject });
       if (this.#hasEnough()) this.#enough?.();

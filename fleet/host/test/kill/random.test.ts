@@ -111,19 +111,32 @@ async function openWay(transport: string): Promise<Way> {
 
 interface Row {
   readonly name: string;
+  readonly place: string;
   readonly detections: string;
 }
 
-/** Reads all frames of a database, and the count of frames that its cameras have, without a host. */
-async function readRows(place: string): Promise<{ rows: Row[]; counted: number }> {
-  const sql = "SELECT source || ' ' || id AS name, detections FROM frames";
+interface Stored {
+  readonly rows: Row[];
+  /** Number of frames that the cameras have. */
+  readonly counted: number;
+  /** Counts of what was seen: place, label, frames, detections. */
+  readonly seen: string[];
+}
+
+/** Reads a database without a host. */
+async function readRows(place: string): Promise<Stored> {
+  const minute = "source || ' ' || subject || ' ' || ";
+  const sql = `SELECT source || ' ' || id AS name, ${minute} substr(time, 1, 16) AS place, detections FROM frames`;
   const counts = "SELECT CAST(sum(frames) AS INTEGER) AS n FROM cameras";
+  const seen = `SELECT ${minute} minute || ' ' || label || ' ' || frames || ' ' || detections AS line FROM seen`;
+  const sorted = (lines: { line: string }[]): string[] => lines.map(({ line }) => line).sort();
   if (place.startsWith("postgres")) {
     const client = new pg.Client(place);
     await client.connect();
     try {
       const { rows } = await client.query<Row>(sql);
-      return { rows, counted: (await client.query<{ n: number }>(counts)).rows[0]!.n };
+      const { rows: lines } = await client.query<{ line: string }>(seen);
+      return { rows, counted: (await client.query<{ n: number }>(counts)).rows[0]!.n, seen: sorted(lines) };
     } finally {
       await client.end();
     }
@@ -131,8 +144,24 @@ async function readRows(place: string): Promise<{ rows: Row[]; counted: number }
   const db = new Libsql(place, { timeout: 5000 });
   const rows = db.prepare(sql).all() as Row[];
   const [{ n }] = db.prepare(counts).all() as [{ n: number }];
+  const lines = db.prepare(seen).all() as { line: string }[];
   db.close();
-  return { rows, counted: n };
+  return { rows, counted: n, seen: sorted(lines) };
+}
+
+/** Counts what the frames show, as `seen` has to. */
+function seenIn(rows: readonly Row[]): string[] {
+  const counts = new Map<string, [frames: number, detections: number]>();
+  const add = (key: string, more: number): void => {
+    const [frames, detections] = counts.get(key) ?? [0, 0];
+    counts.set(key, [frames + 1, detections + more]);
+  };
+  for (const { place, detections } of rows) {
+    const labels = (JSON.parse(detections) as { label: string }[]).map(({ label }) => label);
+    add(`${place} `, labels.length);
+    for (const one of new Set(labels)) add(`${place} ${one}`, labels.filter((label) => label === one).length);
+  }
+  return [...counts].map(([key, [frames, detections]]) => `${key} ${frames} ${detections}`).sort();
 }
 
 test.each(runs)(
@@ -189,7 +218,7 @@ test.each(runs)(
     isOver = true;
     await Promise.all(senders);
     const acknowledged = readFileSync(oracle, "utf8").split("\n").filter(Boolean);
-    const lostIn = ({ rows }: { rows: Row[] }): string[] => {
+    const lostIn = ({ rows }: Stored): string[] => {
       const names = new Set(rows.map(({ name }) => name));
       return acknowledged.filter((name) => !names.has(name));
     };
@@ -203,6 +232,7 @@ test.each(runs)(
     expect(lostIn(found)).toEqual([]);
     // Each frame once: the key of a row is its name, and the cameras have counted as many.
     expect(found.counted).toBe(found.rows.length);
+    expect(found.seen).toEqual(seenIn(found.rows));
     for (const { name, detections } of found.rows.filter((_, i) => i % 29 === 0)) {
       const n = Number(name.split("frame-")[1]);
       expect(JSON.parse(detections)).toEqual(

@@ -2,9 +2,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createMetrics } from "../../src/core/metrics.ts";
 import { sortableTime } from "../../src/core/time.ts";
-import type { Database } from "boxwright-service/database";
+import type { Database, Queries } from "boxwright-service/database";
 import { createLogger } from "boxwright-service/log";
-import type { StoredFrame } from "../../src/store/frames.ts";
+import { untilPasses } from "boxwright-service/testing/wait";
+import { UnavailableError } from "boxwright-service/errors";
+import { Settler, labelCounts, settle } from "../../src/store/count-seen.ts";
+import type { NewFrame } from "../../src/store/frames.ts";
 import { openDatabase } from "../../src/store/open.ts";
 import { type Cursor, framesInOrder, readCursor } from "../../src/store/query.ts";
 import { Retention } from "../../src/store/retention.ts";
@@ -16,24 +19,27 @@ const START = Date.UTC(2026, 0, 1, 10);
 const place = { source: "/devices/1", subject: "door" };
 
 /** Returns a frame some seconds after START with these labels. Null: a detection without a label. */
-function frame(second: number, labels: readonly (string | null)[], given: Partial<StoredFrame> = {}): StoredFrame {
+function frame(second: number, labels: readonly (string | null)[], given: Partial<NewFrame> = {}): NewFrame {
   const detections = labels.map((label, i) => ({ class_id: i, label, confidence: 0.5 + second / 1e5 }));
   return {
     ...place,
     ...{ id: `frame-${second}`, time: sortableTime(new Date(START + second * 1000).toISOString())! },
     ...{ sequence: second, config: null, kind: "detection", frame: null, count: labels.length },
     ...{ detections: JSON.stringify(detections), stored_at: START + second * 1000 },
+    labels: labelCounts(detections),
     ...given,
   };
 }
 
 describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
   const folder = temporaryFolder();
+  let database: string;
   let db: Database;
   let writer: Writer;
 
   beforeEach(async () => {
-    db = await openDatabase({ database: await emptyDatabase(kind, temporaryFolder().path), databasePool: 4 });
+    database = await emptyDatabase(kind, temporaryFolder().path);
+    db = await openDatabase({ database, databasePool: 4 });
     writer = new Writer(db, createMetrics());
   });
   afterEach(async () => {
@@ -42,7 +48,7 @@ describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
     folder.remove();
   });
 
-  const store = (...frames: StoredFrame[]): Promise<boolean[]> => Promise.all(frames.map((one) => writer.store(one)));
+  const store = (...frames: NewFrame[]): Promise<boolean[]> => Promise.all(frames.map((one) => writer.store(one)));
   const idsOf = async (filter: object, limit = 100): Promise<string[]> => {
     const ids: string[] = [];
     for await (const { id } of framesInOrder(db, { now: START + 1e9, ...filter }, limit)) ids.push(id);
@@ -105,6 +111,65 @@ describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
     expect(await idsOf({ ...place, label: "dog", before: at(5000, "before") }, 1)).toEqual(["frame-20"]);
     expect(await idsOf({ ...place, label: "dog" })).toEqual(["frame-0", "frame-20", "frame-5000"]);
     expect(await idsOf({ ...place, label: "cow" })).toEqual([]);
+  });
+
+  const countsOf = async (from: Database): Promise<unknown[]> =>
+    (await timeline(from, place, "day")).map(({ label, frames, detections }) => [label, frames, detections]);
+  const waiting = async (): Promise<number> => (await db.all("SELECT id FROM seen_waiting")).length;
+
+  test("counts that wait when a host ends are counted once by the next hosts, which settle them together", async () => {
+    for (let n = 0; n < 300; n++) await store(frame(n, n % 2 ? ["dog", "cat", "dog"] : ["dog"]));
+    expect(await waiting()).toBe(300);
+    const hosts = await Promise.all([0, 1].map(async () => openDatabase({ database, databasePool: 4 })));
+    await Promise.all(hosts.map(settle));
+    expect(await waiting()).toBe(0);
+    for (const host of hosts) {
+      expect(await countsOf(host)).toEqual([
+        ["", 300, 600],
+        ["cat", 150, 150],
+        ["dog", 300, 450],
+      ]);
+      await host.close();
+    }
+  });
+
+  test("counts whose transaction fails wait on, and a reader without a disk gets the settled ones", async () => {
+    await store(frame(0, ["dog"]));
+    expect(await countsOf(db)).toEqual(expect.arrayContaining([["dog", 1, 1]]));
+    await store(frame(1, ["dog"]));
+    const failing = (error: Error): Database =>
+      Object.assign(Object.create(db) as Database, {
+        all: db.all.bind(db),
+        write: (work: (tx: Queries) => Promise<unknown>) =>
+          db.write(async (tx) => {
+            await work(tx);
+            throw error;
+          }),
+      });
+    const broken = failing(new Error("broken"));
+    await expect(settle(broken)).rejects.toThrow("broken");
+    await expect(countsOf(broken)).rejects.toThrow("broken");
+    expect(await countsOf(failing(new UnavailableError("full")))).toEqual(expect.arrayContaining([["dog", 1, 1]]));
+    expect(await countsOf(db)).toEqual(expect.arrayContaining([["dog", 2, 2]]));
+  });
+
+  test("a settler settles after some transactions, and what is left at the end", async () => {
+    const errors: unknown[] = [];
+    const settler = new Settler(db, (error) => errors.push(error));
+    for (let n = 0; n < 64; n++) {
+      await store(frame(n, ["dog"]));
+      settler.note();
+    }
+    await untilPasses(async () => expect(await waiting()).toBe(0));
+    await store(frame(200, ["dog"]));
+    await settler.stop();
+    expect([await waiting(), errors]).toEqual([0, []]);
+  });
+
+  test("a label with a zero byte, which PostgreSQL takes in no text, stops no counts", async () => {
+    await store(frame(0, ["d\0g", "cat"]));
+    expect((await timeline(db, place, "day")).map(({ label }) => label).sort()).toEqual(["", "cat", "d\ufffdg"]);
+    expect(await idsOf({ ...place, label: "d\ufffdg" })).toEqual(["frame-0"]);
   });
 
   test("the counts of deleted frames are deleted", async () => {

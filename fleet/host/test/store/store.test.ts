@@ -3,7 +3,7 @@ import { createMetrics } from "../../src/core/metrics.ts";
 import { createLogger } from "boxwright-service/log";
 import { sortableNow, sortableTime } from "../../src/core/time.ts";
 import type { Database } from "boxwright-service/database";
-import type { StoredFrame } from "../../src/store/frames.ts";
+import type { NewFrame, StoredFrame } from "../../src/store/frames.ts";
 import { openDatabase } from "../../src/store/open.ts";
 import { type Cursor, cameras, cursorText, framesInOrder, missingOf, readCursor } from "../../src/store/query.ts";
 import { RefusedRequests } from "../../src/store/refused-requests.ts";
@@ -12,7 +12,7 @@ import { Retention, sizeOf } from "../../src/store/retention.ts";
 import { Writer } from "../../src/store/writer.ts";
 import { emptyDatabase, kinds, temporaryFolder } from "../support/host.ts";
 
-const frame = (n: number, given: Partial<StoredFrame> = {}): StoredFrame => ({
+const frame = (n: number, given: Partial<StoredFrame> = {}): NewFrame => ({
   source: "/devices/1",
   id: `frame-${n}`,
   subject: "door",
@@ -24,6 +24,7 @@ const frame = (n: number, given: Partial<StoredFrame> = {}): StoredFrame => ({
   count: 2,
   detections: "[]",
   stored_at: 1e12 + n + 40,
+  labels: "[]",
   ...given,
 });
 
@@ -44,7 +45,7 @@ describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
     folder.remove();
   });
 
-  const store = (frames: StoredFrame[]): Promise<boolean[]> => Promise.all(frames.map((one) => writer.store(one)));
+  const store = (frames: NewFrame[]): Promise<boolean[]> => Promise.all(frames.map((one) => writer.store(one)));
   const read = async (filter = {}, limit = 10_000): Promise<StoredFrame[]> => {
     const found: StoredFrame[] = [];
     for await (const one of framesInOrder(db, { now: Date.UTC(2100, 0, 1), ...filter }, limit)) found.push(one);
@@ -177,7 +178,7 @@ describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
   };
 
   test("old frames are deleted by time of storing, whatever a device's clock says", async () => {
-    const at = (n: number, days: number): StoredFrame => frame(n, { stored_at: 1e12 + days * DAY });
+    const at = (n: number, days: number): NewFrame => frame(n, { stored_at: 1e12 + days * DAY });
     await store([at(0, 0), at(1, 2), frame(2, { stored_at: 1e12 + 2 * DAY, time: sortableNow(0) })]);
     const retention = await openRetention({ keepDays: 1 }, { clock: 1e12 + 2.5 * DAY, ran: 0 });
     expect(await retention.sweep()).toBe(1);

@@ -3,12 +3,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Database, Queries } from "boxwright-service/database";
 import { expect, test } from "vitest";
 import { createMetrics } from "../../src/core/metrics.ts";
-import type { StoredFrame } from "../../src/store/frames.ts";
+import type { NewFrame } from "../../src/store/frames.ts";
 import { Writer } from "../../src/store/writer.ts";
 
-const frame = (source: string, n: number): StoredFrame => ({
+const frame = (source: string, n: number): NewFrame => ({
   ...{ source, id: String(n), subject: "door", time: "2026-11-25T23:05:00.000Z", sequence: n, config: null },
   ...{ kind: "detection", frame: null, count: 0, detections: "[]", stored_at: 0 },
+  labels: "[]",
 });
 
 /** Returns a database whose transactions take so many milliseconds, and the count of transactions. */

@@ -12,7 +12,7 @@ import { headersOfMessage } from "boxwright-service/webhook";
 import { createMetrics } from "../../src/core/metrics.ts";
 import { readConfig } from "../../src/core/config.ts";
 import { webhook } from "../../src/core/webhooks.ts";
-import type { StoredFrame } from "../../src/store/frames.ts";
+import type { NewFrame } from "../../src/store/frames.ts";
 import { openDatabase } from "../../src/store/open.ts";
 import { deleteOldest } from "../../src/store/retention.ts";
 import { queueCounts } from "../../src/store/webhook-queue.ts";
@@ -52,10 +52,11 @@ async function receiver(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?key=hidden`, got };
 }
 
-const frame = (n: number, given: Partial<StoredFrame> = {}): StoredFrame => ({
+const frame = (n: number, given: Partial<NewFrame> = {}): NewFrame => ({
   ...{ source: "/devices/1", id: `f${n}`, subject: "door", time: "2026-01-01T00:00:00.000000000Z", sequence: n },
   ...{ config: null, kind: "detection", frame: null, count: 2, stored_at: 0 },
   detections: '[{"label":"cat","confidence":0.9},{"label":"dog","confidence":0.4}]',
+  labels: "[]",
   ...given,
 });
 
@@ -87,7 +88,7 @@ async function senderTo(given: object, limits: Partial<SenderLimits> = {}, datab
   onTestFinished(stop);
   return {
     ...{ db, webhooks, stop, logs: () => logs },
-    store: (...frames: readonly StoredFrame[]) => Promise.all(frames.map((one) => writer.store(one))),
+    store: (...frames: readonly NewFrame[]) => Promise.all(frames.map((one) => writer.store(one))),
     count: async (outcome: string): Promise<number> =>
       (await metrics.webhooks.get()).values.find(({ labels }) => labels.outcome === outcome)?.value ?? 0,
     queued: async (): Promise<number> => (await queueCounts(db)).reduce((sum: number, { waiting }) => sum + waiting, 0),
@@ -306,7 +307,7 @@ describe("a receiver", () => {
     const { url, got } = await receiver();
     const { store, webhooks } = await senderTo({ url, every: 3600 });
     webhooks.start();
-    const at = (n: number, seconds: number): StoredFrame => frame(n, { stored_at: seconds * 1000 });
+    const at = (n: number, seconds: number): NewFrame => frame(n, { stored_at: seconds * 1000 });
     await store(at(0, 0), at(1, 1), at(2, 3599));
     await store(at(3, 3599));
     await store(frame(5, { count: 0, detections: "[]", subject: "gate" }), frame(6, { subject: "gate" }));
@@ -319,7 +320,7 @@ describe("a receiver", () => {
     const { url, got } = await receiver();
     const { store, webhooks } = await senderTo({ url, every: 60 });
     webhooks.start();
-    const at = (n: number, seconds: number): StoredFrame => frame(n, { stored_at: seconds * 1000 });
+    const at = (n: number, seconds: number): NewFrame => frame(n, { stored_at: seconds * 1000 });
     await store(at(0, 10_000));
     await store(at(1, 9_970));
     await store(at(2, 9_000));
