@@ -1,4 +1,4 @@
-import { refuse } from "../core/errors.ts";
+import { refuseValue } from "../core/errors.ts";
 import { type SuppressOptions, settingsOf } from "../core/suppression.ts";
 import { type FieldReader, isText } from "./fields.ts";
 import type { Suppression } from "./types.ts";
@@ -15,10 +15,9 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 function checkSuppression(suppression: unknown): void {
   const settings = settingsOf(suppression as SuppressOptions);
   const given = suppression as Readonly<Record<string, unknown>>;
-  if (given.method === undefined)
-    refuse("method", "none", `a method, such as "${settings.method}"`, RangeError);
+  if (given.method === undefined) refuseValue("method", "none", `a method, such as "${settings.method}"`);
   for (const name of Object.keys(given))
-    if (name in ELSEWHERE) refuse(name, "it among the settings of a method", ELSEWHERE[name], RangeError);
+    if (name in ELSEWHERE) refuseValue(name, "it among the settings of a method", ELSEWHERE[name]);
 }
 
 /** Reads the option `suppression`: the name of a method, or an object with the method and its settings. */

@@ -1,6 +1,6 @@
 /** Crops: parts of an image that keypoint networks get as input. `spec/crops.ts` has the rules in plain doubles. */
 import { angleOfVector, writeCosSin } from "./elementary.ts";
-import { refuse } from "./errors.ts";
+import { refuseValue } from "./errors.ts";
 import { nameComplaint } from "./options.ts";
 import { show } from "./tensor.ts";
 
@@ -175,26 +175,24 @@ const NAMES: readonly string[] = ["cx", "cy", "width", "height", "angle"];
 /** Checks the names of a crop's fields, and that its numbers are finite and its sides positive. */
 export function checkCrop(crop: Crop, where: string): void {
   if (!isCrop(crop))
-    refuse(
+    refuseValue(
       where,
       show(crop),
       "{cx, cy, width, height, angle}: its centre and sides in pixels of the image, its angle in radians",
-      RangeError,
     );
   for (const name in crop) {
     const complaint = nameComplaint(name, NAMES);
-    if (complaint) refuse(`${where}.${name}`, ...complaint, RangeError);
+    if (complaint) refuseValue(`${where}.${name}`, ...complaint);
   }
   const { cx, cy, width, height, angle = 0 } = crop;
   // Refuse a crop inside the first pixel: its values are most likely fractions of the image.
   if (cx >= 0 && cy >= 0 && cx <= 1 && cy <= 1 && width <= 1 && height <= 1)
-    refuse(
+    refuseValue(
       where,
       `a centre of ${cx}, ${cy} and sides of ${width} x ${height}`,
       "pixels of the image, no fractions of it",
-      RangeError,
     );
-  if (isInDegrees(angle)) refuse(where, `the angle ${angle}`, IN_RADIANS, RangeError);
+  if (isInDegrees(angle)) refuseValue(where, `the angle ${angle}`, IN_RADIANS);
 }
 
 /** True for a valid crop: finite numbers, and positive sides. */

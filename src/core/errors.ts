@@ -120,6 +120,11 @@ export function refuse(
   throw error;
 }
 
+/** Throws a RangeError about an argument of the caller, in the sentence of `refuse`. */
+export function refuseValue(where: string, got: string, expected: string): never {
+  refuse(where, got, expected, RangeError);
+}
+
 /** Returns the hints in the form that errors have in `options`. */
 export const asOptions = (hints: readonly Hint[]): OptionHint[] =>
   hints.map((hint) => (typeof hint === "string" ? { option: hint } : hint));

@@ -1,6 +1,6 @@
 /** Class names of common data sets, by class id. A decoder never guesses names, since shapes do not determine them. */
 import { COCO_UNUSED } from "./coco.ts";
-import { refuse } from "./errors.ts";
+import { refuseValue } from "./errors.ts";
 import { show } from "./tensor.ts";
 
 // prettier-ignore
@@ -80,11 +80,6 @@ export const adviceOnCocoLabels = (
  */
 export function labelsOf(name: LabelSet): readonly string[] {
   if (!isLabelSet(name))
-    return refuse(
-      "labels",
-      show(name),
-      `a list of names, or one of ${Object.keys(LISTS).join(", ")}`,
-      RangeError,
-    );
+    return refuseValue("labels", show(name), `a list of names, or one of ${Object.keys(LISTS).join(", ")}`);
   return LISTS[name];
 }

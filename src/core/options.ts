@@ -1,5 +1,5 @@
 /** Checks the names and values in objects that a caller passes. Errors suggest what the caller may have meant. */
-import { refuse } from "./errors.ts";
+import { refuse, refuseValue } from "./errors.ts";
 import { namesFor } from "./names.ts";
 import { isKeyed, show } from "./tensor.ts";
 
@@ -99,7 +99,7 @@ function slip(value: unknown, rule: Rule): string {
 /** Throws a RangeError about a value that breaks its rule. */
 export function checkValue(name: string, value: unknown, rule: Rule): void {
   const complaint = valueComplaint(value, rule);
-  if (complaint) refuse(name, ...complaint, RangeError);
+  if (complaint) refuseValue(name, ...complaint);
 }
 
 /** The wording and the class of the errors that `checkOptions` throws. */

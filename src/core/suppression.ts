@@ -1,5 +1,5 @@
 /** Options of suppression, with defaults and checks. */
-import { refuse } from "./errors.ts";
+import { refuseValue } from "./errors.ts";
 import {
   FLAG,
   NUMBER,
@@ -191,7 +191,7 @@ export const DETECTION_RULES: OptionRules = {
 /** Checks the options of `suppress` and fills in the defaults. `common`: rules of the options that every method has. */
 export function settingsOf(given: SuppressOptions, common = RULES): Settings {
   if (typeof given !== "object" || given === null)
-    refuse("options", show(given), 'an object such as { method: "soft-gaussian" }', RangeError);
+    refuseValue("options", show(given), 'an object such as { method: "soft-gaussian" }');
   const method = given.method ?? "hard";
   const methodRule = oneOf(Object.keys(METHODS));
   checkOptions({ method }, { method: methodRule });
@@ -229,21 +229,18 @@ export function checkScoreThreshold(threshold: number, scores: ArrayLike<number>
     if (scores[i] > 0 && scores[i] < 1) fractions++;
   }
   if (fractions > 0)
-    refuse(
+    refuseValue(
       "scoreThreshold",
       `${threshold}, and scores in 0..1`,
       `a threshold below 1${percentText(threshold)}`,
-      RangeError,
     );
 }
 
 /** Throws a RangeError unless the value is an array-like of numbers. */
 export function checkList(name: string, x: unknown): void {
-  if (isDetections(x))
-    refuse(name, "detections", "their columns: detections.boxes, detections.scores", RangeError);
+  if (isDetections(x)) refuseValue(name, "detections", "their columns: detections.boxes, detections.scores");
   const isGone = isDetached(x);
-  if (isGone || !isList(x))
-    refuse(name, isGone ? "transferred memory" : show(x), "an array of numbers", RangeError);
+  if (isGone || !isList(x)) refuseValue(name, isGone ? "transferred memory" : show(x), "an array of numbers");
 }
 
 /**
@@ -261,9 +258,9 @@ export function checkLengths(
   checkList("scores", scores);
   const n = scores.length;
   if (boxes.length !== n * width)
-    refuse("boxes", `${boxes.length} numbers`, `${n * width}, ${width} for each of ${n} scores`, RangeError);
+    refuseValue("boxes", `${boxes.length} numbers`, `${n * width}, ${width} for each of ${n} scores`);
   if (classIds !== null && classIds.length !== n)
-    refuse("classIds", `${classIds.length}`, `${n}, one for each score`, RangeError);
+    refuseValue("classIds", `${classIds.length}`, `${n}, one for each score`);
   checkElements("boxes", boxes, isAnyNumber, "a number");
   checkElements("scores", scores, isAnyNumber, "a number");
   if (classIds !== null) checkElements("classIds", classIds, isClassId, "a whole number of 32 bits");
@@ -295,11 +292,10 @@ export function checkCorners(boxes: ArrayLike<number>, format: SuppressBoxFormat
         "corners",
         '; if they are corner and size, say boxFormat: "xywh"; if centre and size, "cxcywh"',
       ];
-  refuse(
+  refuseValue(
     "boxes",
     `${turned} of ${count} boxes with ${found}`,
     `${expected}, as boxFormat "${format}" says${advice}`,
-    RangeError,
   );
 }
 
@@ -318,5 +314,5 @@ export function checkElements(
   expected: string,
 ): void {
   for (let i = 0; i < list.length; i++)
-    if (!passes(list[i])) refuse(`${name}[${i}]`, show(list[i]), expected, RangeError);
+    if (!passes(list[i])) refuseValue(`${name}[${i}]`, show(list[i]), expected);
 }

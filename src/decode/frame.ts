@@ -1,7 +1,7 @@
 /** Converts boxes from the network's input to the image, by a scale and a shift per axis. */
 import * as A from "../core/abi.ts";
 import { type Crop, checkCrop, mapOfCrop } from "../core/crop.ts";
-import { refuse, refuseFor } from "../core/errors.ts";
+import { refuseValue, refuseFor } from "../core/errors.ts";
 import { clampToUnit } from "../core/number.ts";
 import { nameComplaint } from "../core/options.ts";
 import { placeOf } from "../core/place.ts";
@@ -85,56 +85,42 @@ function isPlaceOf(
  */
 export function checkFrame(frame: Frame, input: readonly [number, number] | null | undefined): void {
   if (typeof frame !== "object" || frame === null || Array.isArray(frame))
-    refuse(
+    refuseValue(
       "frame",
       Array.isArray(frame) ? "a list" : show(frame),
       "one frame, {width, height, resize}. decodeBatch() takes a list, one frame for each image",
-      RangeError,
     );
   // Check inherited keys too: Object.create may have made the frame.
   for (const key in frame) {
     const complaint = nameComplaint(key, KEYS);
-    if (complaint) refuse(`frame.${key}`, ...complaint, RangeError);
+    if (complaint) refuseValue(`frame.${key}`, ...complaint);
   }
   const { width, height, resize, placed, crop, rotation } = frame;
   if (!isSize(width) || !isSize(height))
-    refuse(
+    refuseValue(
       "frame",
       `width ${show(width)}, height ${show(height)}`,
       "the original image's size in pixels",
-      RangeError,
     );
   if (!RESIZES.includes(resize))
-    refuse(
-      "frame",
-      `resize ${show(resize)}`,
-      '"letterbox", "letterbox-topleft", "stretch" or "crop"',
-      RangeError,
-    );
+    refuseValue("frame", `resize ${show(resize)}`, '"letterbox", "letterbox-topleft", "stretch" or "crop"');
   const turned = rotationProblem(rotation);
-  if (turned) refuse("frame.rotation", ...turned, RangeError);
+  if (turned) refuseValue("frame.rotation", ...turned);
   if (placed !== undefined && !(isPlace(placed) && isPlaceOf(uprightOf(frame), placed, input)))
-    refuse(
+    refuseValue(
       "frame",
       `placed ${show(placed)} and resize "${resize}" of ${width}x${height}`,
       `[left, top, width, height] of the resized image, in pixels of the ${input?.join("x") ?? ""} input`,
-      RangeError,
     );
   if (crop !== undefined) checkCrop(crop, "frame.crop");
   if (crop !== undefined && (resize !== "stretch" || placed !== undefined))
-    refuse(
+    refuseValue(
       "frame",
       `a crop and ${placed === undefined ? `resize "${resize}"` : "placed"}`,
       'resize: "stretch" beside crop: the crop is scaled to the whole input, as prepare does it',
-      RangeError,
     );
   if (crop !== undefined && rotation)
-    refuse(
-      "frame",
-      `a crop and rotation ${rotation}`,
-      "the angle of the crop: it can turn the picture",
-      RangeError,
-    );
+    refuseValue("frame", `a crop and rotation ${rotation}`, "the angle of the crop: it can turn the picture");
   if (resize !== "stretch" && input === null)
     refuseFor(
       ["inputSize"],

@@ -1,6 +1,6 @@
 /** The loop over the images of a frame, shared by `createDecoder` and `loadPlan`. */
 import * as A from "../core/abi.ts";
-import { TensorError, refuse } from "../core/errors.ts";
+import { TensorError, refuse, refuseValue } from "../core/errors.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type Affine, IDENTITY, writeAffine } from "../memory/write.ts";
 import { type Detections, setFrameSize, setLength } from "./detections.ts";
@@ -116,11 +116,10 @@ export class FrameLoop {
 /** Throws if results cannot be converted back from the frame's crop or rotation. */
 function checkTask({ crops = "upright" }: Ready, frame: Frame | undefined): void {
   if (frame?.rotation && crops === "turned")
-    refuse(
+    refuseValue(
       "frame.rotation",
       `${frame.rotation} for a network that is given crops`,
       "a crop with an angle, which turns the picture as well",
-      RangeError,
     );
   if (frame?.crop === undefined || crops === "turned") return;
   if (crops === "none")

@@ -7,7 +7,7 @@ import type { EngineName } from "../core/engine-name.ts";
 import { checkEngine, chooseEngine, makeEngine, provideTs } from "../engine/choose.ts";
 import { tsEngine } from "../engine/ts/index.ts";
 import type { Engine } from "../engine/engine.ts";
-import { refuse } from "../core/errors.ts";
+import { refuseValue } from "../core/errors.ts";
 import { IDENTITY, writeColumns } from "../memory/write.ts";
 import { type Columns, columnsOf, wordsFrom } from "../memory/layout.ts";
 import { ANY, PIXEL_OFFSET, type Rule, UNIT, checkOptions } from "../core/options.ts";
@@ -53,8 +53,7 @@ const RULES: { readonly [N in keyof Required<NmsOptions>]: Rule } = {
   engine: ANY,
 };
 
-const wrong = (name: string, got: unknown, expected: string): never =>
-  refuse(name, show(got), expected, RangeError);
+const wrong = (name: string, got: unknown, expected: string): never => refuseValue(name, show(got), expected);
 
 /** Throws if an array has lists, strings, null or holes. JavaScript would convert them to numbers or NaN. */
 function checkNumbers(name: string, list: ArrayLike<unknown>): void {
@@ -118,9 +117,9 @@ export function nms(
   const offset = options.pixelOffset ?? 0;
   const iouGate = options.iouGate ?? ">";
   if (boxes.length !== n * 4)
-    refuse("boxes", `${boxes.length} numbers`, `${n * 4}, four for each of ${n} scores`, RangeError);
+    refuseValue("boxes", `${boxes.length} numbers`, `${n * 4}, four for each of ${n} scores`);
   if (classIds !== null && classIds.length !== n)
-    refuse("classIds", `${classIds.length}`, `${n}, one for each score`, RangeError);
+    refuseValue("classIds", `${classIds.length}`, `${n}, one for each score`);
   if (classIds !== null && !(classIds instanceof Int32Array))
     for (let i = 0; i < n; i++)
       if ((classIds[i] | 0) !== classIds[i])

@@ -1,5 +1,5 @@
 /** Converts records to columns, the form of `Detections`. */
-import { refuse } from "../core/errors.ts";
+import { refuseValue } from "../core/errors.ts";
 import { neededTask } from "../core/tasks.ts";
 import { isInPixels } from "../core/unit.ts";
 import { type DetectionFields, Detections, type TaskColumns, setLength } from "./detections.ts";
@@ -31,7 +31,7 @@ function checkRecords(rows: readonly DetectionFields[]): void {
     const { x_min, y_min, x_max, y_max } = d;
     if (x_max < x_min || y_max < y_min) swapped++;
     if (isInPixels(x_min, y_min, x_max, y_max) || d.confidence > 1.01 || swapped * 2 > rows.length)
-      refuse("detections", JSON.stringify(d), "corners and confidence in 0..1", RangeError);
+      refuseValue("detections", JSON.stringify(d), "corners and confidence in 0..1");
   }
 }
 

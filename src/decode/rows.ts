@@ -1,5 +1,5 @@
 /** Reads clones of `Detections`. `structuredClone` and `postMessage` keep the columns but drop the methods. */
-import { refuse } from "../core/errors.ts";
+import { refuseValue } from "../core/errors.ts";
 import { isDetached, show } from "../core/tensor.ts";
 import type { Detection, DetectionFields, Detections } from "./detections.ts";
 
@@ -32,7 +32,7 @@ const isClone = (given: unknown): given is ClonedDetections =>
 
 /** Returns a clone's detections as objects. Returns any other value unchanged. */
 export function rowsOf<T>(given: T): T | DetectionFields[] {
-  if (isDetached(given)) refuse("detections", "transferred memory", "a list of detections", RangeError);
+  if (isDetached(given)) refuseValue("detections", "transferred memory", "a list of detections");
   return isClone(given) ? rowsOfClone(given) : given;
 }
 
@@ -55,7 +55,7 @@ export function checkRoom({
     (corners?.length ?? Infinity) / 8,
   );
   if (!(length >= 0 && length <= room))
-    refuse("detections.length", show(length), `at most ${room}, the rows that the columns have`, RangeError);
+    refuseValue("detections.length", show(length), `at most ${room}, the rows that the columns have`);
 }
 
 function rowsOfClone(c: ClonedDetections): DetectionFields[] {

@@ -1,6 +1,6 @@
 /** `createDetector` opens a network and returns a detector. session-detector.ts runs the network. */
 import { fetchConfig } from "../config/read.ts";
-import { ConfigError, mismatch, refuse } from "../core/errors.ts";
+import { ConfigError, mismatch, refuseValue } from "../core/errors.ts";
 import { namesFor, nearestName } from "../core/names.ts";
 import { FLAG, type Rule, checkValue } from "../core/options.ts";
 import { show } from "../core/tensor.ts";
@@ -51,7 +51,7 @@ export async function createDetector<Opened = never, Second = never>(
   const { most = Infinity, ...rest } = options ?? {};
   const { points } = (source as typeof source | null) ?? {};
   if (options?.most !== undefined && !(Number.isInteger(most) && most > 0 && points))
-    refuse("options.most", show(most), "a positive whole number, beside a network of points", RangeError);
+    refuseValue("options.most", show(most), "a positive whole number, beside a network of points");
   // Let both detectors reuse their results, since the chained detector copies them.
   const detector = await openDetector<Opened>(source, points === undefined ? rest : { ...rest, reuse: true });
   if (points === undefined) return detector;

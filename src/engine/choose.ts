@@ -4,7 +4,7 @@
  */
 import { decode as decodeBinary } from "#kernels";
 import { ENGINE_NAMES, type EngineName } from "../core/engine-name.ts";
-import { refuse } from "../core/errors.ts";
+import { refuseValue } from "../core/errors.ts";
 import { type Memory, checkSize, memoryOf } from "../core/memory.ts";
 import { show } from "../core/tensor.ts";
 import { Kernel } from "../kernels/kernel.ts";
@@ -15,7 +15,7 @@ const decodeKernel = /* @__PURE__ */ new Kernel("decode", decodeBinary);
 /** Throws a RangeError unless `wanted` is `auto` or the name of an engine. Plain JavaScript may pass anything. */
 export function checkEngine(wanted: unknown): void {
   if (wanted !== "auto" && !ENGINE_NAMES.includes(wanted as EngineName))
-    refuse("engine", show(wanted), '"auto", "simd", "scalar" or "ts"', RangeError);
+    refuseValue("engine", show(wanted), '"auto", "simd", "scalar" or "ts"');
 }
 
 /** Returns the name of the engine to run. `auto` is the first of `simd`, `scalar` and `ts` that works here. */

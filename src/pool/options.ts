@@ -1,6 +1,6 @@
 /** Options of a pool and of one frame, with their checks. */
 import type { ResourceLimits } from "node:worker_threads";
-import { refuse } from "../core/errors.ts";
+import { refuseValue } from "../core/errors.ts";
 import {
   ANY,
   COUNT,
@@ -86,29 +86,28 @@ export function checkPool(given: PoolOptions): PoolOptions {
 export function checkNetwork(where: string, given: PoolNetwork | null): void {
   checkNames(where, given, ["config", "options"]);
   const { config, options } = given as PoolNetwork;
-  if (config === undefined) refuse(where, "no config", "{config, options}", RangeError);
+  if (config === undefined) refuseValue(where, "no config", "{config, options}");
   if (typeof options?.onNote === "function")
-    refuse(
+    refuseValue(
       `${where}.options.onNote`,
       "a function, which no thread can take",
       "no onNote. A decoder in this thread calls it: createDecoder(config, { onNote })",
-      RangeError,
     );
 }
 
 /** Throws a RangeError unless a stream has a name. */
 export function checkStream(name: string): void {
-  if (typeof name !== "string") refuse("stream", show(name), 'a name such as "front door"', RangeError);
+  if (typeof name !== "string") refuseValue("stream", show(name), 'a name such as "front door"');
 }
 
 /** Returns the options of one frame. Throws for unknown names, and for a `Frame` that is not inside `{frame}`. */
 export function checkAbout(given: About | null): About {
   if (given === null) return {};
   if ("width" in Object(given) || "height" in Object(given))
-    refuse("about", "a bare frame", "{frame}: pool.decode(stream, outputs, { frame })", RangeError);
+    refuseValue("about", "a bare frame", "{frame}: pool.decode(stream, outputs, { frame })");
   checkNames("about", given, ["frame", "network"]);
   if (Array.isArray(given.frame))
-    refuse("about.frame", "a list", "one frame: each image has a call of pool.decode", RangeError);
+    refuseValue("about.frame", "a list", "one frame: each image has a call of pool.decode");
   return given;
 }
 

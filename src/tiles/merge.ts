@@ -1,5 +1,5 @@
 /** Merges the detections of tiles by the rules of SAHI, in bounded memory. */
-import { refuse } from "../core/errors.ts";
+import { refuseValue } from "../core/errors.ts";
 import { COUNT, FLAG, type Rule, UNIT, checkOptions, oneOf } from "../core/options.ts";
 import { show } from "../core/tensor.ts";
 import { Detections, setLength } from "../decode/detections.ts";
@@ -99,11 +99,10 @@ class Merger implements TileMerger {
     const { method } = this.#settings;
     const given: Partial<Detections> | null = detections;
     if (given?.angles && method !== "nms")
-      refuse(
+      refuseValue(
         "method",
         `"${method}", which merges boxes, for oriented ones`,
         '"nms": a row that is kept keeps its angle',
-        RangeError,
       );
     this.#rows.add(tile, detections);
   }
@@ -279,7 +278,7 @@ export function mergeTiles(
 
 function checkPart(part: unknown, i: number): void {
   if (!Array.isArray(part) || part.length !== 2)
-    refuse(`parts[${i}]`, show(part), "a pair of a tile and its detections", RangeError);
+    refuseValue(`parts[${i}]`, show(part), "a pair of a tile and its detections");
 }
 
 /**
@@ -288,7 +287,7 @@ function checkPart(part: unknown, i: number): void {
  */
 function checkParts(parts: Iterable<readonly [Tile, Detections]>): void {
   if (typeof (parts as Partial<Iterable<unknown>> | null)?.[Symbol.iterator] !== "function")
-    refuse("parts", show(parts), "pairs of a tile and its detections", RangeError);
+    refuseValue("parts", show(parts), "pairs of a tile and its detections");
   if (!Array.isArray(parts)) return;
   const seen = new Map<unknown, number>();
   for (const [i, part] of (parts as readonly unknown[]).entries()) {
@@ -296,11 +295,10 @@ function checkParts(parts: Iterable<readonly [Tile, Detections]>): void {
     const [, detections] = part as readonly unknown[];
     const before = seen.get(detections);
     if (before !== undefined)
-      refuse(
+      refuseValue(
         `parts[${i}]`,
         `the detections of parts[${before}], which the next decode() overwrote`,
         "a copy() of each, or a generator that decodes tile by tile",
-        RangeError,
       );
     seen.set(detections, i);
   }

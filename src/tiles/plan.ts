@@ -1,5 +1,5 @@
 /** Plans tiles: parts of a large picture, which are prepared and decoded one by one. */
-import { refuse } from "../core/errors.ts";
+import { refuseValue } from "../core/errors.ts";
 import { FLAG, type OptionRules, type Rule, checkOptions, checkValue } from "../core/options.ts";
 
 /** A part of a picture, in whole pixels from the upper left corner. */
@@ -80,11 +80,10 @@ export function tiles(size: readonly [number, number], options: TileOptions): re
   const [tile, shared] = [pairOf(side), pairOf(overlap)];
   const count = countOf(width, tile[0], shared[0]) * countOf(height, tile[1], shared[1]);
   if (count > MOST_TILES)
-    refuse(
+    refuseValue(
       "tile",
       `${count} tiles of ${tile.join("x")} for ${width}x${height}`,
       `at most ${MOST_TILES}: larger tiles or less overlap`,
-      RangeError,
     );
   const columns = beginnings(width, tile[0], shared[0]);
   const rows = beginnings(height, tile[1], shared[1]);

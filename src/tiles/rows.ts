@@ -1,5 +1,5 @@
 /** Holds the detections of tiles in limited memory, in coordinates of the picture: boxes, and the columns of tasks. */
-import { refuse } from "../core/errors.ts";
+import { refuseValue } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import {
   type Detections,
@@ -64,13 +64,12 @@ function checkTile(tile: Tile, [width, height]: readonly [number, number]): void
   const areNumbers = [x, y, w, h].every(Number.isFinite);
   // Refuse sides below 1 pixel: the tile is in 0..1 by mistake.
   if (!(areNumbers && x >= 0 && y >= 0 && w >= 1 && h >= 1 && x + w <= width && y + h <= height))
-    refuse(
+    refuseValue(
       "tile",
       typeof tile === "object" && tile !== null
         ? `{x: ${show(x)}, y: ${show(y)}, width: ${show(w)}, height: ${show(h)}}`
         : show(tile),
       `a part of the picture of ${width} x ${height} pixels, from tiles()`,
-      RangeError,
     );
 }
 
@@ -86,13 +85,12 @@ function checkFrameOf(detections: Detections, width: number, height: number): vo
     ? Math.abs(w * height - h * width) <= Math.max(w, h)
     : Math.abs(w - width) <= 1 && Math.abs(h - height) <= 1;
   if (isTile) return;
-  refuse(
+  refuseValue(
     "detections",
     `those of ${isInput ? `an input of ${w}x${h} without a frame` : `a frame of ${w}x${h}`} for a tile of ${width}x${height}`,
     "crop" in size && size.crop
       ? `{ x: 0, y: 0, width: ${w}, height: ${h} } as the tile: what was found in a crop is in 0..1 of the whole picture`
       : `the tile as the frame: decode(outputs, { width: ${width}, height: ${height}, resize })`,
-    RangeError,
   );
 }
 
@@ -130,12 +128,7 @@ export class TileRows {
         ArrayBuffer.isView(column),
       )
     )
-      refuse(
-        "detections",
-        show(detections),
-        "what decode() returned for the tile, or a clone of it",
-        RangeError,
-      );
+      refuseValue("detections", show(detections), "what decode() returned for the tile, or a clone of it");
     checkRoom(detections);
     const { x, y, width, height } = tile;
     checkFrameOf(detections, width, height);
@@ -165,9 +158,9 @@ export class TileRows {
     const kind = kindOf(detections);
     const names = labels?.join() ?? "none";
     if (this.length > 0 && kind !== this.#kind)
-      refuse("detections", kind, `${this.#kind}, as in the tiles before`, RangeError);
+      refuseValue("detections", kind, `${this.#kind}, as in the tiles before`);
     if (this.length > 0 && names !== (this.labels?.join() ?? "none"))
-      refuse("detections", `labels ${show(labels)}`, "those of the tiles before, of one network", RangeError);
+      refuseValue("detections", `labels ${show(labels)}`, "those of the tiles before, of one network");
     this.#kind = kind;
   }
 

@@ -1,6 +1,6 @@
 /** The detections of one frame as trackers read them: in doubles and pixels. */
 import { type DetectionFields, frameIfExchanged } from "../decode/detections.ts";
-import { refuse } from "../core/errors.ts";
+import { refuseValue } from "../core/errors.ts";
 import { isUnit } from "../core/options.ts";
 import { show } from "../core/tensor.ts";
 import { room } from "./lists.ts";
@@ -72,7 +72,7 @@ export class TrackerFrame {
       const x = boxes[i];
       const y = boxes[i + 1];
       if (!Number.isFinite(x) || !Number.isFinite(y))
-        refuse(`boxes[${i}]`, `${show(x)}, ${show(y)}`, "finite coordinates", RangeError);
+        refuseValue(`boxes[${i}]`, `${show(x)}, ${show(y)}`, "finite coordinates");
       largest = Math.max(largest, Math.abs(x), Math.abs(y));
     }
     checkUnit(n, largest, size);
@@ -80,7 +80,7 @@ export class TrackerFrame {
     this.checkCorners(boxes, n);
     let count = 0;
     for (let i = 0; i < n; i++) {
-      if (!isUnit(scores[i])) refuse(`scores[${i}]`, show(scores[i]), "a confidence in 0..1", RangeError);
+      if (!isUnit(scores[i])) refuseValue(`scores[${i}]`, show(scores[i]), "a confidence in 0..1");
       for (let k = 0; k < 4; k += 2) {
         this.boxes[count * 4 + k] = boxes[i * 4 + k] * width;
         this.boxes[count * 4 + k + 1] = boxes[i * 4 + k + 1] * height;
@@ -102,11 +102,10 @@ export class TrackerFrame {
     for (let i = 0; i < n * 4; i += 4) if (boxes[i + 2] < boxes[i] || boxes[i + 3] < boxes[i + 1]) swapped++;
     const seen = this.seen + n;
     if (swapped >= FEWEST_SWAPPED && swapped * 2 > seen)
-      refuse(
+      refuseValue(
         "boxes",
         `${swapped} of ${seen} with x_max < x_min or y_max < y_min`,
         "corners, x_min, y_min, x_max and y_max: no width and height",
-        RangeError,
       );
     this.swapped = swapped;
     this.seen = seen;
@@ -127,7 +126,7 @@ function hasArea(boxes: Float64Array, i: number): boolean {
 
 function checkClassId(classId: unknown, i: number): void {
   if (!(Number.isInteger(classId) && ((classId as number) | 0) === classId))
-    refuse(`classIds[${i}]`, show(classId), "a whole number of 32 bits", RangeError);
+    refuseValue(`classIds[${i}]`, show(classId), "a whole number of 32 bits");
 }
 
 const hasLength = (x: unknown, length: number): boolean =>
@@ -136,25 +135,19 @@ const hasLength = (x: unknown, length: number): boolean =>
 /** Returns the count of detections. Throws if columns are missing or too short. */
 function lengthOf(given: TrackerInput, perClass: boolean): number {
   if (typeof given !== "object" || given === null)
-    refuse("detections", show(given), "what decode() returned, or {length, boxes, scores}", RangeError);
+    refuseValue("detections", show(given), "what decode() returned, or {length, boxes, scores}");
   const { length: n, boxes, scores, classIds } = given;
   if (!(Number.isInteger(n) && n >= 0 && n < 1e6))
-    refuse("detections.length", show(n), "the number of detections", RangeError);
+    refuseValue("detections.length", show(n), "the number of detections");
   if (!hasLength(boxes, n * 4))
-    refuse(
-      "detections.boxes",
-      show(boxes),
-      `an array of ${n * 4} numbers or more, four for each`,
-      RangeError,
-    );
+    refuseValue("detections.boxes", show(boxes), `an array of ${n * 4} numbers or more, four for each`);
   if (!hasLength(scores, n))
-    refuse("detections.scores", show(scores), `an array of ${n} numbers or more`, RangeError);
+    refuseValue("detections.scores", show(scores), `an array of ${n} numbers or more`);
   if (perClass && !hasLength(classIds, n))
-    refuse(
+    refuseValue(
       "detections.classIds",
       show(classIds),
       `an array of ${n} class ids or more, as perClass is true`,
-      RangeError,
     );
   return n;
 }
@@ -163,24 +156,18 @@ function lengthOf(given: TrackerInput, perClass: boolean): number {
 function checkSize(detections: TrackerDetections, [width, height]: readonly [number, number]): void {
   const frame = frameIfExchanged(detections, width, height);
   if (frame !== null)
-    refuse("size", `[${width},${height}] for detections of ${frame}`, "[width, height]", RangeError);
+    refuseValue("size", `[${width},${height}] for detections of ${frame}`, "[width, height]");
 }
 
 /** Throws for boxes in 0..1 without a size, or boxes in pixels with one. The filters work in pixels. */
 function checkUnit(n: number, largest: number, size: readonly [number, number] | null): void {
   if (n === 0) return;
   if (size === null && largest <= 2)
-    refuse(
+    refuseValue(
       "boxes",
       `no coordinate above ${largest} and no size`,
       "boxes in pixels, or size: [width, height] of the frame for boxes in 0..1 such as decode() returns",
-      RangeError,
     );
   if (size !== null && largest > 2)
-    refuse(
-      "boxes",
-      `a coordinate of ${largest} and a size`,
-      "boxes in 0..1, or no size for pixels",
-      RangeError,
-    );
+    refuseValue("boxes", `a coordinate of ${largest} and a size`, "boxes in 0..1, or no size for pixels");
 }

@@ -1,5 +1,5 @@
 /** Options of the trackers, with their published defaults and their checks. */
-import { refuse } from "../core/errors.ts";
+import { refuseValue } from "../core/errors.ts";
 import {
   FLAG,
   FROM_ZERO,
@@ -128,11 +128,10 @@ const SCORE_THRESHOLDS = ["confidenceThreshold", "highThreshold", "lowThreshold"
 
 /** Checks the options and fills in the defaults. Throws a RangeError that names the option. */
 export function complete(options: TrackerOptions): Complete<TrackerOptions> {
-  if (!isKeyed(options))
-    refuse("options", show(options), '{ method: "sort", "bytetrack" or "ocsort" }', RangeError);
+  if (!isKeyed(options)) refuseValue("options", show(options), '{ method: "sort", "bytetrack" or "ocsort" }');
   const given = { ...options, method: options.method ?? "bytetrack" } as RequireMethod;
   // Check the method first, since the other options depend on it.
-  if (!COMMON.method[1](given.method)) refuse("method", show(given.method), COMMON.method[0], RangeError);
+  if (!COMMON.method[1](given.method)) refuseValue("method", show(given.method), COMMON.method[0]);
   const ofMethod: Readonly<Record<string, readonly [Rule, unknown]>> = METHODS[given.method];
   const rules = Object.entries(ofMethod).map(([name, [rule]]) => [name, rule] as const);
   checkOptions(given, { ...COMMON, ...Object.fromEntries(rules) }, { more: ` for "${given.method}"` });
@@ -154,14 +153,13 @@ export function complete(options: TrackerOptions): Complete<TrackerOptions> {
       lowThreshold: number;
     };
     if (low > high)
-      refuse("lowThreshold", `${low} above highThreshold, ${high}`, "at most highThreshold", RangeError);
+      refuseValue("lowThreshold", `${low} above highThreshold, ${high}`, "at most highThreshold");
     settings["newThreshold"] = given.newThreshold ?? high + 0.1;
     if ((settings["newThreshold"] as number) > 1)
-      refuse(
+      refuseValue(
         "highThreshold",
         `${high}, and no score is above it by 0.1, as a new track needs by default`,
         "0.9 or less, or newThreshold",
-        RangeError,
       );
   }
   for (const name of SCORE_THRESHOLDS)

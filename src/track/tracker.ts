@@ -1,5 +1,5 @@
 /** `createTracker`: gives detections the same id from frame to frame. */
-import { refuse } from "../core/errors.ts";
+import { refuseValue } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import { ByteTrack } from "./bytetrack.ts";
 import { type TrackerDetections, TrackerFrame } from "./frame.ts";
@@ -96,13 +96,12 @@ class MethodTracker implements Tracker {
 
   update(detections: TrackerDetections, seconds: number): Int32Array {
     const { frame, running, options } = this;
-    if (!Number.isFinite(seconds)) refuse("seconds", show(seconds), "the time of the frame", RangeError);
+    if (!Number.isFinite(seconds)) refuseValue("seconds", show(seconds), "the time of the frame");
     if (seconds <= this.lastSeconds)
-      refuse(
+      refuseValue(
         "seconds",
         `${seconds} after ${this.lastSeconds}`,
         "a later time than that of the frame before. Leave frames out that come late, or call reset()",
-        RangeError,
       );
     const longGap = this.longGapAt(seconds);
     frame.read(detections, options.size, options.perClass);
@@ -189,11 +188,10 @@ class MethodTracker implements Tracker {
     if (before < 0 || !(gap > 0)) return before;
     if (gap <= LONG_GAP || gap <= this.options.maxLost) return -1;
     if (before > 0 && Math.max(gap, before) <= EVEN * Math.min(gap, before))
-      refuse(
+      refuseValue(
         "seconds",
         `gaps of more than ${LONG_GAP} s between all frames, the last of ${Number(gap.toPrecision(4))} s`,
         "times in seconds. If they are, say maxLost: more seconds than a gap has",
-        RangeError,
       );
     return gap;
   }

@@ -1,6 +1,6 @@
 /** `prepareImage` makes a network's input tensor from the bytes of an image. */
 import { type Crop, checkCrop } from "../../core/crop.ts";
-import { refuse } from "../../core/errors.ts";
+import { refuseValue } from "../../core/errors.ts";
 import { checkOptions, namesOnly } from "../../core/options.ts";
 import type { EngineName } from "../../core/engine-name.ts";
 import type { PrepareRule } from "../../core/prepare-rule.ts";
@@ -47,11 +47,10 @@ export function prepareImage(image: ImageInput, rule: PrepareRule, options: Prep
   // Compare with undefined: `prepareCrop` refuses null, which may come from a search without a result.
   const crop = options?.crop;
   if (crop !== undefined && checked.rotation !== 0)
-    refuse(
+    refuseValue(
       "image.rotation",
       `${checked.rotation} beside a crop`,
       "no rotation, and the angle of the crop: cropOf of an image with a rotation turns the crop by it",
-      RangeError,
     );
   if (crop !== undefined) return prepareCrop(checked, rule, crop, { engine, into });
   if (checked.rotation !== 0) return prepareTurned(checked, rule, { engine, into });
@@ -182,11 +181,10 @@ function elementsOf(into: PreparedData, { rule, dims }: Pick<Workspace, "rule" |
   const length = volume(dims);
   const fits = [array.name, ...(ALSO[rule.type] ?? [])].includes(kind);
   if (!fits || into.length !== length)
-    refuse(
+    refuseValue(
       "into",
       fits || ArrayBuffer.isView(into) ? `a ${kind} of ${into.length}` : String(into),
       `a ${array.name} of ${length} for type "${rule.type}", [${dims.join(",")}]`,
-      RangeError,
     );
   if (kind === array.name) return into;
   return new array(into.buffer as ArrayBuffer, into.byteOffset, length);
@@ -199,12 +197,7 @@ function checkApart(image: ArrayBufferView, into: ArrayBufferView): void {
     image.byteOffset + image.byteLength <= into.byteOffset ||
     into.byteOffset + into.byteLength <= image.byteOffset;
   if (!isApart)
-    refuse(
-      "into",
-      "memory that the image lies in",
-      "an array that shares no byte with the image",
-      RangeError,
-    );
+    refuseValue("into", "memory that the image lies in", "an array that shares no byte with the image");
 }
 
 /**

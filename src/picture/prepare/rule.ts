@@ -1,5 +1,5 @@
 /** Checks a rule and an image, and fills in defaults. */
-import { refuse } from "../../core/errors.ts";
+import { refuseValue } from "../../core/errors.ts";
 import type { PrepareResize, PrepareRule, Resample } from "../../core/prepare-rule.ts";
 import { isBytes, show } from "../../core/tensor.ts";
 import { checkOptions, nameComplaint, namesOnly } from "../../core/options.ts";
@@ -48,8 +48,7 @@ const FIELDS = /* @__PURE__ */ namesOnly(
 const isFinite = (x: unknown): x is number => Number.isFinite(x);
 const isPositive = (x: unknown): x is number => isFinite(x) && x > 0 && x < 3e38;
 
-const fail = (where: string, got: string, expected: string): never =>
-  refuse(where, got, expected, RangeError);
+const fail = (where: string, got: string, expected: string): never => refuseValue(where, got, expected);
 
 /** Throws a RangeError for a wrong rule. */
 export function checkRule(rule: PrepareRule): CheckedRule {

@@ -1,5 +1,5 @@
 /** Makes masks without a decoder, from boxes and coefficients that other code has selected. */
-import { refuse } from "../../core/errors.ts";
+import { refuse, refuseValue } from "../../core/errors.ts";
 import { checkOptions, namesOnly } from "../../core/options.ts";
 import { numbersOf } from "../../core/number.ts";
 import { type TensorInput, type SlotArray, ELEMENTS, show, shape, specOf } from "../../core/tensor.ts";
@@ -53,13 +53,13 @@ export function masksOf(
   const spec = specOf("prototypes", tensor, {});
   for (const [name, list] of Object.entries({ coefficients, boxes }))
     if (typeof (list as ArrayLike<number> | undefined)?.length !== "number" || typeof list === "string")
-      refuse(name, show(list), "an array of numbers", RangeError);
+      refuseValue(name, show(list), "an array of numbers");
   const problem = typeProblem(spec);
   if (problem) refuse('tensor "prototypes"', ...problem);
   checkNumbers("coefficients", coefficients);
   checkBoxes(boxes);
   if (!(Array.isArray(inputSize) && inputSize.length === 2 && inputSize.every((x) => x > 0)))
-    refuse("inputSize", show(inputSize), "[width, height] of the network's input", RangeError);
+    refuseValue("inputSize", show(inputSize), "[width, height] of the network's input");
   const count = boxes.length / 4;
   const ways = prototypeViews(spec).filter(
     (seen) => seen.count * count === coefficients.length && seen.batch === 1,
@@ -75,18 +75,16 @@ export function masksOf(
   const { width, height } = prototypes;
   const [inputWidth, inputHeight] = inputSize;
   if (width * inputWidth === height * inputHeight && width !== height)
-    refuse(
+    refuseValue(
       "inputSize",
       `[${inputSize.join(", ")}] for prototypes of ${width} x ${height}`,
       "[width, height], not height and width",
-      RangeError,
     );
   if (!hasProportions(prototypes, inputSize))
-    refuse(
+    refuseValue(
       'tensor "prototypes"',
       `${width} x ${height} for inputSize [${inputSize.join(", ")}]`,
       "prototypes with the proportions of the input",
-      RangeError,
     );
   if (frame) checkFrame(frame, inputSize);
   const upright = frame ? uprightOf(frame) : null;
@@ -117,25 +115,23 @@ const INPUTS = /* @__PURE__ */ namesOnly("prototypes", "coefficients", "boxes", 
 function checkNumbers(name: string, list: ArrayLike<number>): void {
   for (let i = 0; i < list.length; i++)
     if (typeof list[i] !== "number" || !Number.isFinite(Math.fround(list[i])))
-      refuse(`${name}[${i}]`, show(list[i]), "a finite number", RangeError);
+      refuseValue(`${name}[${i}]`, show(list[i]), "a finite number");
 }
 
 /** Throws for exchanged corners and for boxes in pixels, whose masks would be empty. */
 function checkBoxes(boxes: ArrayLike<number>): void {
-  if (boxes.length % 4 !== 0) refuse("boxes", `${boxes.length} numbers`, "four for each box", RangeError);
+  if (boxes.length % 4 !== 0) refuseValue("boxes", `${boxes.length} numbers`, "four for each box");
   checkNumbers("boxes", boxes);
   for (let i = 0; i < boxes.length; i += 4) {
     const [x1, y1, x2, y2] = [boxes[i], boxes[i + 1], boxes[i + 2], boxes[i + 3]];
     const got = (): string => `${x1}, ${y1}, ${x2}, ${y2}`;
     if (x2 < x1 || y2 < y1)
-      refuse(
+      refuseValue(
         `box ${i / 4}`,
         got(),
         "corners x_min, y_min, x_max, y_max: no centre, no width and height",
-        RangeError,
       );
-    if (isInPixels(x1, y1, x2, y2))
-      refuse(`box ${i / 4}`, got(), "0..1 across the image, not pixels", RangeError);
+    if (isInPixels(x1, y1, x2, y2)) refuseValue(`box ${i / 4}`, got(), "0..1 across the image, not pixels");
   }
 }
 

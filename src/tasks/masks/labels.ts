@@ -1,6 +1,6 @@
 /** Paints label maps. A label map is a picture in which each pixel is the index of a detection. */
 import * as M from "../../core/masks-abi.ts";
-import { refuse } from "../../core/errors.ts";
+import { refuse, refuseValue } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import { turnPicture, turnsBack } from "../../core/turn.ts";
 import type { Detections, TaskFunctions } from "../../decode/detections.ts";
@@ -78,15 +78,9 @@ export function paintLabels(scene: Scene, detections: Detections, options: Label
 
 /** Throws a RangeError for a wrong `overlap`, or if there are more rows than an i16 can count. */
 function checkPaint(detections: Detections, overlap: string): void {
-  if (overlap !== "first" && overlap !== "last")
-    refuse("overlap", show(overlap), '"first" or "last"', RangeError);
+  if (overlap !== "first" && overlap !== "last") refuseValue("overlap", show(overlap), '"first" or "last"');
   if (detections.length > MOST_ROWS)
-    refuse(
-      "labelMap",
-      `${detections.length} detections`,
-      `at most ${MOST_ROWS}, as labels are i16`,
-      RangeError,
-    );
+    refuseValue("labelMap", `${detections.length} detections`, `at most ${MOST_ROWS}, as labels are i16`);
 }
 
 /** Paints the masks of all rows into one picture. `maskOf` makes the mask of one row. */

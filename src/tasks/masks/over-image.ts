@@ -1,5 +1,5 @@
 /** Places a map of the whole network input over the image. Undoes the resizing exactly, then the rotation. */
-import { refuse } from "../../core/errors.ts";
+import { refuseValue } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import { turnPicture, turnedSize, turnsBack } from "../../core/turn.ts";
 import { type Frame, affineOf, checkFrame, uprightOf } from "../../decode/frame.ts";
@@ -31,24 +31,18 @@ export function placeOverImage(
 ): OverImage {
   const [w, h] = cells;
   if (inputSize === undefined)
-    refuse("inputSize", "none", "[width, height] of the network's input beside a frame", RangeError);
+    refuseValue("inputSize", "none", "[width, height] of the network's input beside a frame");
   if (!(Array.isArray(inputSize) && inputSize.length === 2 && inputSize.every((x) => x > 0)))
-    refuse("inputSize", show(inputSize), "[width, height] of the network's input", RangeError);
+    refuseValue("inputSize", show(inputSize), "[width, height] of the network's input");
   if (Math.abs(w * inputSize[1] - h * inputSize[0]) >= Math.max(...inputSize))
-    refuse(
+    refuseValue(
       "inputSize",
       `[${inputSize.join(", ")}] for a map of ${w} x ${h}`,
       "[width, height] of the same proportions",
-      RangeError,
     );
   checkFrame(frame, inputSize);
   if (frame.crop?.angle)
-    refuse(
-      "frame.crop",
-      `an angle of ${frame.crop.angle}`,
-      "an upright crop: maps are not turned",
-      RangeError,
-    );
+    refuseValue("frame.crop", `an angle of ${frame.crop.angle}`, "an upright crop: maps are not turned");
   const upright = uprightOf(frame);
   const size = [Math.round(upright.width), Math.round(upright.height)] as const;
   const [scaleX, scaleY, shiftX, shiftY] = affineOf(upright, inputSize);

@@ -1,5 +1,5 @@
 /** The mask rules, and the check of mask options. A rule fixes the order of crop, resizing and sigmoid. */
-import { refuse } from "../../core/errors.ts";
+import { refuseValue } from "../../core/errors.ts";
 import { checkOptions, namesOnly } from "../../core/options.ts";
 import { show } from "../../core/tensor.ts";
 import type { MaskOptions, PrototypeRule } from "../../decode/mask.ts";
@@ -71,22 +71,20 @@ export function readMaskOptions(
   const { picture, stated, size, threshold } = readPictureOptions(options, known);
   const rule = options?.rule ?? USUAL[picture];
   if (!isPrototypeRule(rule))
-    refuse("rule", show(rule), `one of ${Object.keys(PROTOTYPE_RULES).join(", ")}`, RangeError);
+    refuseValue("rule", show(rule), `one of ${Object.keys(PROTOTYPE_RULES).join(", ")}`);
   const steps = PROTOTYPE_RULES[rule];
   if (!steps.pictures.includes(picture))
-    refuse(
+    refuseValue(
       "rule",
       `"${rule}" with size ${show(stated)}`,
       `${steps.pictures[0] === "network" ? 'size "network"' : 'size "frame" or [width, height]'} with ` +
         `it, or rule "${USUAL[picture]}"`,
-      RangeError,
     );
   if (threshold < 0.5 && steps.cropsFirst && steps.resize === "bilinear" && !steps.sigmoid)
-    refuse(
+    refuseValue(
       "threshold",
       `${threshold} with rule "${rule}"`,
       "0.5 or more: the rule puts logits of 0 outside the box, which are a probability of 0.5",
-      RangeError,
     );
   return {
     picture,
@@ -119,14 +117,13 @@ export function readRowOptions(
   const { picture, size, threshold } = readPictureOptions(options, known);
   const rule = options?.rule ?? rules[0] ?? null;
   if (rule !== null && !rules.includes(rule))
-    refuse(
+    refuseValue(
       "rule",
       show(rule),
       rules.length > 0 ? `one of ${rules.join(", ")}` : "no rule: these masks are finished",
-      RangeError,
     );
   if (rules.length > 0 && picture === "prototype")
-    refuse("size", '"prototype" for masks that belong into boxes', SIZES, RangeError);
+    refuseValue("size", '"prototype" for masks that belong into boxes', SIZES);
   // Round to f32, as probabilities are. Otherwise a probability of 0.3 in f32 would exceed a threshold of 0.3.
   return { picture, size, threshold: Math.fround(threshold), rule };
 }
@@ -139,7 +136,7 @@ function readPictureOptions(
   const { size = known.frame ? "frame" : "network", threshold = 0.5 } = stated;
   const picture = pictureOf(size);
   if (!(typeof threshold === "number" && threshold > 0 && threshold < 1))
-    refuse("threshold", show(threshold), "a probability between 0 and 1", RangeError);
+    refuseValue("threshold", show(threshold), "a probability between 0 and 1");
   checkSwappedSize(size, known.frame);
   return { picture, stated: size, size: sizeOf(size, known), threshold };
 }
@@ -148,7 +145,7 @@ function pictureOf(size: unknown): Picture {
   if (size === "prototype" || size === "network") return size;
   const isSize =
     Array.isArray(size) && size.length === 2 && size.every((x) => Number.isInteger(x) && x > 0 && x <= 32768);
-  if (size !== "frame" && !isSize) refuse("size", show(size), SIZES, RangeError);
+  if (size !== "frame" && !isSize) refuseValue("size", show(size), SIZES);
   return "image";
 }
 
@@ -156,17 +153,16 @@ function pictureOf(size: unknown): Picture {
 function checkSwappedSize(size: unknown, frame: readonly [number, number] | null): void {
   if (!Array.isArray(size) || frame === null || frame[0] === frame[1]) return;
   if (size[0] === frame[1] && size[1] === frame[0])
-    refuse("size", `[${size.join(", ")}], height and width of the frame`, "[width, height]", RangeError);
+    refuseValue("size", `[${size.join(", ")}], height and width of the frame`, "[width, height]");
 }
 
 function sizeOf(size: NonNullable<MaskOptions["size"]>, known: KnownSizes): readonly [number, number] {
   if (typeof size !== "string") return size;
   const pixels = known[size];
   if (pixels) return pixels;
-  return refuse(
+  return refuseValue(
     "size",
     size === "frame" ? '"frame", and decode() got no frame' : '"network", but the input size is unknown',
     size === "frame" ? "a frame, or the image's [width, height]" : "inputSize: [width, height]",
-    RangeError,
   );
 }

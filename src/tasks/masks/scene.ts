@@ -1,5 +1,5 @@
 /** Makes masks of the detections of one image. */
-import { refuse } from "../../core/errors.ts";
+import { refuseValue } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import { type QuarterTurns, turnBoxes, turnPicture, turnedSize, turnsBack } from "../../core/turn.ts";
 import type { Detections } from "../../decode/detections.ts";
@@ -87,13 +87,12 @@ export function maskIn(scene: Scene, detections: Detections, i: number, options?
 export function rowAt({ length }: Detections, i: number): number {
   const row = i < 0 ? length + i : i;
   if (!(Number.isInteger(row) && row >= 0 && row < length))
-    refuse(
+    refuseValue(
       "mask",
       `row ${show(i)}`,
       length > 0
         ? `0 to ${length - 1}, or a negative one from the end`
         : "a frame with detections: this one has none",
-      RangeError,
     );
   return row;
 }
@@ -150,11 +149,10 @@ function uprightMask(source: MaskSource, placement: Placement, input: MaskInput,
     if (x.to > x.from && y.to > y.from)
       [left, top, width, height] = [x.from, y.from, x.to - x.from, y.to - y.from];
     if (width * height > MOST_PIXELS)
-      refuse(
+      refuseValue(
         "mask",
         `a box of ${width}x${height} pixels`,
         `at most ${MOST_PIXELS}: give a size, "network" or [width, height]`,
-        RangeError,
       );
     return ({ u8, at }, _, first, rows) => {
       // Most masks are a single strip. Copying the strip is faster than writing to an array of zeros.

@@ -1,5 +1,5 @@
 /** `classMap`: semantic segmentation, a class id for each pixel. */
-import { refuse } from "../../core/errors.ts";
+import { refuse, refuseValue } from "../../core/errors.ts";
 import { ANY, COUNT, FLAG, NUMBER, type Rule, checkOptions } from "../../core/options.ts";
 import { halfToFloat, numbersOf } from "../../core/number.ts";
 import {
@@ -85,7 +85,7 @@ export function classMap(tensor: TensorInput, options: ClassMapOptions = {}): Cl
       ? readSingle(spec, tensor, single, { classes: classes ?? labels?.length, threshold, ids })
       : argmaxOf(spec, tensor, classes ?? labels?.length);
   if (labels && labels.length > map.classes)
-    refuse("labels", `${labels.length} names for ${map.classes} classes`, "at most as many", RangeError);
+    refuseValue("labels", `${labels.length} names for ${map.classes} classes`, "at most as many");
   const names = labels && namesFor(labels, map.classes, background === true);
   const { data } = map;
   if (background) for (let i = 0; i < data.length; i++) if (data[i] === 0) data[i] = noClass(data);
@@ -102,12 +102,11 @@ function namesFor(labels: readonly string[], classes: number, background: boolea
   if (labels.length !== classes - 1) return labels;
   return background
     ? ["background", ...labels]
-    : refuse(
+    : refuseValue(
         "labels",
         `${labels.length} names for ${classes} classes`,
         `${classes} names: ["background", ...labels] if class 0 is the background (background: true moves the names ` +
           'by itself), or [...labels, ""] if the last class has no name',
-        RangeError,
       );
 }
 

@@ -5,7 +5,7 @@
 
 import { IN_RADIANS, isInDegrees } from "../../core/crop.ts";
 import { angleOfVector, writeCosSin } from "../../core/elementary.ts";
-import { refuse } from "../../core/errors.ts";
+import { refuseValue } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import type { QuarterTurns } from "../../core/turn.ts";
 
@@ -138,14 +138,14 @@ export function turnAngleBack(
 /** Throws a RangeError if a list does not have `length` elements. */
 function checkLength(list: unknown, length: number, name: string, expected: string): void {
   const isList = typeof list === "object" && (list as ArrayLike<unknown> | null)?.length === length;
-  if (!isList) refuse(name, show(list), expected, RangeError);
+  if (!isList) refuseValue(name, show(list), expected);
 }
 
 /** Throws a RangeError if a list does not have `length` finite numbers. */
 function checkNumbers(list: unknown, length: number, name: string, expected: string): void {
   checkLength(list, length, name, expected);
   if (!Array.from(list as ArrayLike<unknown>).every(Number.isFinite))
-    refuse(name, show(list), `${expected}, finite numbers`, RangeError);
+    refuseValue(name, show(list), `${expected}, finite numbers`);
 }
 
 const BOX = "[cx, cy, width, height, angle]";
@@ -153,9 +153,8 @@ const BOX = "[cx, cy, width, height, angle]";
 function checkBox(box: OrientedBox): void {
   checkNumbers(box, 5, "box", BOX);
   const [, , width, height, angle] = box;
-  if (width < 0 || height < 0)
-    refuse("box", `width ${width}, height ${height}`, `${BOX}: no corners`, RangeError);
-  if (isInDegrees(angle)) refuse("box", `the angle ${angle}`, IN_RADIANS, RangeError);
+  if (width < 0 || height < 0) refuseValue("box", `width ${width}, height ${height}`, `${BOX}: no corners`);
+  if (isInDegrees(angle)) refuseValue("box", `the angle ${angle}`, IN_RADIANS);
 }
 
 const asBox = (values: Float64Array): OrientedBox => Array.from(values) as unknown as OrientedBox;

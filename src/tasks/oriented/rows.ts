@@ -1,5 +1,5 @@
 /** Adds angles and corners to detections: to the objects for rows, to copies, and to detections from a packet. */
-import { refuse } from "../../core/errors.ts";
+import { refuseValue } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import {
   CORNER_VALUES,
@@ -46,11 +46,10 @@ export function readOrientedRows(
   rows.forEach(({ angle, corners }, i) => {
     const isBox = Array.isArray(corners) && corners.length === 4 && corners.every(isPoint);
     if (!(isBox && Number.isFinite(angle)))
-      refuse(
+      refuseValue(
         `detections[${i}].corners`,
         `${show(corners)} and angle ${show(angle)}`,
         "4 points of x and y, and an angle, in each detection",
-        RangeError,
       );
   });
   const points = rows.flatMap((d) => d.corners as NonNullable<DetectionFields["corners"]>);

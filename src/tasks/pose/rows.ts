@@ -1,5 +1,5 @@
 /** The column of keypoints: objects for rows, copies, and rows from a packet. */
-import { refuse } from "../../core/errors.ts";
+import { refuseValue } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import {
   type Detection,
@@ -76,11 +76,10 @@ export function readPoseRows(
   const count = rows[0]?.keypoints?.length ?? 0;
   rows.forEach(({ keypoints }, i) => {
     if (!(Array.isArray(keypoints) && keypoints.length === count && keypoints.every(isPoint)))
-      refuse(
+      refuseValue(
         `detections[${i}].keypoints`,
         show(keypoints),
         `${count} points of x, y and confidence, as many in each detection`,
-        RangeError,
       );
   });
   const points = rows.flatMap((d) => d.keypoints as readonly Keypoint[]);

@@ -1,4 +1,4 @@
-import { refuse } from "../../core/errors.ts";
+import { refuseValue } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import {
   CORNER_VALUES,
@@ -55,26 +55,23 @@ export function suppressDetections(
   options: SuppressDetectionsOptions = {},
 ): Detections {
   if (typeof (detections as Partial<Detections> | null)?.copy !== "function")
-    refuse("detections", show(detections), "what decode() returned: no array, and no clone", RangeError);
+    refuseValue("detections", show(detections), "what decode() returned: no array, and no clone");
   const { method } = settingsOf(options as SuppressOptions, DETECTION_RULES);
   const { perClass = true, size = [1, 1], ...rest } = options;
   if (!options.size && (method === "diou" || options.pixelOffset))
-    refuse(
+    refuseValue(
       "size",
       `none beside ${method === "diou" ? 'method "diou"' : "pixelOffset"}`,
       "[width, height] of the frame: boxes in 0..1 say nothing of pixels",
-      RangeError,
     );
   const frame = options.size && frameIfExchanged(detections, ...options.size);
-  if (frame)
-    refuse("size", `${show(options.size)} for detections of ${frame}`, "[width, height]", RangeError);
+  if (frame) refuseValue("size", `${show(options.size)} for detections of ${frame}`, "[width, height]");
   const n = detections.length;
   if (detections.angles && AVERAGES.includes(method))
-    refuse(
+    refuseValue(
       "method",
       `"${method}", which averages boxes, for oriented ones`,
       'a method that leaves boxes as they are, such as "hard"',
-      RangeError,
     );
   const copy = detections.copy();
   const { boxes, scores, classIds, sources, labels, keypoints, keypointNames, edges, angles, corners } = copy;

@@ -1,6 +1,6 @@
 /** Weighted boxes fusion (Solovyev et al., 2021): fuses the boxes of several models into one list. */
 import { withoutSpareRows } from "../../core/counted-rows.ts";
-import { refuse } from "../../core/errors.ts";
+import { refuseValue } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import { readCorners, orderOf, writeBox } from "./candidates.ts";
 import { Clusters } from "./clusters.ts";
@@ -118,7 +118,7 @@ const MODEL = ["boxes", "scores", "classIds", "weight"];
 function checkModelNames(model: ModelBoxes, prefix: string): void {
   for (const name of Object.keys(model))
     if (!MODEL.includes(name) && nearestName(name, MODEL) !== undefined)
-      refuse(prefix + name, "an unknown name", namesFor(name, MODEL), RangeError);
+      refuseValue(prefix + name, "an unknown name", namesFor(name, MODEL));
 }
 
 /** Throws if two models have the same array of boxes. Models without boxes may share one. */
@@ -127,11 +127,10 @@ function checkArrays(models: readonly ModelBoxes[]): void {
     if (scores.length === 0) return;
     const before = models.slice(0, i).findIndex((other) => isSameArray(other.boxes, boxes));
     if (before >= 0)
-      refuse(
+      refuseValue(
         `models[${i}].boxes`,
         `the array of models[${before}]`,
         "arrays of its own: if decode() made both, copy() the first, which the second overwrote",
-        RangeError,
       );
   });
 }
@@ -150,29 +149,23 @@ const withoutSpare = (model: ModelBoxes): ModelBoxes => {
 function checkModels(models: readonly ModelBoxes[], scoreThreshold: number): void {
   models.forEach((model: ModelBoxes | null, i) => {
     if (typeof model !== "object" || model === null)
-      refuse(`models[${i}]`, show(model), "{boxes, scores}", RangeError);
+      refuseValue(`models[${i}]`, show(model), "{boxes, scores}");
     checkModelNames(model, `models[${i}].`);
     const { boxes, scores, classIds, weight = 1 } = model;
     checkValue(`models[${i}].weight`, weight, POSITIVE);
     checkLengths(boxes, scores, classIds ?? null, 4, scoreThreshold);
     const endless = Array.from(scores).indexOf(Infinity);
     if (endless >= 0)
-      refuse(
-        `models[${i}].scores[${endless}]`,
-        "Infinity",
-        "finite scores, which weigh the boxes",
-        RangeError,
-      );
+      refuseValue(`models[${i}].scores[${endless}]`, "Infinity", "finite scores, which weigh the boxes");
   });
   const filled = models.map((model, i) => ({ ...model, i })).filter(({ scores }) => scores.length > 0);
   for (const { boxes, classIds, i } of filled) {
     const [first] = filled;
     if ((classIds === undefined) !== (first.classIds === undefined))
-      refuse(
+      refuseValue(
         `models[${i}].classIds`,
         `${show(classIds)}, and models[${first.i}] has ${first.classIds ? "some" : "none"}`,
         "class ids of all models or of none",
-        RangeError,
       );
     // A model's boxes count as normalised if no coordinate is above 1 while another model has one above
     // MOST_NORMALISED.
@@ -180,11 +173,10 @@ function checkModels(models: readonly ModelBoxes[], scoreThreshold: number): voi
       largestCoordinate(boxes) <= 1 &&
       filled.some((other) => largestCoordinate(other.boxes) > MOST_NORMALISED)
     )
-      refuse(
+      refuseValue(
         `models[${i}].boxes`,
         `no coordinate above ${largestCoordinate(boxes)} beside models in pixels`,
         "boxes of all models in the same unit",
-        RangeError,
       );
   }
 }
@@ -219,7 +211,7 @@ function largestCoordinate(boxes: ArrayLike<number>): number {
  */
 export function fuse(models: readonly ModelBoxes[], options: FuseOptions = {}): Fused {
   if (!Array.isArray(models) || models.length === 0)
-    refuse("models", show(models), "a list of {boxes, scores}, one for each model", RangeError);
+    refuseValue("models", show(models), "a list of {boxes, scores}, one for each model");
   const given = checkOptions(options, RULES);
   const { iouThreshold = 0.55, scoreThreshold = 0, score = "average", boxFormat = "xyxy" } = given;
   const all = models as readonly ModelBoxes[];

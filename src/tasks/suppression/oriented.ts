@@ -1,7 +1,7 @@
 /** Suppression of oriented boxes: centre x, centre y, width, height and angle in radians, clockwise on the screen. */
 import { IN_RADIANS, isInDegrees } from "../../core/crop.ts";
 import { withoutSpareRows } from "../../core/counted-rows.ts";
-import { refuse } from "../../core/errors.ts";
+import { refuseValue } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import { orderOf } from "./candidates.ts";
 import { type OptionRules, UNIT, checkOptions, checkValue, oneOf } from "../../core/options.ts";
@@ -53,8 +53,8 @@ export function orientedIou(a: ArrayLike<number>, b: ArrayLike<number>, kind: "p
   checkValue("iou", kind, RULES.iou);
   for (const [name, box] of Object.entries({ a, b }))
     if (!isList(box) || box.length !== ORIENTED_WIDTH || !Array.from(box).every(Number.isFinite))
-      refuse(name, show(box), "[cx, cy, width, height, angle]", RangeError);
-    else if (isInDegrees(box[4])) refuse(name, `the angle ${box[4]}`, IN_RADIANS, RangeError);
+      refuseValue(name, show(box), "[cx, cy, width, height, angle]");
+    else if (isInDegrees(box[4])) refuseValue(name, `the angle ${box[4]}`, IN_RADIANS);
   const both = Array.from({ length: 2 * ORIENTED_WIDTH }, (_, i) =>
     i < ORIENTED_WIDTH ? a[i] : b[i - ORIENTED_WIDTH],
   );
@@ -79,24 +79,22 @@ function checkBoxes(boxes: ArrayLike<number>, iou: "probiou" | "polygon"): void 
     const width = boxes[at + 2];
     const height = boxes[at + 3];
     if (width < 0 || height < 0)
-      refuse(
+      refuseValue(
         `box ${at / ORIENTED_WIDTH}`,
         `width ${width}, height ${height}`,
         "centre x, centre y, width, height, angle: no corners",
-        RangeError,
       );
     if (Math.abs(boxes[at + 4]) > MOST_ANGLE) beyond++;
     if (width * height > 0) smallest = Math.min(smallest, width * height);
     for (let k = 0; k < 4; k++) farthest = Math.max(farthest, Math.abs(boxes[at + k]));
   }
   if (beyond * 2 > n)
-    refuse("boxes", `${beyond} of ${n} angles beyond two turns`, "radians, not degrees", RangeError);
+    refuseValue("boxes", `${beyond} of ${n} angles beyond two turns`, "radians, not degrees");
   if (iou === "probiou" && farthest <= 1 && smallest < LEAST_AREA)
-    refuse(
+    refuseValue(
       "boxes",
       `no coordinate above ${farthest}`,
       'boxes in pixels: ProbIoU adds a constant to their areas. iou: "polygon" takes any unit',
-      RangeError,
     );
 }
 

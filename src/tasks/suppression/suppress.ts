@@ -1,6 +1,6 @@
 /** Suppression by a named method. Each method works as its reference defines it. */
 import { withoutSpareRows } from "../../core/counted-rows.ts";
-import { refuse } from "../../core/errors.ts";
+import { refuseValue } from "../../core/errors.ts";
 import { type Candidates, type Outcome, orderOf, readCorners, writeBox } from "./candidates.ts";
 import { byOverlap, keepFast, keepGreedily, unchanged } from "./greedy.ts";
 import { mergeIntoKept, mergeNmw, mergeWeighted } from "./merge.ts";
@@ -47,11 +47,10 @@ function checkScores({ order, scores }: Candidates, method: Settings["method"]):
   const ends = [order[0], order[order.length - 1]];
   const wrong = ends.find((row) => scores[row] < 0 || scores[row] === Infinity);
   if (wrong !== undefined && !TAKE_NEGATIVES.includes(method))
-    refuse(
+    refuseValue(
       `scores[${wrong}]`,
       `${scores[wrong]} for "${method}", which multiplies scores`,
       "scores from 0 up: apply the sigmoid to logits, or give scoreThreshold: 0",
-      RangeError,
     );
 }
 

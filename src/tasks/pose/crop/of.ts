@@ -1,5 +1,5 @@
 import { type Crop, type CropRule, cropOfObject, withinTurn } from "../../../core/crop.ts";
-import { refuse } from "../../../core/errors.ts";
+import { refuseValue } from "../../../core/errors.ts";
 import { POSITIVE, checkValue } from "../../../core/options.ts";
 import { PERSON_CROP, POINT_FACTS } from "../../../core/pose-families.ts";
 import { show } from "../../../core/tensor.ts";
@@ -48,23 +48,18 @@ export function cropOf(
 ): Crop {
   const { inputSize, outputs } =
     (decoder as Partial<typeof decoder> | null | undefined)?.config ??
-    refuse("cropOf", show(decoder), "the decoder of the network of points", RangeError);
+    refuseValue("cropOf", show(decoder), "the decoder of the network of points");
   if (!inputSize)
-    refuse("cropOf", "a decoder without inputSize", "the size of the crop that the network gets", RangeError);
+    refuseValue("cropOf", "a decoder without inputSize", "the size of the crop that the network gets");
   checkImage(image);
   const { x_min, y_min, x_max, y_max, keypoints } =
     (detection as DetectionFields | null | undefined) ??
-    refuse("cropOf", show(detection), "a detection", RangeError);
+    refuseValue("cropOf", show(detection), "a detection");
   const box = [x_min, y_min, x_max, y_max];
   if (!(box.every(Number.isFinite) && x_max > x_min && y_max > y_min))
-    refuse("cropOf", `a box ${show([x_min, y_min, x_max, y_max])}`, "a detection with an area", RangeError);
+    refuseValue("cropOf", `a box ${show([x_min, y_min, x_max, y_max])}`, "a detection with an area");
   if (isInPixels(x_min, y_min, x_max, y_max))
-    refuse(
-      "cropOf",
-      `a box ${show([x_min, y_min, x_max, y_max])}`,
-      "0..1 across the image, no pixels",
-      RangeError,
-    );
+    refuseValue("cropOf", `a box ${show([x_min, y_min, x_max, y_max])}`, "0..1 across the image, no pixels");
   if (scale !== undefined) checkValue("scale", scale, POSITIVE);
   const rule: CropRule = POINT_FACTS[familyOf(decoder.config, outputs ?? []).family]?.crop ?? PERSON_CROP;
   // Apply the rule to the upright picture.
@@ -99,15 +94,10 @@ function checkImage(
   image: { readonly width: number; readonly height: number; readonly rotation?: unknown } | null,
 ): void {
   const problem = rotationProblem(image?.rotation);
-  if (problem) refuse("cropOf: image.rotation", ...problem, RangeError);
+  if (problem) refuseValue("cropOf: image.rotation", ...problem);
   const { width, height } = image ?? { width: undefined, height: undefined };
   if (!([width, height] as unknown[]).every((n) => typeof n === "number" && n > 0 && n < Infinity))
-    refuse(
-      "cropOf",
-      `width ${show(width)}, height ${show(height)}`,
-      "the size of the image in pixels",
-      RangeError,
-    );
+    refuseValue("cropOf", `width ${show(width)}, height ${show(height)}`, "the size of the image in pixels");
 }
 
 /**
@@ -125,10 +115,8 @@ function checkImage(
  */
 export function nextCropOf(detections: Detections, row: number): Crop | null {
   const { scores } = (detections as Detections | null) ?? {};
-  if (!ArrayBuffer.isView(scores))
-    refuse("nextCropOf", show(detections), "what decode() returned", RangeError);
-  if (!Number.isInteger(row))
-    refuse("nextCropOf", `row ${show(row)}`, "the index of a detection", RangeError);
+  if (!ArrayBuffer.isView(scores)) refuseValue("nextCropOf", show(detections), "what decode() returned");
+  if (!Number.isInteger(row)) refuseValue("nextCropOf", `row ${show(row)}`, "the index of a detection");
   const { nextCrops, length } = detections;
   if (!nextCrops || !(row >= 0 && row < length)) return null;
   const [cx, cy, width, height, angle] = nextCrops.subarray(row * CROP_WIDTH, (row + 1) * CROP_WIDTH);
