@@ -1,5 +1,5 @@
 /** Reads unknown JSON. Collects every problem with its path, so that one edit can correct the file. */
-import { ConfigError, type ConfigProblem, type OptionName, mismatch } from "../core/errors.ts";
+import { ConfigError, type ConfigProblem, type OptionName, problemOf } from "../core/errors.ts";
 import { isLabelSet, labelsOf } from "../core/labels.ts";
 import { namesFor, nearestName } from "../core/names.ts";
 import { type Rule, nameComplaint, valueComplaint } from "../core/options.ts";
@@ -62,11 +62,7 @@ export class FieldReader {
 
   /** Reports a problem of the field `key`. `option` names the option of `createDecoder` that can replace the field. */
   report(key: string, got: string, expected: string, option?: OptionName): void {
-    this.problems.push({
-      path: this.pathOf(key),
-      message: mismatch(got, expected),
-      ...(option && { option }),
-    });
+    this.problems.push(problemOf(this.pathOf(key), got, expected, option));
   }
 
   /** Reports that the value of the field `key` is wrong. */

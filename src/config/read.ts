@@ -1,5 +1,5 @@
 /** Reads unknown JSON, and options that override it, into a `Config`. Fields that depend on tensors stay `null`. */
-import { ConfigError, type ConfigProblem, mismatch } from "../core/errors.ts";
+import { ConfigError, type ConfigProblem, refuseConfig } from "../core/errors.ts";
 import { nearestName } from "../core/names.ts";
 import { SPEC_NAMES, few, kindOf, show, type TensorSpecInput } from "../core/tensor.ts";
 import { readAnchors } from "./anchors.ts";
@@ -52,13 +52,8 @@ export function readBy(
   } catch (e) {
     if (e instanceof ConfigError) throw e;
     // The cause is a getter or proxy of the caller that threw, or data nested deeper than the stack allows.
-    return fail("a value that cannot be read through", "plain data");
+    return refuseConfig("", "a value that cannot be read through", "plain data");
   }
-}
-
-/** Throws a ConfigError about the whole document. */
-function fail(got: string, expected: string): never {
-  throw new ConfigError([{ path: "", message: mismatch(got, expected) }]);
 }
 
 function read(json: unknown, options: DecoderOptions, formats: () => FileFormats | null): Config | null {
@@ -96,20 +91,21 @@ function dropSettled(problems: ConfigProblem[], over: FieldReader): void {
 function rootOf(json: unknown): Json {
   let root = json;
   if (typeof json === "string") {
-    if (json.trim() === "") fail("an empty text", FORMATS);
+    if (json.trim() === "") refuseConfig("", "an empty text", FORMATS);
     try {
       root = JSON.parse(json.charCodeAt(0) === 0xfeff ? json.slice(1) : json);
     } catch (e) {
       const more = json.includes("{") ? "" : "; a path or a name, perhaps: files are read by the caller";
-      fail(`text that is not JSON (${(e as Error).message})`, FORMATS + more);
+      refuseConfig("", `text that is not JSON (${(e as Error).message})`, FORMATS + more);
     }
   }
   if (root === undefined || root === null) return {};
-  if (ArrayBuffer.isView(root)) fail("bytes", "JSON; a model file or an NN Archive is read by readModel");
+  if (ArrayBuffer.isView(root))
+    refuseConfig("", "bytes", "JSON; a model file or an NN Archive is read by readModel");
   if (isObject(root)) return root;
-  if (kindOf(root) === "Promise") return fail(show(root), "what it resolves to: await it");
+  if (kindOf(root) === "Promise") return refuseConfig("", show(root), "what it resolves to: await it");
   const isBuiltIn = typeof root === "object" && !Array.isArray(root);
-  return fail(show(root), `${isBuiltIn ? "plain data" : "an object"}: ${FORMATS}`);
+  return refuseConfig("", show(root), `${isBuiltIn ? "plain data" : "an object"}: ${FORMATS}`);
 }
 
 /** Reads the document in the format that its keys show. Returns null for a config file if `formats` returns null. */
@@ -137,7 +133,11 @@ function readFormat(r: FieldReader, root: Json, formats: () => FileFormats | nul
     const meant = keys
       .map((key) => nearestName(key, ["NN_config", ...TYPED]))
       .find((name) => name !== undefined);
-    fail(`an object with ${few(keys, 6)}`, FORMATS + (meant === undefined ? "" : `; did you mean ${meant}?`));
+    refuseConfig(
+      "",
+      `an object with ${few(keys, 6)}`,
+      FORMATS + (meant === undefined ? "" : `; did you mean ${meant}?`),
+    );
   }
   return readTypedOptions(r);
 }

@@ -101,6 +101,19 @@ export class TensorError extends Error {
 /** Returns the sentence that all messages have: "got ..., expected ...". */
 export const mismatch = (got: string, expected: string): string => `got ${got}, expected ${expected}`;
 
+/** Returns a fault of a config. */
+export const problemOf = (
+  path: string,
+  got: string,
+  expected: string,
+  option?: OptionName,
+): ConfigProblem => ({ path, message: mismatch(got, expected), ...(option && { option }) });
+
+/** Throws a ConfigError about one fault, for instance about an option. */
+export function refuseConfig(path: string, got: string, expected: string, option?: OptionName): never {
+  throw new ConfigError([problemOf(path, got, expected, option)]);
+}
+
 /** Errors thrown by `refuse`. Any other RangeError is a bug of the JavaScript engine or of this package. */
 const refused = new WeakSet<Error>();
 

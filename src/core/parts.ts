@@ -1,5 +1,5 @@
 /** Errors about a value such as `explain` that is needed but was not passed to `boxwright/core`'s functions. */
-import { ConfigError, mismatch } from "./errors.ts";
+import { refuseConfig } from "./errors.ts";
 import { CORE } from "./tasks.ts";
 
 const lineFor = (value: string): string =>
@@ -13,7 +13,5 @@ export const explainToSay = (what: string): string => `to be told ${what}, ${lin
  * that passes it.
  */
 export function refuseWithout(value: string, what: string): never {
-  throw new ConfigError([
-    { path: `options.${value}`, message: mismatch(`none for ${what}`, lineFor(value)) },
-  ]);
+  refuseConfig(`options.${value}`, `none for ${what}`, lineFor(value));
 }

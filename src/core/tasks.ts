@@ -1,5 +1,5 @@
 /** Names of tasks, and the error if the caller did not pass a needed task. `decode/tasks.ts` explains tasks. */
-import { ConfigError, mismatch } from "./errors.ts";
+import { refuseConfig } from "./errors.ts";
 
 /** The task for which a network was trained. "detect": only boxes. */
 export type TaskName = "detect" | "pose" | "segment" | "oriented" | "peaks" | "text";
@@ -32,15 +32,8 @@ export function neededTask<N extends TaskValueName, T extends { readonly task: s
   const task = tasks.find((one) => one.task === name);
   if (task) return task as Extract<T, { readonly task: N }>;
   const value = exportOf(name);
-  throw new ConfigError([
-    {
-      path: "options.tasks",
-      message: mismatch(
-        `none for "${name}"`,
-        `import { ${value} } from "${call.from}", and ${call.name}, { tasks: [${value}] })`,
-      ),
-    },
-  ]);
+  const line = `import { ${value} } from "${call.from}", and ${call.name}, { tasks: [${value}] })`;
+  return refuseConfig("options.tasks", `none for "${name}"`, line);
 }
 
 /** The package entry whose functions take tasks as values, and the beginning of the call. */

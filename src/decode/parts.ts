@@ -1,5 +1,5 @@
 /** The parts of a decoder besides boxes. `boxwright` passes all, `boxwright/core` those that its caller chose. */
-import { ConfigError, mismatch } from "../core/errors.ts";
+import { refuseConfig } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import type { Explain } from "../plan/explain.ts";
 import type { Checks } from "./checks.ts";
@@ -20,6 +20,5 @@ export interface Parts {
 export function checkPart(name: "checks" | "explain", part: unknown, has: string): void {
   if (part === undefined || typeof (part as { readonly [key: string]: unknown } | null)?.[has] === "function")
     return;
-  const expected = `the value ${name} of boxwright/core`;
-  throw new ConfigError([{ path: `options.${name}`, message: mismatch(show(part), expected) }]);
+  refuseConfig(`options.${name}`, show(part), `the value ${name} of boxwright/core`);
 }

@@ -28,7 +28,7 @@
  * Plan files have separate task values (planfile/tasks.ts), without the code that reads configs and shapes. A task that
  * is not passed adds no code to a bundle. A task adds no work to frames of other networks.
  */
-import { ConfigError, mismatch } from "../core/errors.ts";
+import { refuseConfig } from "../core/errors.ts";
 import { TRAITS } from "../core/families.ts";
 import type { Memory } from "../core/memory.ts";
 import { type TaskName, TASKS, type TaskValueName, neededTask } from "../core/tasks.ts";
@@ -114,12 +114,8 @@ export function checkTaskList(
     );
   };
   if (Array.isArray(tasks) && Array.from(tasks as unknown[]).every(isTask)) return;
-  throw new ConfigError([
-    {
-      path: "options.tasks",
-      message: mismatch(show(tasks), "a list of tasks such as [pose, masks], which the same import exports"),
-    },
-  ]);
+  const expected = "a list of tasks such as [pose, masks], which the same import exports";
+  refuseConfig("options.tasks", show(tasks), expected);
 }
 
 const VALUE_NAMES: readonly string[] = [

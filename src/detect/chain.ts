@@ -1,6 +1,6 @@
 /** Runs a detector, then a second network that finds keypoints in the crop of each object (persons, or palms). */
 import type { Crop } from "../core/crop.ts";
-import { ConfigError, mismatch, refuse } from "../core/errors.ts";
+import { refuse, refuseConfig } from "../core/errors.ts";
 import { checkOptions, namesOnly } from "../core/options.ts";
 import { POINT_FACTS } from "../core/pose-families.ts";
 import type { Decoder } from "../decode/decoder.ts";
@@ -27,16 +27,12 @@ const factsOf = ({ config }: Decoder) => POINT_FACTS[familyOf(config).family] ??
 export function checkPoints(decoder: Decoder): void {
   if (factsOf(decoder).network !== undefined) return;
   const families = Object.entries(POINT_FACTS).filter(([, facts]) => facts.network !== undefined);
-  throw new ConfigError([
-    {
-      path: "points",
-      message: mismatch(
-        `a network of ${familyOf(decoder.config).family}`,
-        `one that gets the crop of an object: ${families.map(([name]) => name).join(", ")}`,
-      ),
-      option: "family",
-    },
-  ]);
+  refuseConfig(
+    "points",
+    `a network of ${familyOf(decoder.config).family}`,
+    `one that gets the crop of an object: ${families.map(([name]) => name).join(", ")}`,
+    "family",
+  );
 }
 
 /** IoU above which two crops show the same object, as in MediaPipe's hand_landmark_tracking. */

@@ -1,6 +1,6 @@
 /** `createDetector` opens a network and returns a detector. session-detector.ts runs the network. */
 import { fetchConfig } from "../config/read.ts";
-import { ConfigError, mismatch, refuseValue } from "../core/errors.ts";
+import { refuseValue, refuseConfig } from "../core/errors.ts";
 import { namesFor, nearestName } from "../core/names.ts";
 import { FLAG, type Rule, checkValue } from "../core/options.ts";
 import { show } from "../core/tensor.ts";
@@ -75,9 +75,7 @@ const OWN_OPTIONS = ["warmUp", "most", "reuse"];
 function checkDetectorNames(options: object): void {
   for (const name of Object.keys(options))
     if (!OWN_OPTIONS.includes(name) && nearestName(name, OWN_OPTIONS) !== undefined)
-      throw new ConfigError([
-        { path: `options.${name}`, message: mismatch("an unknown name", namesFor(name, OWN_OPTIONS)) },
-      ]);
+      refuseConfig(`options.${name}`, "an unknown name", namesFor(name, OWN_OPTIONS));
 }
 
 const WARM_UP: Rule<number> = [

@@ -2,7 +2,7 @@
 import { inputOf, isGray, sizeOf } from "../config/model/input.ts";
 import type { Model } from "../config/model/types.ts";
 import type { Config } from "../config/types.ts";
-import { ConfigError, mismatch, refuse } from "../core/errors.ts";
+import { refuse, refuseConfig } from "../core/errors.ts";
 import { TRAITS } from "../core/families.ts";
 import { elementType, show } from "../core/tensor.ts";
 import type { Decoder } from "../decode/decoder.ts";
@@ -51,17 +51,13 @@ export function withInput(config: Config, { name, dims, type }: SessionTensor, f
   const size = told?.every((side) => side > 0) ? told : null;
   const configSize = config.inputSize;
   if (size && configSize && size.join() !== configSize.join())
-    throw new ConfigError([
-      {
-        path: "inputSize",
-        message: mismatch(
-          `${configSize.join("x")}, but the network's input ${name} [${dims?.join()}] takes ${size.join("x")}`,
-          `${size.join("x")}, or a network that was exported for ${configSize.join("x")}. Leave the size out to take ` +
-            "the network's",
-        ),
-        option: "inputSize",
-      },
-    ]);
+    refuseConfig(
+      "inputSize",
+      `${configSize.join("x")}, but the network's input ${name} [${dims?.join()}] takes ${size.join("x")}`,
+      `${size.join("x")}, or a network that was exported for ${configSize.join("x")}. Leave the size out to take ` +
+        "the network's",
+      "inputSize",
+    );
   if (!isPicture)
     refuse(
       "inputs",
@@ -92,16 +88,12 @@ export function checkPreparation({ config, prepareRule }: Decoder): void {
   const { prepare, head } = TRAITS[family];
   const states = (["mean", "std", "factor"] as const).some((key) => prepareRule[key] !== undefined);
   if (head === "plain" && prepare === undefined && !states)
-    throw new ConfigError([
-      {
-        path: "options.prepare",
-        message: mismatch(
-          `the family "${family}", whose networks share no preparation`,
-          'how this one wants its picture, for instance prepare: { resize: "letterbox", order: "RGB", mean: 0, std: 255 }',
-        ),
-        option: "prepare",
-      },
-    ]);
+    refuseConfig(
+      "options.prepare",
+      `the family "${family}", whose networks share no preparation`,
+      'how this one wants its picture, for instance prepare: { resize: "letterbox", order: "RGB", mean: 0, std: 255 }',
+      "prepare",
+    );
 }
 
 /** Returns the spec of the input tensor. Throws if its size is unknown or its shape does not fit. */
@@ -112,16 +104,12 @@ export function inputSpecOf(
 ): InputSpec {
   const { size, layout = "NCHW", type = "f32", order = "RGB" } = prepareRule;
   if (!size)
-    throw new ConfigError([
-      {
-        path: "options.inputSize",
-        message: mismatch(
-          `an input ${name} [${dims?.join() ?? "?"}], whose size is open`,
-          "[width, height] in pixels",
-        ),
-        option: "inputSize",
-      },
-    ]);
+    refuseConfig(
+      "options.inputSize",
+      `an input ${name} [${dims?.join() ?? "?"}], whose size is open`,
+      "[width, height] in pixels",
+      "inputSize",
+    );
   const [width, height] = size;
   const channels = order === "GRAY" ? 1 : 3;
   const expectedDims = layout === "NCHW" ? [1, channels, height, width] : [1, height, width, channels];

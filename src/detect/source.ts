@@ -4,7 +4,7 @@ import { isModel } from "../config/model-config.ts";
 import { readModel } from "../config/model/model.ts";
 import type { Model } from "../config/model/types.ts";
 import type { DecoderOptions } from "../config/types.ts";
-import { ConfigError, TensorError, mismatch, refuse } from "../core/errors.ts";
+import { TensorError, refuse, refuseConfig } from "../core/errors.ts";
 import { checkOptions, namesOnly } from "../core/options.ts";
 import { isBytes, show } from "../core/tensor.ts";
 import type { Runtime, Session } from "./session.ts";
@@ -77,15 +77,11 @@ export async function readSource<Opened>(source: DetectorSource<Opened>): Promis
     return refuse("model", "a promise", "what it resolves to: await it");
   const bytes = await bytesOf(model);
   if (bytes === null && config === undefined)
-    throw new ConfigError([
-      {
-        path: "config",
-        message: mismatch(
-          "a network that is open already, and no config",
-          "one: { family, labels, inputSize } or a config file, or what readModel returned",
-        ),
-      },
-    ]);
+    return refuseConfig(
+      "config",
+      "a network that is open already, and no config",
+      "one: { family, labels, inputSize } or a config file, or what readModel returned",
+    );
   // If there is a config, allow formats that only the runtime can read.
   const read =
     bytes &&

@@ -1,5 +1,5 @@
 /** `boxwright/node`: tensor files, NN Archives, plan files, PNG, and `inspect` for the possible meanings of shapes. */
-import { ConfigError, mismatch } from "../core/errors.ts";
+import { refuseConfig } from "../core/errors.ts";
 import { isBytes, show } from "../core/tensor.ts";
 import { readArchiveConfig } from "../node/files/archive.ts";
 import { compilePlan as compile } from "../planfile/write.ts";
@@ -37,10 +37,7 @@ export async function createArchiveDecoder(
   bytes: Uint8Array,
   options: DecoderOptions = {},
 ): Promise<Decoder> {
-  if (!isBytes(bytes))
-    throw new ConfigError([
-      { path: "", message: mismatch(show(bytes), "the bytes of an NN Archive, a Uint8Array") },
-    ]);
+  if (!isBytes(bytes)) refuseConfig("", show(bytes), "the bytes of an NN Archive, a Uint8Array");
   return createDecoder(await readArchiveConfig(bytes, "archive"), options);
 }
 

@@ -1,11 +1,9 @@
 /** Reads words, tables and strings of a plan file. Never reads a byte outside the file. */
 import { FIRST_ADDRESS } from "../core/abi.ts";
-import { ConfigError, mismatch } from "../core/errors.ts";
+import { refuseConfig } from "../core/errors.ts";
 
 /** Throws a ConfigError about an unusable plan file. */
-export const refusePlan = (got: string, expected: string): never => {
-  throw new ConfigError([{ path: "plan", message: mismatch(got, expected) }]);
-};
+export const refusePlan = (got: string, expected: string): never => refuseConfig("plan", got, expected);
 
 /** The words, tables and strings of a file. */
 export class PlanBytes {

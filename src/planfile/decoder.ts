@@ -4,7 +4,7 @@
  */
 import * as A from "../core/abi.ts";
 import type { EngineName } from "../core/engine-name.ts";
-import { ConfigError, type ConfigProblem, TensorError, mismatch, refuse } from "../core/errors.ts";
+import { ConfigError, TensorError, mismatch, refuse, refuseConfig, problemOf } from "../core/errors.ts";
 import { namesFor } from "../core/names.ts";
 import { type TensorInput, type TensorSpec, few, isKeyed, show, specOf } from "../core/tensor.ts";
 import { FrameDecoder, type Workspace, bindMethods } from "../decode/base.ts";
@@ -168,8 +168,7 @@ const NAMES = ["engine", "onNote", "fresh", "tasks"];
 /** Checks and copies the options, since plain JavaScript may pass anything. */
 function readOptions(options: LoadOptions | null): ReadOptions {
   const given = options ?? {};
-  if (!isKeyed(given))
-    throw new ConfigError([{ path: "options", message: mismatch(show(options), "an object") }]);
+  if (!isKeyed(given)) return refuseConfig("options", show(options), "an object");
   const { engine, onNote, fresh, tasks, ...others } = given as LoadOptions;
   const problems = Object.keys(others).map((name) =>
     problem(name, "an unknown name", namesFor(name, NAMES, ": all else is part of the plan")),
@@ -184,10 +183,7 @@ function readOptions(options: LoadOptions | null): ReadOptions {
   return { engine: wanted, onNote, fresh, tasks: tasks ?? [] };
 }
 
-const problem = (name: string, got: string, expected: string): ConfigProblem => ({
-  path: `options.${name}`,
-  message: mismatch(got, expected),
-});
+const problem = (name: string, got: string, expected: string) => problemOf(`options.${name}`, got, expected);
 
 const newStats = () => ({
   frames: 0,

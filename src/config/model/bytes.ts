@@ -1,5 +1,5 @@
+import { refuseConfig } from "../../core/errors.ts";
 /** Limits, text decoding and the error that all readers of model files share. */
-import { ConfigError, mismatch } from "../../core/errors.ts";
 
 /** Longest name of a tensor or operator, in bytes. TensorFlow joins the names of fused layers, so names are long. */
 export const MAX_NAME = 4096;
@@ -16,7 +16,7 @@ export const MAX_ENTRIES = 256;
 
 /** Throws a ConfigError about the model file. `where` is a path inside the file, empty for the whole file. */
 export function refuseFile(where: string, got: string, expected: string): never {
-  throw new ConfigError([{ path: where, message: mismatch(got, expected) }]);
+  refuseConfig(where, got, expected);
 }
 
 /** Returns UTF-8 bytes as text. Invalid bytes become U+FFFD: names are only shown and compared. */

@@ -1,6 +1,6 @@
 /** `readModel` returns a model file's contents as plain data, with the options that a decoder needs. */
 import { COCO_CLASSES } from "../../core/coco.ts";
-import { ConfigError, type ConfigProblem, type OptionName, mismatch } from "../../core/errors.ts";
+import { ConfigError, type ConfigProblem, problemOf } from "../../core/errors.ts";
 import { TRAITS } from "../../core/families.ts";
 import { COCO80 } from "../../core/labels.ts";
 import { FUNCTION, type OptionRules, checkOptions } from "../../core/options.ts";
@@ -205,9 +205,7 @@ const DECODED: readonly string[] = ["detect", "pose", "segment", "oriented", "cl
 function missingIn({ file, metadata, options, input, needsClasses, others }: Findings): ConfigProblem[] {
   const { outputs } = file;
   const problems: ConfigProblem[] = [];
-  const add = (path: string, got: string, expected: string, option?: OptionName): void => {
-    problems.push({ path, message: mismatch(got, expected), ...(option && { option }) });
-  };
+  const add = (...problem: Parameters<typeof problemOf>): void => void problems.push(problemOf(...problem));
   const task = metadata?.task === null ? metadata.taskName : (metadata?.task ?? "detect");
   if (!DECODED.includes(task ?? ""))
     add(

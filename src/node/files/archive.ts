@@ -1,5 +1,5 @@
 /** Reads the config of an NN Archive. Unpacks the whole archive in chunks, so that its checksum is verified. */
-import { ConfigError, mismatch } from "../../core/errors.ts";
+import { refuseConfig } from "../../core/errors.ts";
 import { showJson } from "../../core/json.ts";
 import {
   type Packing,
@@ -49,24 +49,19 @@ export function packingOf(bytes: Uint8Array): Packing | null {
  */
 export async function readArchiveConfig(bytes: Uint8Array, where: string): Promise<string> {
   const packing = packingOf(bytes);
-  if (!packing) throw refusal(where, "bytes that are no archive", ".tar, .tar.gz or .tar.xz");
-  const refuseIn = (file: string | null, got: string, expected: string): never => {
-    throw refusal(file === null ? where : `${where}: ${showJson(file)}`, got, expected);
-  };
+  if (!packing) return refuseConfig(where, "bytes that are no archive", ".tar, .tar.gz or .tar.xz");
+  const refuseIn = (file: string | null, got: string, expected: string): never =>
+    refuseConfig(file === null ? where : `${where}: ${showJson(file)}`, got, expected);
   const stream = new ByteStream(unpack(bytes, packing, where));
   try {
     const limits = { ...LIMITS, unpacked: mostUnpacked(bytes.length) };
     const text = utf8(await findConfig(stream, limits, refuseIn));
-    if (text === null) throw refusal(where, "a config.json that is not UTF-8", "JSON");
+    if (text === null) return refuseConfig(where, "a config.json that is not UTF-8", "JSON");
     return text;
   } finally {
     await stream.close();
   }
 }
-
-/** Returns an error about an archive, or about a file in the archive. */
-const refusal = (where: string, got: string, expected: string): ConfigError =>
-  new ConfigError([{ path: where, message: mismatch(got, expected) }]);
 
 async function* unpack(bytes: Uint8Array, packing: Packing, where: string): AsyncGenerator<Uint8Array> {
   if (packing === "tar") yield bytes;
@@ -83,7 +78,11 @@ async function unxzFor(where: string): Promise<Unxz> {
   try {
     library = (await import("xz-decompress")) as unknown as XzLibrary & { default?: XzLibrary };
   } catch {
-    throw refusal(where, "an xz archive", "the optional package that unpacks it: npm install xz-decompress");
+    return refuseConfig(
+      where,
+      "an xz archive",
+      "the optional package that unpacks it: npm install xz-decompress",
+    );
   }
   const { XzReadableStream } = library.XzReadableStream ? library : library.default!;
   return (packed) => new XzReadableStream(packed);
