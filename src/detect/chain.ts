@@ -1,10 +1,11 @@
 /** Runs a detector, then a second network that finds keypoints in the crop of each object (persons, or palms). */
+import { columnsBy, type TaskColumn } from "../decode/columns.ts";
 import type { Crop } from "../core/crop.ts";
 import { refuse, refuseConfig } from "../core/errors.ts";
 import { checkOptions, namesOnly } from "../core/options.ts";
 import { POINT_FACTS } from "../core/pose-families.ts";
 import type { Decoder } from "../decode/decoder.ts";
-import { Detections, POINT_COLUMNS, extend, setLength } from "../decode/detections.ts";
+import { Detections, extend, setLength } from "../decode/detections.ts";
 import type { ImageInput } from "../decode/prepare.ts";
 import { familyOf } from "../heads/query.ts";
 import { cropOf, nextCropOf } from "../tasks/pose/crop/of.ts";
@@ -171,20 +172,9 @@ export class ChainedDetector implements Detector {
     );
     setLength(joined, rows.length);
     const [first] = sorted;
-    const columns = POINT_COLUMNS.filter((name) => first?.points[name]).map(
-      (name) => [name, concatenate(sorted.map(({ points }) => points[name] as Float32Array))] as const,
-    );
-    const { keypointNames, edges } = first?.points ?? {};
-    extend(
-      joined,
-      {
-        keypoints: new Float32Array(0),
-        ...Object.fromEntries(columns),
-        ...(keypointNames && { keypointNames }),
-        ...(edges && { edges }),
-      },
-      POSE_ROWS,
-    );
+    const valuesOf = (_: unknown, __: number, name: TaskColumn): Float32Array =>
+      concatenate(sorted.map(({ points }) => points[name] as Float32Array));
+    extend(joined, first ? columnsBy(first.points, valuesOf) : { keypoints: new Float32Array(0) }, POSE_ROWS);
     return joined;
   }
 }

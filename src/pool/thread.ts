@@ -1,7 +1,8 @@
 /** The code of a pool's thread: makes a decoder for each network, and decodes frames in the order of messages. */
+import { columnsBy, TASK_COLUMNS } from "../decode/columns.ts";
 import type { MessagePort } from "node:worker_threads";
 import type { Decoder } from "../decode/decoder.ts";
-import { Detections, POINT_COLUMNS, taskFunctionsOf, setLength } from "../decode/detections.ts";
+import { Detections, taskFunctionsOf, setLength } from "../decode/detections.ts";
 import { fromPacket } from "../packet/read.ts";
 import { createDecoderSync } from "../whole/decoder.ts";
 import {
@@ -81,19 +82,15 @@ function columnsOf(detections: Detections): {
   readonly arrays: Answer["arrays"];
 } {
   const hasMasks = taskFunctionsOf(detections)?.mask !== undefined;
-  const { boxes, scores, classIds, sources, ...more } = (hasMasks ? boxesOf(detections) : detections).copy();
-  const { keypoints, keypointNames, edges, angles, corners } = more;
-  const points = Object.fromEntries(
-    POINT_COLUMNS.flatMap((name) => (more[name] ? [[name, more[name]] as const] : [])),
-  );
-  const task = keypoints
-    ? { ...points, ...(keypointNames && { keypointNames }), ...(edges && { edges }) }
-    : angles && { angles, corners };
+  const copy = (hasMasks ? boxesOf(detections) : detections).copy();
+  const { boxes, scores, classIds, sources } = copy;
+  const task = copy.keypoints || copy.angles ? columnsBy(copy, (column) => column) : null;
   return {
     columns: { boxes, scores, classIds, sources, ...(task && { task }), ...(hasMasks && { hasMasks }) },
-    arrays: [boxes, scores, classIds, sources, ...Object.values(points), angles, corners].filter(
-      (c) => c !== undefined,
-    ),
+    arrays: [
+      ...[boxes, scores, classIds, sources],
+      ...TASK_COLUMNS.flatMap((name) => (copy[name] ? [copy[name]] : [])),
+    ],
   };
 }
 

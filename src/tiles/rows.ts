@@ -1,9 +1,9 @@
 /** Holds the detections of tiles in limited memory, in coordinates of the picture: boxes, and the columns of tasks. */
+import { pointNames, TASK_COLUMNS, type TaskColumn } from "../decode/columns.ts";
 import { refuseValue } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import {
   type Detections,
-  POINT_COLUMNS,
   type TaskColumns,
   type TaskFunctions,
   extend,
@@ -25,14 +25,10 @@ const WITHOUT_MASKS = /* @__PURE__ */ withoutMasks(
 /** Numbers per row: four corner coordinates in pixels of the picture, and the score. */
 export const ROW = 5;
 
-/** Names of the columns of tasks. */
-const ROW_COLUMNS = [...POINT_COLUMNS, "angles", "corners"] as const;
-type RowColumn = (typeof ROW_COLUMNS)[number];
-
 /** Returns the columns besides boxes as text for errors. The text must be equal for all tiles. */
 function kindOf(detections: Detections): string {
   const { keypoints, angles, scores } = detections;
-  const others = ROW_COLUMNS.slice(1, -2).filter((name) => detections[name]);
+  const others = TASK_COLUMNS.slice(1, -2).filter((name) => detections[name]);
   const kind = angles
     ? "oriented boxes"
     : keypoints
@@ -43,13 +39,13 @@ function kindOf(detections: Detections): string {
 
 /** Returns a function that converts value `k` of a row in column `name` from tile to picture coordinates. */
 function moveOf(
-  name: RowColumn,
+  name: TaskColumn,
   { x, y, width, height }: Tile,
   [w, h]: readonly [number, number],
 ): (value: number, k: number) => number {
   const place = (v: number, axis: number): number =>
     axis === 0 ? (x + v * width) / w : (y + v * height) / h;
-  const moves: { readonly [N in RowColumn]?: (value: number, k: number) => number } = {
+  const moves: { readonly [N in TaskColumn]?: (value: number, k: number) => number } = {
     keypoints: (v, k) => (k % KEYPOINT_WIDTH < 2 ? place(v, k % KEYPOINT_WIDTH) : v),
     corners: (v, k) => place(v, k & 1),
     depths: (v) => (v * width) / w,
@@ -106,7 +102,7 @@ export class TileRows {
   readonly #size: readonly [number, number];
   readonly #most: number;
   /** Values of tasks per row and column, in coordinates of the picture. */
-  #columns: Partial<Record<RowColumn, Float32Array[]>> = {};
+  #columns: Partial<Record<TaskColumn, Float32Array[]>> = {};
   /** The columns of the rows besides boxes, as text (`kindOf`). */
   #kind = "";
   #hasMasks = false;
@@ -166,8 +162,8 @@ export class TileRows {
 
   /** Adds a tile's values in the columns of tasks, in coordinates of the picture. */
   #addColumns(tile: Tile, detections: Detections): void {
-    const { length, scores, keypoints, angles, keypointNames, edges } = detections;
-    for (const name of ROW_COLUMNS) {
+    const { length, scores, keypoints, angles } = detections;
+    for (const name of TASK_COLUMNS) {
       const column = detections[name];
       if (!column) continue;
       const width = column.length / scores.length;
@@ -176,7 +172,7 @@ export class TileRows {
       for (let i = 0; i < length; i++)
         held[this.length + i] = column.slice(i * width, (i + 1) * width).map(move);
     }
-    this.#named = { ...(keypointNames && { keypointNames }), ...(edges && { edges }) };
+    this.#named = pointNames(detections);
     // Choose the functions of rows by the columns, since cloned detections have no functions.
     this.#taskFunctions = keypoints ? POSE_ROWS : angles ? ORIENTED_ROWS : null;
   }

@@ -2,7 +2,7 @@
 import { refuseFor } from "../../core/errors.ts";
 import * as A from "../../core/abi.ts";
 import { exp } from "../../core/elementary.ts";
-import { CORNER_VALUES, type Detections, extend, setLength } from "../../decode/detections.ts";
+import { CORNER_VALUES, type Detections, setLength } from "../../decode/detections.ts";
 import type { Frame } from "../../decode/frame.ts";
 import type { AfterImageOfTask, TaskMemory, TaskWork } from "../../decode/tasks.ts";
 import type { Column } from "../../heads/channels.ts";
@@ -12,7 +12,7 @@ import { OrientedKeeper } from "../suppression/oriented-keep.ts";
 import { ORIENTED_WIDTH as WIDTH } from "../suppression/oriented-overlap.ts";
 import { cornersInto, fitInto, regulariseInto, rotateCentreInto, turnAngleBack } from "./geometry.ts";
 import { ORIENTED_NMS, type OrientedPlan, type OrientedTask, orientedHeadOf } from "./plan.ts";
-import { ORIENTED_ROWS } from "./rows.ts";
+import { addOrientedColumns } from "./rows.ts";
 
 /** Radians by which an angle may exceed its range without a note, since f16 and quantised angles are rounded. */
 const SLACK = 1e-3;
@@ -34,12 +34,7 @@ export function attachPlan(work: TaskWork): AfterImageOfTask {
 export function attachOriented(work: TaskMemory, task: OrientedTask): AfterImageOfTask {
   const { detections } = work;
   const rows = detections[0].scores.length;
-  for (const found of detections)
-    extend(
-      found,
-      { angles: new Float32Array(rows), corners: new Float32Array(rows * CORNER_VALUES) },
-      ORIENTED_ROWS,
-    );
+  addOrientedColumns(detections);
   const maker = new OrientedMaker(work, task, rows);
   return (image, block, frame) => maker.make(image, block >> 2, frame);
 }

@@ -1,4 +1,5 @@
 /** Adds angles and corners to detections: to the objects for rows, to copies, and to detections from a packet. */
+import { firstRows } from "../../decode/columns.ts";
 import { refuseValue } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import {
@@ -21,13 +22,17 @@ export const ORIENTED_ROWS: TaskFunctions = {
       y: corners[row * CORNER_VALUES + k + 1],
     }));
   },
-  copy: ({ angles, corners, length }, copy) =>
-    extend(
-      copy,
-      { angles: angles?.slice(0, length), corners: corners?.slice(0, length * CORNER_VALUES) },
-      ORIENTED_ROWS,
-    ),
+  copy: (detections, copy) => extend(copy, firstRows(detections, copy.length), ORIENTED_ROWS),
 };
+
+/** Adds columns of angles and corners with room for each row. */
+export function addOrientedColumns(all: readonly Detections[]): void {
+  for (const found of all) {
+    const rows = found.scores.length;
+    const columns = { angles: new Float32Array(rows), corners: new Float32Array(rows * CORNER_VALUES) };
+    extend(found, columns, ORIENTED_ROWS);
+  }
+}
 
 const isPoint = (p: Partial<Point> | null): boolean =>
   p !== null && Number.isFinite(p.x) && Number.isFinite(p.y);

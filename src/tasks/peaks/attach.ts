@@ -1,12 +1,12 @@
 /** Makes detections from the candidates: keeps peaks, suppresses, adds points. */
 import * as A from "../../core/abi.ts";
 import { placeInFrame } from "../../decode/frame.ts";
-import { type Detections, extend, setLength } from "../../decode/detections.ts";
+import { type Detections, setLength } from "../../decode/detections.ts";
 import type { AfterImageOfTask, TaskWork } from "../../decode/tasks.ts";
 import type { Column } from "../../heads/channels.ts";
 import type { Head } from "../../heads/head.ts";
 import { readChannels } from "../../memory/extra.ts";
-import { KEYPOINT_WIDTH, POSE_ROWS } from "../pose/rows.ts";
+import { KEYPOINT_WIDTH, addPointColumns } from "../pose/rows.ts";
 import { attachCells } from "./attach-cells.ts";
 import { type PeakPlan, cellTaskOf } from "./plan.ts";
 
@@ -14,13 +14,7 @@ import { type PeakPlan, cellTaskOf } from "./plan.ts";
 export function attachPeaks(work: TaskWork): AfterImageOfTask {
   const task = work.plan.task as PeakPlan;
   if (task.form === "cells") return attachCells(work, cellTaskOf(work.plan, task));
-  if (task.points > 0)
-    for (const detections of work.detections)
-      extend(
-        detections,
-        { keypoints: new Float32Array(detections.scores.length * task.points * KEYPOINT_WIDTH) },
-        POSE_ROWS,
-      );
+  if (task.points > 0) addPointColumns(work.detections, { count: task.points });
   const maker = new PeakMaker(work, task);
   // `block` is a byte address, while `make` takes a word address.
   return (image, block) => maker.make(image, block >> 2);

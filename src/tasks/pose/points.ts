@@ -1,7 +1,7 @@
 /** Computes the keypoints of the detections that suppression kept. All engines share this code. */
 import * as A from "../../core/abi.ts";
 import { clampToUnit, expInPlace } from "../../core/number.ts";
-import { type Detections, extend, setLength } from "../../decode/detections.ts";
+import { type Detections, setLength } from "../../decode/detections.ts";
 import type { AfterImageOfTask, TaskMemory, TaskWork } from "../../decode/tasks.ts";
 import { move } from "../../heads/channels.ts";
 import { firstSource, headIndexOf, readChannels } from "../../memory/extra.ts";
@@ -10,7 +10,7 @@ import { isCropPlan } from "./crop/plan.ts";
 import { POINT_CHANNELS, type PointHead, type PointTask, type PosePlan, pointHeadOf } from "./plan.ts";
 import { fuseScore } from "./fuse-score.ts";
 import { checkUnit, noteStrangePoints } from "./point-checks.ts";
-import { KEYPOINT_WIDTH as WIDTH, POSE_ROWS as ROWS, countOf } from "./rows.ts";
+import { KEYPOINT_WIDTH as WIDTH, countOf, addPointColumns } from "./rows.ts";
 
 /** Attaches the task of a plan. */
 export function attachPose(work: TaskWork): AfterImageOfTask {
@@ -23,18 +23,8 @@ export function attachPose(work: TaskWork): AfterImageOfTask {
 
 /** Adds a column of keypoints. Returns the function that fills the column after each image. */
 export function attachPoints(work: TaskMemory, plan: PointTask): AfterImageOfTask {
-  const { count, names, edges } = plan;
-  for (const detections of work.detections)
-    extend(
-      detections,
-      {
-        keypoints: new Float32Array(detections.scores.length * count * WIDTH),
-        ...(plan.slots && { fusedScores: new Float32Array(detections.scores.length) }),
-        ...(names && { keypointNames: names }),
-        ...(edges && { edges }),
-      },
-      ROWS,
-    );
+  const { count } = plan;
+  addPointColumns(work.detections, plan, [plan.slots ? "fusedScores" : null]);
   const raw = new Float64Array(count * stepOf(plan));
   let mayBeWrongUnit = plan.rule === "decoded";
   const checkOnce = (detections: Detections, block: number): void => {

@@ -1,4 +1,5 @@
 /** The column of keypoints: objects for rows, copies, and rows from a packet. */
+import { firstRows, pointNames } from "../../decode/columns.ts";
 import { refuseValue } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import {
@@ -8,6 +9,8 @@ import {
   type TaskFunctions,
   type Keypoint,
   extend,
+  POINT_COLUMNS,
+  type TaskColumns,
 } from "../../decode/detections.ts";
 import type { KnownTask } from "../../decode/records.ts";
 
@@ -38,25 +41,43 @@ export const POSE_ROWS: TaskFunctions = {
     d.keypoints = points;
     if (detections.fusedScores) d.fused_confidence = detections.fusedScores[row];
   },
-  copy(detections, copy) {
-    const { keypoints, depths, presences, world, nextCrops, fusedScores, keypointNames, edges } = detections;
-    const points = copy.length * countOf(detections);
+  copy: (detections, copy) => extend(copy, firstRows(detections, copy.length), POSE_ROWS),
+};
+
+/** Adds columns of keypoints with room for each row: coordinates and confidences, and those named in `more`. */
+export function addPointColumns(
+  all: readonly Detections[],
+  { count, names: keypointNames, edges }: PointFacts,
+  more: readonly (PointColumn | false | null)[] = [],
+): void {
+  const widths: { readonly [N in PointColumn]: number } = {
+    keypoints: count * KEYPOINT_WIDTH,
+    depths: count,
+    presences: count,
+    world: count * 3,
+    nextCrops: CROP_WIDTH,
+    fusedScores: 1,
+  };
+  for (const detections of all) {
+    const columns = ["keypoints" as const, ...more.filter((name) => name !== false && name !== null)].map(
+      (name) => [name, new Float32Array(detections.scores.length * widths[name])],
+    );
     extend(
-      copy,
-      {
-        keypoints: keypoints?.slice(0, points * KEYPOINT_WIDTH),
-        ...(depths && { depths: depths.slice(0, points) }),
-        ...(presences && { presences: presences.slice(0, points) }),
-        ...(world && { world: world.slice(0, points * 3) }),
-        ...(fusedScores && { fusedScores: fusedScores.slice(0, copy.length) }),
-        ...(nextCrops && { nextCrops: nextCrops.slice(0, copy.length * CROP_WIDTH) }),
-        ...(keypointNames && { keypointNames }),
-        ...(edges && { edges }),
-      },
+      detections,
+      { ...(Object.fromEntries(columns) as TaskColumns), ...pointNames({ keypointNames, edges }) },
       POSE_ROWS,
     );
-  },
-};
+  }
+}
+
+type PointColumn = (typeof POINT_COLUMNS)[number];
+
+/** The facts about a row's keypoints. */
+interface PointFacts {
+  readonly count: number;
+  readonly names?: readonly string[] | null;
+  readonly edges?: TaskColumns["edges"] | null;
+}
 
 /** Returns the keypoint count of a row. The columns of keypoints and scores have equally many rows. */
 export const countOf = ({ keypoints, scores }: Detections): number =>
@@ -100,8 +121,10 @@ export function readPoseRows(
       ...(haveAll("world") && {
         world: column(({ world }) => [world?.x ?? null, world?.y ?? null, world?.z ?? null]),
       }),
-      ...(count > 0 && names.every((name) => typeof name === "string") && { keypointNames: names }),
-      ...(task?.edges && { edges: task.edges }),
+      ...pointNames({
+        keypointNames: count > 0 && names.every((name) => typeof name === "string") ? names : null,
+        edges: task?.edges,
+      }),
     },
     POSE_ROWS,
   );

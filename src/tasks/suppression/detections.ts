@@ -1,14 +1,7 @@
+import { columnsBy } from "../../decode/columns.ts";
 import { refuseValue } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
-import {
-  CORNER_VALUES,
-  frameIfExchanged,
-  Detections,
-  POINT_COLUMNS,
-  extend,
-  taskFunctionsOf,
-  setLength,
-} from "../../decode/detections.ts";
+import { frameIfExchanged, Detections, extend, taskFunctionsOf, setLength } from "../../decode/detections.ts";
 import { DETECTION_RULES, type SuppressOptions, settingsOf } from "../../core/suppression.ts";
 import { suppress } from "./suppress.ts";
 
@@ -74,7 +67,7 @@ export function suppressDetections(
       'a method that leaves boxes as they are, such as "hard"',
     );
   const copy = detections.copy();
-  const { boxes, scores, classIds, sources, labels, keypoints, keypointNames, edges, angles, corners } = copy;
+  const { boxes, scores, classIds, sources, labels } = copy;
 
   const scaled = Float64Array.from(boxes, (v, i) => v * size[i & 1]);
   const kept = suppress(scaled, scores, { ...rest, ...(perClass ? { classIds } : {}) } as SuppressOptions);
@@ -88,36 +81,12 @@ export function suppressDetections(
   );
   setLength(result, Math.min(n, rows.length));
   taskFunctionsOf(copy)?.select?.(rows, result);
-  const taskFunctions = taskFunctionsOf(detections) ?? { copy: () => undefined };
-  if (angles && corners) {
-    const leftCorners = rows.flatMap((row) => [
-      ...corners.subarray(row * CORNER_VALUES, (row + 1) * CORNER_VALUES),
-    ]);
-    extend(
-      result,
-      { angles: Float32Array.from(rows, (row) => angles[row]), corners: Float32Array.from(leftCorners) },
-      taskFunctions,
-    );
-  }
-  if (keypoints) {
+  if (copy.angles || copy.keypoints) {
     const groups = method === "weighted" ? kept.members : null;
-    const moved = POINT_COLUMNS.flatMap((name) => {
-      const column = copy[name];
-      if (!column) return [];
-      const values = rows.flatMap((row, i) =>
-        meanOf(column, column.length / n, groups?.[i] ?? [row], scores),
-      );
-      return [[name, Float32Array.from(values)] as const];
-    });
-    extend(
-      result,
-      {
-        ...Object.fromEntries(moved),
-        ...(keypointNames && { keypointNames }),
-        ...(edges && { edges }),
-      },
-      taskFunctions,
+    const columns = columnsBy(copy, (column, width) =>
+      Float32Array.from(rows.flatMap((row, i) => meanOf(column, width, groups?.[i] ?? [row], scores))),
     );
+    extend(result, columns, taskFunctionsOf(detections) ?? { copy: () => undefined });
   }
   return result;
 }

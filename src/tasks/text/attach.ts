@@ -2,26 +2,18 @@
 import * as A from "../../core/abi.ts";
 import { angleOfVector } from "../../core/elementary.ts";
 import { refuseFor } from "../../core/errors.ts";
-import { CORNER_VALUES, type Detections, extend, setLength } from "../../decode/detections.ts";
+import { CORNER_VALUES, type Detections, setLength } from "../../decode/detections.ts";
 import type { AfterImageOfTask, TaskWork } from "../../decode/tasks.ts";
 import { readChannels } from "../../memory/extra.ts";
 import { slackOf } from "../../memory/thresholds.ts";
-import { ORIENTED_ROWS } from "../oriented/rows.ts";
+import { addOrientedColumns } from "../oriented/rows.ts";
 import { MOST_BORDERS, TEXT_VALUES, TextReader } from "./boxes.ts";
 import type { TextPlan } from "./plan.ts";
 
 /** Attaches the task of a plan. */
 export function attachText(work: TaskWork): AfterImageOfTask {
-  const { detections, plan } = work;
-  for (const found of detections) {
-    const rows = found.scores.length;
-    extend(
-      found,
-      { angles: new Float32Array(rows), corners: new Float32Array(rows * CORNER_VALUES) },
-      ORIENTED_ROWS,
-    );
-  }
-  const maker = new TextMaker(work, plan.task as TextPlan);
+  addOrientedColumns(work.detections);
+  const maker = new TextMaker(work, work.plan.task as TextPlan);
   return (image, block) => maker.make(image, block >> 2);
 }
 

@@ -3,17 +3,17 @@ import * as A from "../../../core/abi.ts";
 import { type AffineMap, type Crop, cropOfObject, mapOfCrop } from "../../../core/crop.ts";
 import { writeCosSin } from "../../../core/elementary.ts";
 import { clampToUnit } from "../../../core/number.ts";
-import { type Detections, extend, setLength } from "../../../decode/detections.ts";
+import { type Detections, setLength } from "../../../decode/detections.ts";
 import type { Frame } from "../../../decode/frame.ts";
 import type { AfterImageOfTask, TaskWork } from "../../../decode/tasks.ts";
-import { CROP_WIDTH, KEYPOINT_WIDTH as WIDTH, POSE_ROWS } from "../rows.ts";
+import { KEYPOINT_WIDTH as WIDTH, addPointColumns } from "../rows.ts";
 import type { CropPlan } from "./plan.ts";
 import { type Points, computeOf } from "./points.ts";
 
 /** Adds the columns of points to the detections of a plan. Returns the function that fills them after each image. */
 export function attachCrop(work: TaskWork): AfterImageOfTask {
   const plan = work.plan.task as CropPlan;
-  const { count, names, edges } = plan;
+  const { count } = plan;
   const rows = plan.network === "landmarks" ? plan.rows : count;
   const isLandmarks = plan.network === "landmarks";
   const points: Points = {
@@ -24,22 +24,12 @@ export function attachCrop(work: TaskWork): AfterImageOfTask {
     score: null,
     classId: 0,
   };
-  for (const detections of work.detections) {
-    const room = detections.scores.length;
-    extend(
-      detections,
-      {
-        keypoints: new Float32Array(room * count * WIDTH),
-        ...(points.z && { depths: new Float32Array(room * count) }),
-        ...(points.presences && { presences: new Float32Array(room * count) }),
-        ...(points.world && { world: new Float32Array(room * count * 3) }),
-        ...(plan.next && { nextCrops: new Float32Array(room * CROP_WIDTH) }),
-        ...(names && { keypointNames: names }),
-        ...(edges && { edges }),
-      },
-      POSE_ROWS,
-    );
-  }
+  addPointColumns(work.detections, plan, [
+    points.z && "depths",
+    points.presences && "presences",
+    points.world && "world",
+    plan.next ? "nextCrops" : null,
+  ]);
   const compute = computeOf(work, plan);
   return (image, block, frame) => {
     const detections = work.detections[image];
