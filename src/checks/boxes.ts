@@ -1,4 +1,6 @@
 /** Checks the boxes of the first candidates. A wrong unit, format, order or activation gives strange boxes. */
+import type { PlanInMemory } from "../decode/values.ts";
+import type { Moment } from "./check.ts";
 import * as A from "../core/abi.ts";
 import { refuseFor } from "../core/errors.ts";
 import { TRAITS } from "../core/families.ts";
@@ -61,9 +63,9 @@ const DECODED = ["centre", "corners", "topleft"];
  * - pixels, read as 0..1: boxes are many images wide.
  * @throws TensorError if the boxes look like one of these
  */
-export function checkBoxes(image: MemoryImage, at: number): null {
-  const { plan } = image;
-  const measured = measureBoxes(image, at);
+export function checkBoxes({ work, block }: Moment<PlanInMemory>): null {
+  const { plan } = work;
+  const measured = measureBoxes(work, block);
   const { count, swapped } = measured;
   const { about, kind } = plan.heads[0];
   if (TRAITS[plan.family].head === "prior" && kind === "corners" && swapped * 4 > count)
@@ -83,9 +85,9 @@ export function checkBoxes(image: MemoryImage, at: number): null {
  * - rows that are not decoded yet: all boxes lie in the corner;
  * - data in another order than the dims say: boxes have no area.
  */
-export function noteOfBoxes(image: MemoryImage, at: number): string | null {
-  const { plan } = image;
-  const measured = measureBoxes(image, at);
+export function noteOfBoxes({ work, block }: Moment<PlanInMemory>): string | null {
+  const { plan } = work;
+  const measured = measureBoxes(work, block);
   const { count, swapped, flat } = measured;
   if (count === 0) return null;
   const isDecoded = DECODED.includes(plan.heads[0].kind);
@@ -97,7 +99,7 @@ export function noteOfBoxes(image: MemoryImage, at: number): string | null {
       "boxFormat says, or as it is by default?"
     );
   if (!isDecoded) return null;
-  const sides = noteOfSides(image, at);
+  const sides = noteOfSides(work, block);
   if (sides !== null) return sides;
   return flat * 2 > count && count >= FEWEST_BOXES
     ? `${flat} of the first ${count} candidates have no width or no height: are dims and order those of the data ` +
@@ -162,10 +164,10 @@ export class InvertedBoxes {
   #frames = 0;
   #inverted = 0;
 
-  noteOf(image: MemoryImage, at: number): string | null {
+  noteOf({ work, block }: Moment<PlanInMemory>): string | null {
     if (this.#frames >= FRAMES_OF_INVERTED) return null;
     this.#frames++;
-    this.#inverted += measureBoxes(image, at).swapped;
+    this.#inverted += measureBoxes(work, block).swapped;
     return this.#inverted >= FEWEST_INVERTED
       ? `${this.#inverted} boxes of the first ${this.#frames} frames with any have x_max < x_min or y_max < y_min: are ` +
           `the rows corners? ${IF_SIZES}`
@@ -200,8 +202,10 @@ function noteOfSides({ memory: { i32, f32 }, plan }: MemoryImage, at: number): s
 const FEWEST_OBJECTS = 40;
 
 /** Returns a note if the first candidates of maps hardly overlap: grid heads find an object in several cells. */
-export function checkOverlaps({ memory: { i32, f32 }, plan }: MemoryImage, at: number): string | null {
-  const p = at >> 2;
+export function checkOverlaps({ work, block }: Moment<PlanInMemory>): string | null {
+  const { i32, f32 } = work.memory;
+  const { plan } = work;
+  const p = block >> 2;
   const visited = i32[p + A.P_VISITED];
   const kept = i32[p + A.P_DETECTIONS];
   const { suppress: nms, multiLabel } = plan.rules;

@@ -1,8 +1,9 @@
 /** Detects decoded boxes in another format than stated: even at a low score, a row's box lies around its cell. */
+import type { PlanInMemory } from "../decode/values.ts";
+import type { Moment } from "./check.ts";
 import { READINGS } from "../core/readings.ts";
 import { move } from "../heads/channels.ts";
 import { gridsOfRows } from "../shapes/grids.ts";
-import type { MemoryImage } from "../memory/write.ts";
 import { valueIn } from "../decode/values.ts";
 
 const MOST_CELLS = 100;
@@ -24,7 +25,7 @@ const FORMATS = { centre: "cxcywh", corners: "xyxy", topleft: "xywh" } as const;
 type BoxKind = keyof typeof CENTRES;
 
 /** Returns a note if boxes lie around their cells only in another format, or with exchanged sides of the input. */
-export function noteOfCellBoxes(image: MemoryImage): string | null {
+export function noteOfCellBoxes({ work: image }: Moment<PlanInMemory>): string | null {
   const { heads, inputSize, inPhoto, reading } = image.plan;
   const [head] = heads;
   const { kind, cells, unit, box, boxChannels } = head;

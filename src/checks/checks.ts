@@ -1,4 +1,5 @@
 /** The value `checks`: all checks for wrong input, in the order in which they run on a frame. */
+import type { Moment } from "./check.ts";
 import * as A from "../core/abi.ts";
 import { READINGS } from "../core/readings.ts";
 import type { Checks } from "../decode/checks.ts";
@@ -32,48 +33,33 @@ const ALL_BOXES = ["cell-boxes", "list-boxes"];
 const CAUSES = [...ALL_BOXES, "boxes", "overlaps", "background"];
 
 const PLAN_CHECKS: readonly CheckRow<PlanInMemory>[] = [
-  ["distributions", "first tensors", ({ work }) => checkDistributions(work)],
-  ["lost", "first tensors", ({ work, lost }) => noteOfLost(work, lost)],
-  ["activated", "first tensors", ({ work }) => noteOfActivated(work)],
-  ["constant-scores", "first tensors", ({ work }) => noteOfConstantScores(work)],
-  ["two-sigmoids", "first tensors", ({ work }) => noteOfTwoSigmoids(work)],
-  ["confidence", "first tensors", ({ work }) => noteOfConfidence(work)],
-  ["coarse-scale", "first tensors", ({ work }) => noteOfCoarseScale(work)],
-  ["float-bytes", "first tensors", ({ work }) => noteOfFloatBytes(work)],
-  ["sigmoid-angles", "first tensors", ({ work }) => noteOfSigmoidAngles(work)],
-  ["cell-boxes", "first tensors", ({ work }) => noteOfCellBoxes(work)],
-  ["list-boxes", "first tensors", ({ work }) => noteOfListBoxes(work)],
-  ["storage-order", "first tensors", ({ work }) => noteOfStorageOrder(work), { unless: ["cell-boxes"] }],
-  [
-    "count",
-    "image",
-    ({ work, image }) => noteOfCount(work, image),
-    { applies: ({ plan }) => plan?.heads[0].count !== null },
-  ],
-  ["impossible-boxes", "first boxes", ({ work, block }) => checkBoxes(work, block)],
-  ["boxes", "first boxes", ({ work, block }) => noteOfBoxes(work, block), { unless: ALL_BOXES }],
-  ["overlaps", "first boxes", ({ work, block }) => checkOverlaps(work, block)],
-  ["background", "first boxes", ({ work, block }) => checkBackground(work, block)],
-  ["outside", "first boxes", ({ work, block }) => noteOfOutside(work, block), { unless: CAUSES }],
-  [
-    "same-boxes",
-    "first boxes",
-    ({ work, block }) => noteOfSameBoxes(work, block),
-    { unless: [...CAUSES, "outside"] },
-  ],
-  [
-    "crowd",
-    "first boxes",
-    ({ work, block }) => noteOfCrowd(work, block),
-    { unless: [...CAUSES, "outside", "same-boxes"] },
-  ],
+  ["distributions", "first tensors", checkDistributions],
+  ["lost", "first tensors", noteOfLost],
+  ["activated", "first tensors", noteOfActivated],
+  ["constant-scores", "first tensors", noteOfConstantScores],
+  ["two-sigmoids", "first tensors", noteOfTwoSigmoids],
+  ["confidence", "first tensors", noteOfConfidence],
+  ["coarse-scale", "first tensors", noteOfCoarseScale],
+  ["float-bytes", "first tensors", noteOfFloatBytes],
+  ["sigmoid-angles", "first tensors", noteOfSigmoidAngles],
+  ["cell-boxes", "first tensors", noteOfCellBoxes],
+  ["list-boxes", "first tensors", noteOfListBoxes],
+  ["storage-order", "first tensors", noteOfStorageOrder, { unless: ["cell-boxes"] }],
+  ["count", "image", noteOfCount, { applies: ({ plan }) => plan?.heads[0].count !== null }],
+  ["impossible-boxes", "first boxes", checkBoxes],
+  ["boxes", "first boxes", noteOfBoxes, { unless: ALL_BOXES }],
+  ["overlaps", "first boxes", checkOverlaps],
+  ["background", "first boxes", checkBackground],
+  ["outside", "first boxes", noteOfOutside, { unless: CAUSES }],
+  ["same-boxes", "first boxes", noteOfSameBoxes, { unless: [...CAUSES, "outside"] }],
+  ["crowd", "first boxes", noteOfCrowd, { unless: [...CAUSES, "outside", "same-boxes"] }],
   [
     "constant-boxes",
     "first boxes",
-    ({ work }) => noteOfConstantBoxes(work),
+    noteOfConstantBoxes,
     { readsTensors: true, unless: [...CAUSES, "outside", "same-boxes", "crowd"] },
   ],
-  ["class-ids", "first boxes", ({ work, block, image }) => checkClassIds(work, block, image)],
+  ["class-ids", "first boxes", checkClassIds],
   [
     "labels",
     "first boxes",
@@ -91,7 +77,7 @@ const PLAN_CHECKS: readonly CheckRow<PlanInMemory>[] = [
     return [
       "inverted",
       "boxes",
-      ({ work, block }) => inverted.noteOf(work, block),
+      (at) => inverted.noteOf(at),
       {
         unless: ["boxes", "list-boxes"],
         applies: ({ plan }) =>
@@ -99,53 +85,29 @@ const PLAN_CHECKS: readonly CheckRow<PlanInMemory>[] = [
       },
     ];
   },
-  [
-    "forgotten-frame",
-    "boxes",
-    ({ prepared, inputSize, frame }) => noteOfForgotten(prepared, inputSize, frame),
-  ],
-  [
-    "contradicting-frame",
-    "boxes",
-    ({ isOfPrepared, prepared, inputSize, frame }) =>
-      isOfPrepared && prepared && frame ? noteOfContradiction(prepared, inputSize, frame) : null,
-    { applies: ({ inPhoto }) => !inPhoto },
-  ],
-  [
-    "without-frame",
-    "boxes",
-    ({ work, block, frame }) => (frame === undefined ? checkWithoutFrame(work, block) : null),
-    { applies: ({ inPhoto }) => inPhoto },
-  ],
-  [
-    "photo",
-    "boxes",
-    ({ work, block, frame }) => (frame ? noteOfPhoto(work, block, frame) : null),
-    { applies: ({ inPhoto }) => inPhoto },
-  ],
-  ["emptied-boxes", "no boxes", ({ work, block }) => checkEmptied(work, block), { unless: ["emptied"] }],
-  [
-    "nan",
-    "no boxes",
-    ({ work, image, frames }) => noteOfNaN(work, image, frames),
-    { readsTensors: true, unless: NOT_FINITE },
-  ],
-  ["result", "first result", ({ detections }) => noteOfResult(detections), { unless: CAUSES }],
-  ["empty-map", "empty frames", ({ work }) => noteOfEmptyMap(work), { readsTensors: true }],
+  ["forgotten-frame", "boxes", noteOfForgotten],
+  ["contradicting-frame", "boxes", noteOfContradiction, { applies: ({ inPhoto }) => !inPhoto }],
+  ["without-frame", "boxes", checkWithoutFrame, { applies: ({ inPhoto }) => inPhoto }],
+  ["photo", "boxes", noteOfPhoto, { applies: ({ inPhoto }) => inPhoto }],
+  ["emptied-boxes", "no boxes", checkEmptied, { unless: ["emptied"] }],
+  ["nan", "no boxes", noteOfNaN, { readsTensors: true, unless: NOT_FINITE }],
+  ["result", "first result", noteOfResult, { unless: CAUSES }],
+  ["empty-map", "empty frames", noteOfEmptyMap, { readsTensors: true }],
   pictureCheck,
   // The sender may count the background without having a label for it.
   ["packet-labels", "packet", ({ classIds, labels, classes }) => checkLabels(classIds, labels, classes, 1)],
 ];
 
 /** Checks the unit of boxes that the clamp dropped. Scans without the clamp, then with it to restore the memory. */
-function checkEmptied(work: PlanInMemory, block: number): string | null {
-  const { engine, memory } = work;
+function checkEmptied(at: Moment<PlanInMemory>): string | null {
+  const { block } = at;
+  const { engine, memory } = at.work;
   if (memory.i32[(block >> 2) + A.P_EMPTY] === 0) return null;
   const flags = (block >> 2) + A.P_FLAGS;
   memory.i32[flags] &= ~A.FLAG_CLAMP_BEFORE;
   try {
     engine.scan(block);
-    return checkBoxes(work, block) ?? noteOfBoxes(work, block);
+    return checkBoxes(at) ?? noteOfBoxes(at);
   } finally {
     memory.i32[flags] |= A.FLAG_CLAMP_BEFORE;
     engine.scan(block);

@@ -1,10 +1,11 @@
 /** Checks class ids: ids without a label, a background that wins everywhere, and ids that are not whole numbers. */
+import type { PlanInMemory } from "../decode/values.ts";
+import type { Moment } from "./check.ts";
 import * as A from "../core/abi.ts";
 import { READINGS } from "../core/readings.ts";
 import { isFloat } from "../core/tensor.ts";
 import { beside } from "../heads/channels.ts";
 import { cellsOf } from "../shapes/grids.ts";
-import type { MemoryImage } from "../memory/write.ts";
 import { valueIn } from "../decode/values.ts";
 
 /** Returns a note if a class id has no label, or is too large. `spare`: 1 if ids may count the background. */
@@ -30,8 +31,10 @@ const FEWEST_CELLS = 40;
 const MOST_WON = 0.9;
 
 /** Returns a note if one class wins almost every query or prior above 0.5. Only the background wins so often. */
-export function checkBackground({ memory: { i32, f32 }, plan }: MemoryImage, at: number): string | null {
-  const p = at >> 2;
+export function checkBackground({ work, block }: Moment<PlanInMemory>): string | null {
+  const { i32, f32 } = work.memory;
+  const { plan } = work;
+  const p = block >> 2;
   const n = i32[p + A.P_CANDIDATES];
   const cells = cellsOf(plan.heads);
   const mayHaveBackground = plan.reading === "queries" || READINGS[plan.reading].priors;
@@ -51,7 +54,7 @@ export function checkBackground({ memory: { i32, f32 }, plan }: MemoryImage, at:
 const FEWEST_CLASSES = 3;
 
 /** Returns a note if each cell's first score equals the best of the others: it is a confidence, not a class. */
-export function noteOfConfidence(work: MemoryImage): string | null {
+export function noteOfConfidence({ work }: Moment<PlanInMemory>): string | null {
   const { heads } = work.plan;
   if (heads.length === 0) return null;
   const { score, classes, classId, softmax, cells, about } = heads[0];
@@ -74,13 +77,13 @@ export function noteOfConfidence(work: MemoryImage): string | null {
 const ID_SLACK = 0.1;
 
 /** Returns a note if a class id is not whole. Allows half a step of the scale in a quantised column. */
-export function checkClassIds(work: MemoryImage, at: number, image: number): string | null {
+export function checkClassIds({ work, block, image }: Moment<PlanInMemory>): string | null {
   const { memory, plan } = work;
   const [{ classId }] = plan.heads;
   // Only lists have a column of class ids, and lists have one head.
   if (!classId || plan.heads.length > 1) return null;
   const { i32 } = memory;
-  const p = at >> 2;
+  const p = block >> 2;
   const s = plan.tensors[classId.tensor];
   const slack = Math.max(ID_SLACK, isFloat(s) ? 0 : (s.scale ?? 1) * 0.51);
   for (let i = 0; i < i32[p + A.P_CANDIDATES]; i++) {

@@ -1,13 +1,13 @@
 /** Notes on candidates that the kernel dropped. */
+import type { Moment } from "./check.ts";
 import * as A from "../core/abi.ts";
 import { refuse } from "../core/errors.ts";
 import { recordsOf } from "../decode/best.ts";
-import type { Ready } from "../decode/loop.ts";
 import { value } from "../engine/ts/value.ts";
 
 /** Returns a note if the clamp dropped candidates that lie outside the image. Else returns null. */
-export function noteOfEmptied({ engine: { memory } }: Ready, block: number, frame: number): string | null {
-  const count = memory.i32[(block >> 2) + A.P_EMPTY];
+export function noteOfEmptied({ work, block, frames: frame }: Moment): string | null {
+  const count = work.engine.memory.i32[(block >> 2) + A.P_EMPTY];
   return count > 0
     ? `all ${count} candidates of frame ${frame} lie outside the image, and are dropped: are boxFormat, ` +
         "coordinates and inputSize those of the network?"
@@ -15,15 +15,16 @@ export function noteOfEmptied({ engine: { memory } }: Ready, block: number, fram
 }
 
 /** Returns a note if candidates were dropped because their box, score or class id is NaN or infinite. */
-export function noteOfNotFinite({ engine: { memory } }: Ready, block: number, frame: number): string | null {
-  const count = memory.i32[(block >> 2) + A.P_NOT_FINITE];
+export function noteOfNotFinite({ work, block, frames: frame }: Moment): string | null {
+  const count = work.engine.memory.i32[(block >> 2) + A.P_NOT_FINITE];
   return count > 0
     ? `candidates of frame ${frame} whose box, score or class id is NaN or infinite are dropped: ${count}`
     : null;
 }
 
 /** Refuses a list with a row count whose scores lie in -1..0. EfficientNMS in FP16 writes such scores. */
-export function checkMissingOne({ engine: { memory } }: Ready, block: number): null {
+export function checkMissingOne({ work, block }: Moment): null {
+  const { memory } = work.engine;
   const { i32, f32 } = memory;
   for (const r of recordsOf(memory, block)) {
     const [type, first, step] = [A.H_SCORE_TYPE, A.H_SCORE, A.H_SCORE_CELL].map((word) => i32[r + word]);

@@ -1,4 +1,5 @@
 /** Empty frames in a row: when to check the best score of an empty frame, and what that score shows. */
+import type { Moment } from "./check.ts";
 import * as A from "../core/abi.ts";
 import { type Best, recordsOf } from "../decode/best.ts";
 import type { Ready } from "../decode/loop.ts";
@@ -59,14 +60,8 @@ const LIKELY = 0.25;
 const isNear = (score: number, threshold: number): boolean =>
   score < threshold && (score >= threshold * NEAR || (threshold >= VERY_HIGH && score >= LIKELY));
 
-/** Returns a note if the best score of the last of `frames` empty frames is suspicious, or nothing was ever found. */
-export function noteOfEmpty(
-  work: Ready,
-  frames: number,
-  best: Best | null,
-  threshold: number,
-  hasFound: boolean,
-): string | null {
+/** Returns a note if the best score of the last of some empty frames is suspicious, or nothing was ever found. */
+export function noteOfEmpty({ work, emptyFrames: frames, best, threshold, hasFound }: Moment): string | null {
   if (best !== null && frames >= LONG_EMPTY && isNear(best.confidence, threshold))
     return (
       `nothing passed the threshold ${threshold} in ${frames} frames, and the best score of the last one is ` +

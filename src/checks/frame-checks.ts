@@ -11,19 +11,14 @@ import { checkUnitOfBlock } from "./unit.ts";
 export const NOT_FINITE = ["lost", "not-finite", "nan"];
 
 export const FRAME_CHECKS: readonly CheckRow[] = [
-  [
-    "not-finite",
-    "image",
-    ({ work, block, frames }) => noteOfNotFinite(work, block, frames),
-    { unless: ["lost", "nan"] },
-  ],
+  ["not-finite", "image", noteOfNotFinite, { unless: ["lost", "nan"] }],
   // Only for plan files: `createDecoder` checks the unit with facts from the config.
-  ["unit", "first boxes", ({ work, block }) => checkUnitOfBlock(work, block), { applies: isOfPlanFile }],
+  ["unit", "first boxes", checkUnitOfBlock, { applies: isOfPlanFile }],
   [
     "one-pixel",
     // Run once for each plan, so that later calls need not read a frozen frame.
     "first boxes",
-    ({ isOfPrepared, frame }) => (!isOfPrepared && frame ? noteOfOnePixel(frame) : null),
+    noteOfOnePixel,
     { applies: ({ inPhoto }) => !inPhoto },
   ],
   () => {
@@ -31,20 +26,14 @@ export const FRAME_CHECKS: readonly CheckRow[] = [
     return [
       "padding",
       "boxes",
-      ({ work, block, frame }) => padding.noteOf(work, block, frame),
+      (at) => padding.noteOf(at),
       { unless: ["one-pixel"], applies: ({ inPhoto, inputSize }) => !inPhoto && inputSize !== null },
     ];
   },
   // Only for plan files, which do not state the family.
-  ["missing-one", "no boxes", ({ work, block }) => checkMissingOne(work, block), { applies: isOfPlanFile }],
-  ["emptied", "no boxes", ({ work, block, frames }) => noteOfEmptied(work, block, frames)],
-  [
-    "empty-frames",
-    "empty frames",
-    ({ work, emptyFrames, best, threshold, hasFound }) =>
-      noteOfEmpty(work, emptyFrames, best, threshold, hasFound),
-    { unless: NOT_FINITE },
-  ],
+  ["missing-one", "no boxes", checkMissingOne, { applies: isOfPlanFile }],
+  ["emptied", "no boxes", noteOfEmptied],
+  ["empty-frames", "empty frames", noteOfEmpty, { unless: NOT_FINITE }],
 ];
 
 function isOfPlanFile({ plan }: Checked): boolean {

@@ -2,6 +2,7 @@
  * Checks all boxes of a list that a network always fills. Below the rows of objects, the list has boxes with low scores
  * all over the picture.
  */
+import type { Moment } from "./check.ts";
 import { READINGS } from "../core/readings.ts";
 import { move } from "../heads/channels.ts";
 import { type PlanInMemory, valueIn } from "../decode/values.ts";
@@ -25,7 +26,7 @@ const OUTSIDE = 1.02;
 const OVER_EDGE = 1.05;
 
 /** Returns a note if the boxes of a list contradict the stated input size or `boxFormat`. */
-export function noteOfListBoxes(work: PlanInMemory): string | null {
+export function noteOfListBoxes({ work }: Moment<PlanInMemory>): string | null {
   const { reading, heads, inputSize, inPhoto } = work.plan;
   const [{ about, kind, unit }] = heads;
   const areQueries = READINGS[reading].cells === "list";

@@ -1,8 +1,8 @@
 /** Detects candidates outside the picture: in the padding of a letterbox, or beyond the edges of a photo. */
+import type { Moment } from "./check.ts";
 import * as A from "../core/abi.ts";
 import { refuse } from "../core/errors.ts";
 import { type Frame, affineOf } from "../decode/frame.ts";
-import type { Ready } from "../decode/loop.ts";
 
 /** Count of candidates in the padding that may be false, if earlier candidates lay in the picture. */
 const FEW = 4;
@@ -29,13 +29,10 @@ export class PaddingCheck {
   #mayBeExchanged = true;
 
   /** Returns a note if all candidates have their centre outside the picture, or the first show another resize. */
-  noteOf(
-    { engine: { memory }, inputSize, inPhoto }: Ready,
-    block: number,
-    frame: Frame | undefined,
-  ): string | null {
+  noteOf({ work, block, frame }: Moment): string | null {
+    const { inputSize, inPhoto } = work;
     if (inPhoto || inputSize === null || !frame?.resize.startsWith("letterbox")) return null;
-    const { i32, f32 } = memory;
+    const { i32, f32 } = work.engine.memory;
     const p = block >> 2;
     const count = i32[p + A.P_CANDIDATES];
     const boxes = i32[p + A.P_BOXES] >> 2;
@@ -106,9 +103,10 @@ function inPaddingOf({ width, height, resize }: Frame): string {
 }
 
 /** Checks boxes in pixels of the photo if `decode` got no frame. Throws for boxes beyond the input. */
-export function checkWithoutFrame({ engine: { memory }, inputSize }: Ready, block: number): string | null {
-  if (inputSize === null) return null;
-  const { i32, f32 } = memory;
+export function checkWithoutFrame({ work, block, frame }: Moment): string | null {
+  const { inputSize } = work;
+  if (frame !== undefined || inputSize === null) return null;
+  const { i32, f32 } = work.engine.memory;
   const p = block >> 2;
   const boxes = i32[p + A.P_BOXES] >> 2;
   let most = 0;
@@ -123,19 +121,16 @@ export function checkWithoutFrame({ engine: { memory }, inputSize }: Ready, bloc
 }
 
 /** Returns a note if all boxes in pixels of the photo have their centre outside the photo. Else returns null. */
-export function noteOfPhoto(
-  { engine: { memory }, inputSize }: Ready,
-  block: number,
-  { width, height }: Frame,
-): string | null {
-  if (inputSize === null) return null;
-  const { i32, f32 } = memory;
+export function noteOfPhoto({ work, block, frame }: Moment): string | null {
+  const { inputSize } = work;
+  if (!frame || inputSize === null) return null;
+  const { i32, f32 } = work.engine.memory;
   const p = block >> 2;
   const boxes = i32[p + A.P_BOXES] >> 2;
   for (let i = boxes; i < boxes + 4 * i32[p + A.P_CANDIDATES]; i += 4)
     if (!isInPadding(f32, p, i, inputSize)) return null;
   return (
-    `every box is centred outside of the photo of ${width}x${height}: is that its size, ` +
+    `every box is centred outside of the photo of ${frame.width}x${frame.height}: is that its size, ` +
     `and are boxes in its pixels? Of the input's pixels say coordinates: "pixels"`
   );
 }
@@ -168,9 +163,9 @@ function isOutside(
 }
 
 /** Returns a note on a frame of one pixel, which no picture has. Else returns null. Resize "stretch" needs no size. */
-export function noteOfOnePixel({ width, height, resize }: Frame): string | null {
-  return width === 1 && height === 1 && resize !== "stretch"
-    ? `the frame is 1x1, so that its picture counts as a square for "${resize}": pass the picture's width and height ` +
+export function noteOfOnePixel({ isOfPrepared, frame }: Moment): string | null {
+  return !isOfPrepared && frame?.width === 1 && frame.height === 1 && frame.resize !== "stretch"
+    ? `the frame is 1x1, so that its picture counts as a square for "${frame.resize}": pass the picture's width and height ` +
         "in pixels. Boxes are 0..1 of it in any case"
     : null;
 }

@@ -45,11 +45,7 @@ function noteOfPicture(image: ImageInput, { most, steps, pixels }: Samples): str
 }
 
 /** Returns a note about candidates that were decoded without the frame that `prepare` returned last. */
-export function noteOfForgotten(
-  prepared: Frame | null,
-  inputSize: readonly [number, number],
-  frame: Frame | undefined,
-): string | null {
+export function noteOfForgotten({ prepared, inputSize, frame }: Moment): string | null {
   if (frame !== undefined || prepared === null || fillsInput(prepared, inputSize)) return null;
   const { width, height, resize } = prepared;
   return (
@@ -59,11 +55,8 @@ export function noteOfForgotten(
 }
 
 /** Returns a note if a frame with the sides of the prepared picture contradicts the frame of `prepare`. */
-export function noteOfContradiction(
-  prepared: Frame,
-  inputSize: readonly [number, number],
-  frame: Frame,
-): string | null {
+export function noteOfContradiction({ isOfPrepared, prepared, inputSize, frame }: Moment): string | null {
+  if (!isOfPrepared || !prepared || !frame) return null;
   if ([prepared, frame].some(({ rotation, crop }) => rotation || crop)) return null;
   const { width, height, resize } = prepared;
   const about =

@@ -1,13 +1,11 @@
 /** Checks for tensors that no picture can give: objects in nearly all cells, a map of one value, equal boxes. */
+import type { Moment } from "./check.ts";
 import * as A from "../core/abi.ts";
 import { READINGS } from "../core/readings.ts";
 import type { Column } from "../heads/channels.ts";
 import type { Head } from "../heads/head.ts";
-import type { Detections } from "../decode/detections.ts";
-import type { Ready } from "../decode/loop.ts";
 import { type PlanInMemory, everyValue, valueIn } from "../decode/values.ts";
 import { shape, volume } from "../core/tensor.ts";
-import type { MemoryImage } from "../memory/write.ts";
 import { smallestPassing } from "../memory/thresholds.ts";
 
 /** Smallest cell count of a head that is checked. With fewer cells, each cell may have an object. */
@@ -21,7 +19,9 @@ const FEWEST_VALUES = 16;
  * Returns a note if too many cells of a head score 0.5 or more: half of them, all of a small head, or nine tenths of
  * rows of a network that outputs each object once.
  */
-export function noteOfCrowd({ memory: { i32, f32 }, plan }: MemoryImage, block: number): string | null {
+export function noteOfCrowd({ work, block }: Moment<PlanInMemory>): string | null {
+  const { i32, f32 } = work.memory;
+  const { plan } = work;
   const reading = READINGS[plan.reading];
   if (!reading.cells) return null;
   const most = reading.suppressed && !reading.maps ? 0.9 : 0.5;
@@ -50,7 +50,7 @@ function onlyValue(work: PlanInMemory, { cells }: Head, column: Column, channels
 }
 
 /** Returns a note if all box values of a map are equal. Else returns null. */
-export function noteOfConstantBoxes(work: PlanInMemory): string | null {
+export function noteOfConstantBoxes({ work }: Moment<PlanInMemory>): string | null {
   const heads = READINGS[work.plan.reading].cells ? work.plan.heads : [];
   for (const head of heads) {
     const channels = 4 * (head.bins || 1);
@@ -61,7 +61,7 @@ export function noteOfConstantBoxes(work: PlanInMemory): string | null {
 }
 
 /** Returns a note if all scores of one map are equal, and every score of the other maps is above them. */
-export function noteOfConstantScores(work: PlanInMemory): string | null {
+export function noteOfConstantScores({ work }: Moment<PlanInMemory>): string | null {
   const heads = READINGS[work.plan.reading].cells ? work.plan.heads : [];
   for (const head of heads.length > 1 ? heads : []) {
     const { cells, classes, score, about } = head;
@@ -75,7 +75,7 @@ export function noteOfConstantScores(work: PlanInMemory): string | null {
 }
 
 /** Returns a note if the only map of a network is 0 everywhere. Else returns null. */
-export function noteOfEmptyMap(work: PlanInMemory): string | null {
+export function noteOfEmptyMap({ work }: Moment<PlanInMemory>): string | null {
   const { plan } = work;
   if (plan.reading !== "text-map") return null;
   const [{ score }] = plan.heads;
@@ -94,7 +94,7 @@ const SIGMOIDS = [0.5, 0.7311] as const;
 const LOW = 0.525;
 
 /** Returns a note if all scores of a list look like sigmoids of probabilities, most near 0: a sigmoid too many. */
-export function noteOfTwoSigmoids(work: PlanInMemory): string | null {
+export function noteOfTwoSigmoids({ work }: Moment<PlanInMemory>): string | null {
   const { plan } = work;
   if (!READINGS[plan.reading].finished) return null;
   const columns = plan.heads.map((h) => ({ ...h, channels: h.classId ? 1 : h.classes }));
@@ -121,8 +121,8 @@ const ASK_IF_WRITTEN = "has the network run, and is this the tensor that it wrot
 const FEW_BOXES = 4;
 
 /** Returns a note if all candidates, which come from different cells, have the same box. Else returns null. */
-export function noteOfSameBoxes({ engine: { memory } }: Ready, block: number): string | null {
-  const { i32, f32 } = memory;
+export function noteOfSameBoxes({ work, block }: Moment): string | null {
+  const { i32, f32 } = work.engine.memory;
   const p = block >> 2;
   const n = i32[p + A.P_CANDIDATES];
   const [boxes, sources] = [i32[p + A.P_BOXES] >> 2, i32[p + A.P_SOURCES] >> 2];
@@ -143,7 +143,9 @@ const FAR_OUT = 0.1;
 const LEAST_SCORE = 0.25;
 
 /** Returns a note if more than half of the candidates reach far over an edge of the input. Else returns null. */
-export function noteOfOutside({ memory: { i32, f32 }, plan }: MemoryImage, block: number): string | null {
+export function noteOfOutside({ work, block }: Moment<PlanInMemory>): string | null {
+  const { i32, f32 } = work.memory;
+  const { plan } = work;
   const p = block >> 2;
   // Skip rotated boxes: their extent is not their width and height.
   if (plan.inPhoto || plan.task?.name === "oriented") return null;
@@ -162,7 +164,7 @@ export function noteOfOutside({ memory: { i32, f32 }, plan }: MemoryImage, block
 }
 
 /** Returns a note if no detection has an area, or if all points of each detection are equal. Else returns null. */
-export function noteOfResult({ length, boxes, keypoints }: Detections): string | null {
+export function noteOfResult({ detections: { length, boxes, keypoints } }: Moment): string | null {
   if (length === 0) return null;
   const rows = Array.from({ length }, (_, i) => i);
   const isFlat = (i: number): boolean =>

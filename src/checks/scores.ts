@@ -1,4 +1,5 @@
 /** Checks scores that may come from another network than the config's. Wrong scores still give plausible boxes. */
+import type { Moment } from "./check.ts";
 import { refuseFor } from "../core/errors.ts";
 import { shape } from "../core/tensor.ts";
 import { areProbabilities, isList, scoreColumns } from "../decode/range.ts";
@@ -10,7 +11,8 @@ import type { Head } from "../heads/head.ts";
 const UNIT = [0, 1] as const;
 
 /** Returns a note if logits or scores are NaN or infinite, as after an f16 overflow. Such a frame looks empty. */
-export function noteOfLost(work: PlanInMemory, lost: number): string | null {
+export function noteOfLost({ work, lost: before }: Moment<PlanInMemory>): string | null {
+  let lost = before;
   const { plan } = work;
   for (const h of plan.heads)
     if (isList(h)) lost += countLostRows(work, h);
@@ -43,7 +45,7 @@ function countLostRows(work: PlanInMemory, { cells, count, marker, score }: Head
  * Returns a note if the sampled cell of a head is NaN: after an overflow, frames look empty. Each frame samples
  * another.
  */
-export function noteOfNaN(work: PlanInMemory, image: number, frame: number): string | null {
+export function noteOfNaN({ work, image, frames: frame }: Moment<PlanInMemory>): string | null {
   // Use a plain loop: a callback would make garbage in every frame.
   for (const h of work.plan.heads) {
     const cell = (frame - 1) % h.cells;
@@ -57,7 +59,7 @@ const isNaNIn = (work: PlanInMemory, image: number, f: Column | null, cell: numb
   f !== null && Number.isNaN(valueIn(work, image, f, cell));
 
 /** Returns a note if values that should be logits all lie in 0..1, and some are above 0. Real logits leave 0..1. */
-export function noteOfActivated(work: PlanInMemory): string | null {
+export function noteOfActivated({ work }: Moment<PlanInMemory>): string | null {
   const { scores, heads } = work.plan;
   if (scores !== "logits" || heads.some((h) => h.scoreFn === "none")) return null;
   const areAll = (range: readonly [number, number]): boolean =>
@@ -71,7 +73,7 @@ export function noteOfActivated(work: PlanInMemory): string | null {
 const FAR = 100;
 
 /** Throws if box channels look like decoded boxes and classes: some of the first four above 100, others in 0..1. */
-export function checkDistributions(work: PlanInMemory): null {
+export function checkDistributions({ work }: Moment<PlanInMemory>): null {
   for (const h of work.plan.heads) {
     const { bins, box, score, classes, cells } = h;
     if (bins === 0 || score.tensor !== box.tensor) continue;
@@ -97,7 +99,7 @@ export function checkDistributions(work: PlanInMemory): null {
 }
 
 /** Returns a note if the count of a finished list is negative, NaN or too large. Throws for a fraction. */
-export function noteOfCount(work: PlanInMemory, image: number): string | null {
+export function noteOfCount({ work, image }: Moment<PlanInMemory>): string | null {
   // Lists have one head.
   const { count, cells } = work.plan.heads[0];
   if (!count) return null;

@@ -1,4 +1,5 @@
 /** Detects data whose storage order is not that of the dims: neighbouring cells have similar values. */
+import type { Moment } from "./check.ts";
 import * as A from "../core/abi.ts";
 import { READINGS } from "../core/readings.ts";
 import { ELEMENTS, shape, volume } from "../core/tensor.ts";
@@ -34,7 +35,7 @@ interface CellGrid {
 }
 
 /** Returns a note on the first tensor whose neighbours differ less in another order. Returns null if there is none. */
-export function noteOfStorageOrder(image: PlanInMemory): string | null {
+export function noteOfStorageOrder({ work: image }: Moment<PlanInMemory>): string | null {
   const { plan } = image;
   const seen = new Set<string>();
   const { cells: kind, finished } = READINGS[plan.reading];

@@ -1,8 +1,8 @@
 /** Checks the unit of boxes, pixels or 0..1, from a plan block alone: plan files hold nothing else. */
+import type { Moment } from "./check.ts";
 import * as A from "../core/abi.ts";
 import { refuse } from "../core/errors.ts";
 import { recordsOf } from "../decode/best.ts";
-import type { Ready } from "../decode/loop.ts";
 
 /** Kinds of heads with coordinates as channels. Other heads have offsets, which have no unit. */
 const KINDS = [A.KIND_CENTRE, A.KIND_CORNERS, A.KIND_TOPLEFT];
@@ -12,7 +12,8 @@ const CORNER = 2;
 const WIDEST = 16;
 
 /** Throws if the plan's unit (pixels or 0..1) is impossible for the first candidates, and the other unit fits. */
-export function checkUnitOfBlock({ engine: { memory } }: Ready, block: number): null {
+export function checkUnitOfBlock({ work, block }: Moment): null {
+  const { memory } = work.engine;
   const { i32, f32 } = memory;
   const [head] = recordsOf(memory, block);
   if (!KINDS.includes(i32[head + A.H_KIND])) return null;

@@ -1,4 +1,5 @@
 /** Checks plain values: bytes that are really floats, too coarse scales, angles that are still sigmoids. */
+import type { Moment } from "./check.ts";
 import { isFloat, shape } from "../core/tensor.ts";
 import { areProbabilities, scoreColumns } from "../decode/range.ts";
 import { type PlanInMemory, everyValue, valueIn } from "../decode/values.ts";
@@ -9,7 +10,7 @@ const MOST_OF_INPUT = 1 / 32;
 const MOST_OF_SCORE = 0.25;
 
 /** Returns a note if a scale is too coarse: one scale for boxes in pixels and scores rounds every score. */
-export function noteOfCoarseScale({ plan }: PlanInMemory): string | null {
+export function noteOfCoarseScale({ work: { plan } }: Moment<PlanInMemory>): string | null {
   for (const head of plan.heads) {
     const stepOf = (tensor: number): number => {
       const spec = plan.tensors[tensor];
@@ -51,7 +52,7 @@ const PART_OF_EXPONENTS = 0.99;
 const LEAST_NOISE = 200;
 
 /** Returns a note if the bytes of a tensor look like the bytes of floats. Else returns null. */
-export function noteOfFloatBytes({ plan, memory, layout }: PlanInMemory): string | null {
+export function noteOfFloatBytes({ work: { plan, memory, layout } }: Moment<PlanInMemory>): string | null {
   const used = new Set(plan.heads.flatMap((head) => scoreColumns(head).map(({ f }) => f.tensor)));
   plan.heads.forEach(({ box }) => used.add(box.tensor));
   for (const tensor of used) {
@@ -90,7 +91,7 @@ const FEWEST_ANGLES = 500;
 const LEAST_SPREAD = 0.2;
 
 /** Returns a note if every cell's angle lies in 0..1, a sigmoid's range: radians have a larger one. */
-export function noteOfSigmoidAngles(work: PlanInMemory): string | null {
+export function noteOfSigmoidAngles({ work }: Moment<PlanInMemory>): string | null {
   const { heads, task } = work.plan;
   if ((task as { readonly angle?: unknown } | undefined)?.angle !== "radians") return null;
   const cells = heads.reduce((sum, head) => sum + (head.extra ? head.cells : 0), 0);
