@@ -1,3 +1,4 @@
+import { parseJson } from "../core/json.ts";
 /** Reads label files: a name, or an id and a name, on each line; `names:` of a YAML; or a `labelmap.pbtxt`. */
 
 /** Labels by class id, or an error that says what is wrong with the file. */
@@ -29,12 +30,8 @@ export function readLabelFile(text: string): LabelFile {
 
 /** True if a text is a JSON object or list. False for a text of one word or number, which may be a label. */
 function isJson(text: string): boolean {
-  try {
-    const json: unknown = JSON.parse(text);
-    return typeof json === "object" && json !== null;
-  } catch {
-    return false;
-  }
+  const json = parseJson(text);
+  return typeof json === "object" && json !== null;
 }
 
 function readLines(lines: readonly string[]): LabelFile {

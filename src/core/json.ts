@@ -1,9 +1,18 @@
-/** Functions for values of unknown JSON: a test for objects, and the text of a value for error messages. */
+/** Functions for unknown JSON: a parser without errors, a test for objects, and the text of a value for messages. */
 import { show } from "./tensor.ts";
 
 /** True if the value is an object with keys. False for a list. */
 export const isRecord = (v: unknown): v is Record<string, unknown> =>
   typeof v === "object" && v !== null && !Array.isArray(v);
+
+/** Returns the parsed JSON. Returns `otherwise` if the text is not JSON. */
+export function parseJson(text: string, otherwise?: unknown): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return otherwise;
+  }
+}
 
 /** Replaces a value that JSON cannot write by a marked text. NaN would become null, and a bigint would throw. */
 function mark(this: unknown, _: string, value: unknown): unknown {

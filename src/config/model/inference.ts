@@ -1,4 +1,5 @@
 /** Reads metadata that describe a network as JSON under one key, such as `rfdetr_inference` of RF-DETR. */
+import { parseJson } from "../../core/json.ts";
 import { type Exporter, METADATA_FORMS } from "../../core/exporters.ts";
 import { COUNT, type Rule } from "../../core/options.ts";
 import { FieldReader, TEXT, isObject, isText, isWhole } from "../fields.ts";
@@ -21,7 +22,7 @@ export function readInference(metadata: { readonly [key: string]: string }): Inf
   const form = METADATA_FORMS.find(({ key }) => metadata[key] !== undefined);
   if (!form) return null;
   const path = `metadata.${form.key}`;
-  const json = parsed(metadata[form.key]);
+  const json = parseJson(metadata[form.key]);
   if (!isObject(json)) return refuseFile(path, "a text that is no JSON object", "the object of its exporter");
   const r = new FieldReader(json, path);
   const names = namesOf(r);
@@ -54,14 +55,6 @@ const COUNTS: Rule<readonly number[]> = [
   "a list of whole numbers, one for each class",
   (x) => Array.isArray(x) && x.some((n) => n !== 0) && x.every((n) => isWhole(n)),
 ];
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return null;
-  }
-}
 
 /** Reads means or divisors for channels in 0..1. Returns them for channels in 0..255. */
 function bytesOf(r: FieldReader, key: string): readonly number[] | null {

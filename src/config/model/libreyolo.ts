@@ -1,4 +1,5 @@
 /** Reads LibreYOLO's metadata: `model_family`, `names` as JSON by class id, `imgsz_h`, `imgsz_w`. */
+import { parseJson } from "../../core/json.ts";
 import { IMAGENET_BGR, IMAGENET_RGB } from "../../core/families/shared.ts";
 import type { PartialRule } from "../../core/prepare-rule.ts";
 import { isObject } from "../fields.ts";
@@ -86,12 +87,7 @@ export function readLibreyolo(metadata: Metadata): InferenceMetadata | null {
 
 /** Returns the class names by class id, `null` unless there is a name for each class. */
 function namesOf(text: string | undefined, classes: number): readonly string[] | null {
-  let json: unknown;
-  try {
-    json = JSON.parse(text ?? "");
-  } catch {
-    return null;
-  }
+  const json = parseJson(text ?? "");
   if (!isObject(json) && !Array.isArray(json)) return null;
   const all = Object.values(json as object).map(String);
   return all.length === classes ? all : null;

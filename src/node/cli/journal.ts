@@ -1,7 +1,7 @@
 /** A journal stores the results of a run in a file while the run continues, so that a stopped run can be resumed. */
 import { appendFile, readFile, rm, writeFile } from "node:fs/promises";
 import { TensorError, mismatch } from "../../core/errors.ts";
-import { isRecord } from "../../core/json.ts";
+import { isRecord, parseJson } from "../../core/json.ts";
 import { systemReason } from "../files/load.ts";
 import { type Format, type ImageResult, formatter } from "./results.ts";
 
@@ -38,7 +38,7 @@ export class Journal {
   /** Throws if the journal has results of a stopped run. */
   async #checkEmpty(): Promise<void> {
     const text = await readFile(this.#partial, "utf8").catch(() => "");
-    const count = text.split("\n").map(parse).filter(isResult).length;
+    const count = text.split("\n").map((line) => parseJson(line)).filter(isResult).length;
     if (count > 0)
       throw new TensorError(
         `${this.#partial}: got ${count} ${count === 1 ? "result" : "results"} of a run that was stopped ` +
@@ -49,7 +49,7 @@ export class Journal {
   /** Reads the settings from the first line, and one result from each other line. Ignores an incomplete last line. */
   async #read(): Promise<void> {
     const text = await readFile(this.#partial, "utf8").catch(() => "");
-    const [first, ...lines] = text.split("\n").slice(0, -1).map(parse);
+    const [first, ...lines] = text.split("\n").slice(0, -1).map((line) => parseJson(line));
     if (first === undefined) return;
     this.#checkSettings(first);
     for (const line of lines) {
@@ -108,14 +108,6 @@ export class Journal {
 }
 
 const lineOf = (value: object): string => `${JSON.stringify(value)}\n`;
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-}
 
 const isResult = (json: unknown): json is Entry =>
   isRecord(json) && typeof json["image"] === "string" && Array.isArray(json["detections"]);

@@ -1,4 +1,5 @@
 /** Turns options of the command line into the arguments of `createDecoder`. */
+import { parseJson } from "../../core/json.ts";
 import type { DecoderOptions } from "../../config/types.ts";
 import { ROLE_NAMES } from "../../config/readers.ts";
 import { readLabelFile } from "../../config/label-file.ts";
@@ -139,13 +140,7 @@ function rolesOf(values: Values): Record<string, string | string[]> | undefined 
 }
 
 function anchorMasksOf(values: Values): unknown {
-  return parsed(values, "anchor-masks", `JSON, for example {"side26":[0,1,2],"side13":[3,4,5]}`, (value) => {
-    try {
-      return JSON.parse(value) as unknown;
-    } catch {
-      return undefined;
-    }
-  });
+  return parsed(values, "anchor-masks", `JSON, for example {"side26":[0,1,2],"side13":[3,4,5]}`, parseJson);
 }
 
 async function priorsOf(values: Values): Promise<Float32Array | undefined> {

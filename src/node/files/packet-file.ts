@@ -1,4 +1,5 @@
 /** Stores raw packets as safetensors files. */
+import { parseJson } from "../../core/json.ts";
 import { TensorError } from "../../core/errors.ts";
 import { readAttributes, envelopeOf, eventType } from "../../packet/envelope.ts";
 import { need } from "../../packet/error.ts";
@@ -98,10 +99,4 @@ export function readPacketFile(bytes: Uint8Array): Packet {
   );
 }
 
-function parsed(text: string | undefined): unknown {
-  try {
-    return text === undefined ? null : JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
+const parsed = (text: string | undefined): unknown => (text === undefined ? null : parseJson(text, text));

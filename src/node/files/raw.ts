@@ -2,7 +2,7 @@
 import { access } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { TensorError } from "../../core/errors.ts";
-import { isRecord } from "../../core/json.ts";
+import { isRecord, parseJson } from "../../core/json.ts";
 import { type BinSpec, isTensorList, parseBin, parseTensorList, parseTensorSpec } from "./bin.ts";
 import { load, loadUnpacked } from "./load.ts";
 import { checkNotPlan } from "./parse.ts";
@@ -53,12 +53,8 @@ export async function readRaw(path: string, most?: number): Promise<NamedTensor>
 
 /** Returns the entry for `file` in a JSON. `isOwn` is true if the JSON's name is derived from this file's. */
 function findSpec(bytes: Uint8Array, path: string, file: string, isOwn: boolean): BinSpec | null {
-  let json: unknown;
-  try {
-    json = JSON.parse(decodeText(bytes, path));
-  } catch {
-    throw refusal(path, "text that is not JSON", `the description of ${file}`);
-  }
+  const json = parseJson(decodeText(bytes, path));
+  if (json === undefined) throw refusal(path, "text that is not JSON", `the description of ${file}`);
   if (isTensorList(json))
     return parseTensorList(json, path).find((s) => s.file.replace(/\.gz$/i, "") === file) ?? null;
   return isOwn && isRecord(json) ? parseTensorSpec(json, path, file) : null;

@@ -2,7 +2,7 @@
 import { extname } from "node:path";
 import { TensorError } from "../../core/errors.ts";
 import { otherFormatOfName } from "../../config/model/other-files.ts";
-import { isRecord, showJson } from "../../core/json.ts";
+import { isRecord, showJson, parseJson } from "../../core/json.ts";
 import { packingOf, readArchiveConfig } from "./archive.ts";
 import { isDescription, isTensorList } from "./bin.ts";
 import { loadUnpacked } from "./load.ts";
@@ -50,12 +50,7 @@ export const readInputUpTo =
 /** Reads a JSON as a list of tensors, else as a config. */
 async function readJson(bytes: Uint8Array, path: string, most: number): Promise<Input> {
   const text = decodeText(bytes, path);
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    json = undefined; // parseConfig reports what is wrong.
-  }
+  const json = parseJson(text); // parseConfig reports what is wrong.
   if (isTensorList(json)) return { kind: "tensors", path, tensors: await readList(json, path, most) };
   if (isDescription(json))
     throw new TensorError(

@@ -7,7 +7,7 @@
  *      8+n         data: tensors little-endian and row-major, one after the other, without holes or overlap
  */
 import { TensorError } from "../../core/errors.ts";
-import { isRecord, showJson } from "../../core/json.ts";
+import { isRecord, showJson, parseJson } from "../../core/json.ts";
 import {
   ELEMENT_TYPES,
   type NamedTensor,
@@ -96,16 +96,13 @@ function parseHeader(bytes: Uint8Array, where: string): Record<string, unknown> 
   } catch {
     throw refusal(where, "a header that is not UTF-8", "JSON");
   }
-  let header: unknown;
-  try {
-    header = JSON.parse(text);
-  } catch {
+  const header = parseJson(text);
+  if (header === undefined)
     throw refusal(
       where,
       `a header that is not JSON (${showJson(text)})`,
       '{"name": {"dtype", "shape", "data_offsets"}}',
     );
-  }
   if (!isRecord(header)) throw refusal(where, `header ${showJson(header)}`, "an object of tensors");
   const repeated = repeatedKey(text);
   if (repeated !== null) throw refusal(where, `tensor ${showJson(repeated)} twice`, "each name once");
@@ -146,12 +143,7 @@ function takeExtras(metadata: Metadata, where: string): Map<string, Quantisation
   const text = metadata[EXTRAS];
   if (text === undefined) return new Map();
   delete metadata[EXTRAS];
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = text;
-  }
+  const value = parseJson(text, text);
   if (!isRecord(value)) throw refusal(`${where}: ${EXTRAS}`, showJson(value), "an object of tensors");
   return new Map(
     Object.entries(value).map(([name, v]) => [name, quantisation(v, `${where}: ${EXTRAS}: ${name}`)]),
