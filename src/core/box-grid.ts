@@ -163,7 +163,8 @@ export class BoxGrid {
   }
 }
 
-interface GridAxis {
+/** An axis of a grid: its cells, and how many of them a unit of length has. */
+export interface GridAxis {
   low: number;
   /** Cells per unit. */
   scale: number;
@@ -177,7 +178,7 @@ function halve(axis: GridAxis): void {
 }
 
 /** Returns the cell of a coordinate. Coordinates outside the grid are in the nearest cell. NaN is in the first cell. */
-function cellAt({ low, scale, cells }: GridAxis, coordinate: number): number {
+export function cellAt({ low, scale, cells }: Readonly<GridAxis>, coordinate: number): number {
   const cell = Math.floor((coordinate - low) * scale);
   return cell >= cells ? cells - 1 : cell > 0 ? cell : 0;
 }

@@ -48,8 +48,6 @@ const FIELDS = /* @__PURE__ */ namesOnly(
 const isFinite = (x: unknown): x is number => Number.isFinite(x);
 const isPositive = (x: unknown): x is number => isFinite(x) && x > 0 && x < 3e38;
 
-const fail = (where: string, got: string, expected: string): never => refuseValue(where, got, expected);
-
 /** Throws a RangeError for a wrong rule. */
 export function checkRule(rule: PrepareRule): CheckedRule {
   checkOptions(rule, FIELDS, { prefix: "rule.", name: "rule", form: "{size: [width, height], ...}" });
@@ -59,14 +57,14 @@ export function checkRule(rule: PrepareRule): CheckedRule {
     size.length !== 2 ||
     !size.every((s) => Number.isInteger(s) && s > 0 && s <= MOST_PIXELS)
   )
-    fail(
+    refuseValue(
       "rule: size",
       show(size),
       `[width, height] of the network's input, whole pixels up to ${MOST_PIXELS}. A decoder takes the option inputSize`,
     );
   if (!Number.isInteger(margin) || margin < 0 || margin * 2 > Math.min(...size))
-    fail("rule: margin", show(margin), "whole pixels, at most half of the input: 4 for 636 of 640");
-  if (std !== undefined && factor !== undefined) fail("rule", "std and factor", "one of them");
+    refuseValue("rule: margin", show(margin), "whole pixels, at most half of the input: 4 for 636 of 640");
+  if (std !== undefined && factor !== undefined) refuseValue("rule", "std and factor", "one of them");
   const { type, ...words } = {
     type: word(rule, "type", "f32"),
     resize: word(rule, "resize", "letterbox"),
@@ -75,24 +73,24 @@ export function checkRule(rule: PrepareRule): CheckedRule {
     order: word(rule, "order", "RGB"),
     border: word(rule, "border", "pad"),
   };
-  if (typeof udp !== "boolean") fail("rule: udp", show(udp), "true or false");
+  if (typeof udp !== "boolean") refuseValue("rule: udp", show(udp), "true or false");
   const isQuantised = type === "u8" || type === "i8";
   if (!isQuantised && scale !== undefined)
-    fail(
+    refuseValue(
       "rule: scale",
       `${show(scale)} for type "${type}"`,
       `std: ${divisorFor(scale)}, which divides bytes (scale is the step of quantised inputs, "u8" and "i8")`,
     );
   if (!isQuantised && zeroPoint !== 0)
-    fail(
+    refuseValue(
       "rule: zeroPoint",
       `${show(zeroPoint)} for type "${type}"`,
       'none: it is of "u8" and "i8". mean is subtracted',
     );
   if (type === "i8" && scale === undefined)
-    fail("rule: scale", "none", 'the scale of the input\'s quantisation for type "i8", and zeroPoint');
-  if (scale !== undefined && !isPositive(scale)) fail("rule: scale", show(scale), "a positive number");
-  if (!Number.isInteger(zeroPoint)) fail("rule: zeroPoint", show(zeroPoint), "a whole number");
+    refuseValue("rule: scale", "none", 'the scale of the input\'s quantisation for type "i8", and zeroPoint');
+  if (scale !== undefined && !isPositive(scale)) refuseValue("rule: scale", show(scale), "a positive number");
+  if (!Number.isInteger(zeroPoint)) refuseValue("rule: zeroPoint", show(zeroPoint), "a whole number");
   const raw = type === "u8" && scale === undefined ? 1 : 255;
   const channels = words.order === "GRAY" ? channelOrThree : threeChannels;
   const divisor = channels("std", factor ?? std ?? raw, isPositive, "a positive number");
@@ -130,7 +128,7 @@ const FEWEST_STEPS = 16;
 function checkRange({ type, mean, divisor, multiplies, scale, zeroPoint }: CheckedRule): void {
   const factors = multiplies ? divisor : divisor.map((by) => 1 / by);
   if (factors.every((by) => by > 1))
-    fail(
+    refuseValue(
       multiplies ? "rule: factor" : "rule: std",
       show(divisor),
       "mean and std of bytes, 0..255: 255 times those of pictures in 0..1",
@@ -138,7 +136,7 @@ function checkRange({ type, mean, divisor, multiplies, scale, zeroPoint }: Check
   // A mean for bytes is 0 or far above 1: a mean of 0.485 out of 255 would change nothing.
   const isOfUnit = mean.every((m) => m >= 0 && m <= 1) && mean.some((m) => m > 0);
   if (isOfUnit || mean.some((m) => m > 255))
-    fail("rule: mean", show(mean), "the mean of bytes, 0..255: 255 times that of pictures in 0..1");
+    refuseValue("rule: mean", show(mean), "the mean of bytes, 0..255: 255 times that of pictures in 0..1");
   if (type !== "u8" && type !== "i8") return;
   const low = type === "u8" ? 0 : -128;
   factors.forEach((by, c) => {
@@ -146,7 +144,7 @@ function checkRange({ type, mean, divisor, multiplies, scale, zeroPoint }: Check
     const white = ((255 - mean[c]) * by) / scale + zeroPoint;
     const kept = Math.min(white, low + 255) - Math.max(black, low);
     if (white - black < FEWEST_STEPS || kept < (white - black) / 2)
-      fail(
+      refuseValue(
         "rule",
         `black as ${round(black)} and white as ${round(white)} in type "${type}"`,
         `values that fill ${low}..${low + 255}: scale and zeroPoint of the network's input, or no mean and no std`,
@@ -163,7 +161,8 @@ function word<F extends keyof typeof WORDS>(
 ): (typeof WORDS)[F][number] {
   const value = rule[field] ?? usual;
   const words: readonly string[] = WORDS[field];
-  if (!words.includes(value)) fail(`rule: ${field}`, show(value), words.map((w) => `"${w}"`).join(", "));
+  if (!words.includes(value))
+    refuseValue(`rule: ${field}`, show(value), words.map((w) => `"${w}"`).join(", "));
   return value as (typeof WORDS)[F][number];
 }
 
@@ -179,7 +178,11 @@ const channelOrThree: Channels = (field, value, is, what) =>
 const threeChannels: Channels = (field, value, is, what) => {
   const values = Array.isArray(value) ? (value as readonly number[]) : [value, value, value];
   if (values.length !== 3 || !values.every((x) => is(x)))
-    fail(`rule: ${field}`, show(value), `${what}, or three of them in the order of the tensor's channels`);
+    refuseValue(
+      `rule: ${field}`,
+      show(value),
+      `${what}, or three of them in the order of the tensor's channels`,
+    );
   return values as readonly number[];
 };
 
@@ -206,15 +209,15 @@ const IGNORED: readonly string[] = [
 function checkNames(image: ImageInput): void {
   const prototype: unknown = Object.getPrototypeOf(image);
   if (prototype !== Object.prototype && prototype !== null) return;
-  if ("info" in image) fail("image", "{ data, info }, as sharp gives them", "{ data, ...info }");
+  if ("info" in image) refuseValue("image", "{ data, info }, as sharp gives them", "{ data, ...info }");
   // `depth` is sharp's name for the type of a value. Values of several bytes would look like noise.
   const { depth = "uchar" } = image as { readonly depth?: unknown };
   if (typeof depth === "string" && depth !== "uchar")
-    fail("image.depth", show(depth), '"uchar", bytes: leave the depth out of .raw() in sharp');
+    refuseValue("image.depth", show(depth), '"uchar", bytes: leave the depth out of .raw() in sharp');
   for (const key in image)
     if (!IGNORED.includes(key)) {
       const complaint = nameComplaint(key, NAMES);
-      if (complaint) fail(`image.${key}`, ...complaint);
+      if (complaint) refuseValue(`image.${key}`, ...complaint);
     }
 }
 
@@ -243,10 +246,10 @@ function formatOf({ format, channels }: ImageInput): ImageFormat {
   const formats = Object.keys(ROW_BYTES);
   if (format !== undefined && format !== "raw") {
     if (!formats.includes(format))
-      fail("image: format", show(format), formats.map((f) => `"${f}"`).join(", "));
+      refuseValue("image: format", show(format), formats.map((f) => `"${f}"`).join(", "));
     const bytes = BYTES_A_PIXEL[format];
     if (bytes !== undefined && channels !== undefined && channels !== bytes)
-      fail(
+      refuseValue(
         "image: channels",
         `${show(channels)} beside format "${format}"`,
         `${bytes}, or one of the two alone`,
@@ -256,7 +259,7 @@ function formatOf({ format, channels }: ImageInput): ImageFormat {
   if (channels === undefined && format === undefined) return "rgba";
   return (
     BY_CHANNELS[channels as number] ??
-    fail(
+    refuseValue(
       "image: channels",
       show(channels),
       `1, 3 or 4 for gray, rgb or rgba, or a format: ${formats.map((f) => `"${f}"`).join(", ")}`,
@@ -267,28 +270,32 @@ function formatOf({ format, channels }: ImageInput): ImageFormat {
 /** Throws a RangeError if the bytes begin like a photo's file. */
 function checkNoFile(data: ImageInput["data"]): void {
   const kind = encodedKind(data);
-  if (kind?.includes("file")) fail("image: data", kind, PIXELS_OR_DETECTOR);
+  if (kind?.includes("file")) refuseValue("image: data", kind, PIXELS_OR_DETECTOR);
 }
 
 /** Throws a RangeError for a wrong image, or for too few bytes. */
 export function checkImage(image: ImageInput): CheckedImage {
   if (typeof image !== "object" || image === null)
-    fail("image", show(image), "{data, width, height, format}");
+    refuseValue("image", show(image), "{data, width, height, format}");
   const encoded = encodedKind(image);
-  if (encoded !== null) fail("image", encoded, PIXELS_OR_DETECTOR);
+  if (encoded !== null) refuseValue("image", encoded, PIXELS_OR_DETECTOR);
   checkNames(image);
   const { data, width, height } = image;
   if (!isBytes(data))
-    fail("image: data", show(data), "the bytes of the pixels, a Uint8Array or Uint8ClampedArray");
+    refuseValue("image: data", show(data), "the bytes of the pixels, a Uint8Array or Uint8ClampedArray");
   if (![width, height].every((s) => Number.isInteger(s) && s > 0 && s <= 1 << 16))
-    fail("image", `width ${show(width)}, height ${show(height)}`, "whole pixels, 1 to 65536");
+    refuseValue("image", `width ${show(width)}, height ${show(height)}`, "whole pixels, 1 to 65536");
   // sharp states "png" for the bytes of a PNG file.
   if (image.format !== undefined && !(image.format in ROW_BYTES)) checkNoFile(data);
   const format = formatOf(image);
   const row = ROW_BYTES[format](width);
   const stride = image.stride ?? row;
   if (!Number.isInteger(stride) || stride < row || stride > 1 << 20)
-    fail("image: stride", show(stride), `whole bytes from row to row, at least ${row} for "${format}"`);
+    refuseValue(
+      "image: stride",
+      show(stride),
+      `whole bytes from row to row, at least ${row} for "${format}"`,
+    );
   const chroma = chromaStrideOf(format, stride);
   const half = (height + 1) >> 1;
   const needed =
@@ -299,10 +306,10 @@ export function checkImage(image: ImageInput): CheckedImage {
         (format === "nv12" ? row : (width + 1) >> 1);
   if (data.length < needed) checkNoFile(data);
   const turned = rotationProblem(image.rotation);
-  if (turned) fail("image.rotation", ...turned);
+  if (turned) refuseValue("image.rotation", ...turned);
   const channelCount = [1, 3, 4].find((n) => data.length === n * width * height);
   if (data.length < needed)
-    fail(
+    refuseValue(
       "image: data",
       `${data.length} bytes`,
       `at least ${needed} for ${width}x${height} "${format}"${stride === row ? "" : ` with stride ${stride}`}` +
@@ -311,7 +318,7 @@ export function checkImage(image: ImageInput): CheckedImage {
           : ""),
     );
   if (channelCount !== undefined && needed < data.length && image.stride === undefined)
-    fail(
+    refuseValue(
       "image: data",
       `${data.length} bytes, ${channelCount} for each pixel of ${width}x${height}`,
       `${needed} for format "${format}". Which format is it?`,

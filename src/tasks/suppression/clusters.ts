@@ -2,6 +2,7 @@
  * Clusters of boxes for weighted boxes fusion. The mean box of a cluster moves as boxes join. Each cell of a grid lists
  * the clusters whose mean box reaches into the cell.
  */
+import { type GridAxis, cellAt } from "../../core/box-grid.ts";
 
 /** The grid has at most this number * sqrt(count of boxes) cells along each axis. */
 const CELLS_PER_ROOT = 2;
@@ -185,11 +186,7 @@ export class Clusters {
   }
 }
 
-interface Axis {
-  readonly low: number;
-  readonly scale: number;
-  readonly cells: number;
-}
+type Axis = Readonly<GridAxis>;
 
 /**
  * Returns the fraction of a box's sides, around the centre, that its cells must cover. With this fraction, two boxes
@@ -213,9 +210,4 @@ function axisOf(boxes: Float64Array, first: number, share: number): Axis {
   const cells = Math.min(Math.floor(((high - low) * n) / sum), Math.ceil(CELLS_PER_ROOT * Math.sqrt(n)));
   const scale = cells / (high - low);
   return cells > 1 && Number.isFinite(scale) ? { low, scale, cells } : { low: 0, scale: 0, cells: 1 };
-}
-
-function cellAt({ low, scale, cells }: Axis, coordinate: number): number {
-  const cell = Math.floor((coordinate - low) * scale);
-  return cell >= cells ? cells - 1 : cell > 0 ? cell : 0;
 }

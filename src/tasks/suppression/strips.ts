@@ -1,4 +1,5 @@
 /** Finds the boxes that overlap a box, with the IoU. Boxes may be dropped between searches. */
+import { type GridAxis, cellAt } from "../../core/box-grid.ts";
 import { type Candidates, areaAt } from "./candidates.ts";
 
 /** The largest box of a level is this many cells long. More cells exclude more boxes, but take longer. */
@@ -8,13 +9,9 @@ const CELLS_PER_ROOT = 2;
 /** Count of size levels on each side of the median. The outermost levels also hold boxes of all other sizes. */
 const LEVELS = 4;
 
-interface Axis {
+interface Axis extends Readonly<GridAxis> {
   /** Longest side of a box, at least 0. */
   readonly reach: number;
-  readonly low: number;
-  /** Cells per unit. */
-  readonly scale: number;
-  readonly cells: number;
 }
 
 /** Boxes of similar size, within a factor of 4. A search area is widened by the longest side in the level. */
@@ -206,10 +203,4 @@ function cellsWithin(axis: Axis, low: number, high: number, offset: number): [fi
   // A margin above the sum of all rounding errors.
   const slack = 16 * Number.EPSILON * (Math.max(Math.abs(low), Math.abs(high)) + far);
   return [cellAt(axis, low - far - slack), cellAt(axis, high + offset + slack)];
-}
-
-/** Returns the cell of a coordinate. The outermost cells also hold coordinates outside the axis. */
-function cellAt({ low, scale, cells }: Axis, coordinate: number): number {
-  const cell = Math.floor((coordinate - low) * scale);
-  return cell >= cells ? cells - 1 : cell > 0 ? cell : 0;
 }
