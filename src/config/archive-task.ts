@@ -1,4 +1,5 @@
 /** Reads the task of an NN Archive's head from its metadata, which have different fields for each task. */
+import { knownOf } from "../core/json.ts";
 import { TRAITS } from "../core/families.ts";
 import { EDGES, MOST_POINTS, isPointCount } from "../core/keypoints.ts";
 import { COUNT, POSITIVE, UNIT } from "../core/options.ts";
@@ -48,9 +49,7 @@ function readKeypoints(metadata: FieldReader, config: Config): Partial<Config> |
     name: "pose",
     // The archive does not state the count of values. Its exporter writes three: x, y and confidence.
     keypoints: [count, 3],
-    ...(names && { keypointNames: names }),
-    ...(edges && { edges }),
-    ...(scale && { keypointScale: scale }),
+    ...knownOf({ keypointNames: names, edges, keypointScale: scale }),
   };
   checkCounts(metadata, task, { names: nameKey, edges: "skeleton_edges" });
   const stated = OUTPUT_KEYS.flatMap((key) => metadata.texts(key) ?? []);
@@ -73,11 +72,8 @@ function readMaskFields(metadata: FieldReader, config: Config): Partial<Config> 
   const count = metadata.take("n_prototypes", COUNT);
   if (count === null && maskOutputs === null && prototypes === undefined) return null;
   const outputs = [...coefficients, ...(prototypes === undefined ? [] : [prototypes])];
-  const task: TaskConfig = { name: "segment", ...(count !== null && { maskCoefficients: count }) };
-  const roles = {
-    ...(coefficients.length > 0 && { coefficients }),
-    ...(prototypes !== undefined && { prototypes }),
-  };
+  const task: TaskConfig = { name: "segment", ...knownOf({ maskCoefficients: count }) };
+  const roles = knownOf({ coefficients: coefficients.length > 0 ? coefficients : null, prototypes });
   return fieldsOf(config, task, roles, outputs);
 }
 
@@ -93,5 +89,5 @@ function readAngles(metadata: FieldReader, config: Config): Partial<Config> | nu
 function readText(metadata: FieldReader, { family }: Config): Partial<Config> | null {
   if (family === null || TRAITS[family].task !== "text") return null;
   const maskThreshold = metadata.take("mask_threshold", UNIT);
-  return { task: { name: "text", textRule: "depthai", ...(maskThreshold !== null && { maskThreshold }) } };
+  return { task: { name: "text", textRule: "depthai", ...knownOf({ maskThreshold }) } };
 }

@@ -5,6 +5,12 @@ import { show } from "./tensor.ts";
 export const isRecord = (v: unknown): v is Record<string, unknown> =>
   typeof v === "object" && v !== null && !Array.isArray(v);
 
+/** Returns the fields that have a value, neither undefined nor null. */
+export const knownOf = <T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => (value ?? null) !== null)) as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };
+
 /** Returns the parsed JSON. Returns `otherwise` if the text is not JSON. */
 export function parseJson(text: string, otherwise?: unknown): unknown {
   try {

@@ -1,4 +1,5 @@
 /** Copies the columns that tasks add to detections. */
+import { knownOf } from "../core/json.ts";
 import { type Detections, POINT_COLUMNS, type TaskColumns } from "./detections.ts";
 
 /** Columns of tasks that have values for each row, unlike `keypointNames` and `edges`. */
@@ -12,10 +13,7 @@ export const pointNames = ({
 }: {
   readonly keypointNames?: readonly string[] | null;
   readonly edges?: TaskColumns["edges"] | null;
-}): Pick<TaskColumns, "keypointNames" | "edges"> => ({
-  ...(keypointNames && { keypointNames }),
-  ...(edges && { edges }),
-});
+}): Pick<TaskColumns, "keypointNames" | "edges"> => knownOf({ keypointNames, edges });
 
 /**
  * Returns the columns of tasks that detections have, with the names and edges of keypoints.

@@ -3,6 +3,7 @@
  * first change of the row count, a new plan gets spare rows and a count of the used rows. Another plan is made only if
  * a frame has more rows than the plan has room for.
  */
+import { knownOf } from "../core/json.ts";
 import type { Config } from "../config/types.ts";
 import { READINGS } from "../core/readings.ts";
 import { type TensorInput, volume } from "../core/tensor.ts";
@@ -122,10 +123,5 @@ function withRoom(t: TensorInput, axis: number, images: number, room: number): T
 }
 
 /** Returns a tensor's facts as a plain object: a runtime's tensor may have getters in place of fields. */
-const plain = ({ name, type, scale, zeroPoint, axis }: TensorInput): Omit<TensorInput, "data" | "dims"> => ({
-  ...(name !== undefined && { name }),
-  ...(type !== undefined && { type }),
-  ...(scale !== undefined && { scale }),
-  ...(zeroPoint !== undefined && { zeroPoint }),
-  ...(axis !== undefined && { axis }),
-});
+const plain = ({ name, type, scale, zeroPoint, axis }: TensorInput): Omit<TensorInput, "data" | "dims"> =>
+  knownOf({ name, type, scale, zeroPoint, axis });

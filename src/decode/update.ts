@@ -1,4 +1,5 @@
 /** Reads the thresholds that `update` may change between frames. */
+import { knownOf } from "../core/json.ts";
 import { mismatch } from "../core/errors.ts";
 import { CONFIDENCE, UNIT, isUnit, nameComplaint, valueComplaint } from "../core/options.ts";
 import { isKeyed, show } from "../core/tensor.ts";
@@ -57,11 +58,11 @@ export function readUpdate<T extends Partial<Thresholds>>(
   if (problems.length > 0) throw new RangeError(problems.join("\n"));
   return {
     ...now,
-    // Copy the list, because the caller may change it later.
-    ...(confidence !== null && {
-      confidenceThreshold: typeof confidence === "number" ? confidence : [...confidence],
+    ...knownOf({
+      // Copy the list, because the caller may change it later.
+      confidenceThreshold: Array.isArray(confidence) ? [...(confidence as number[])] : confidence,
+      iouThreshold: iou,
+      maxDetections: most,
     }),
-    ...(iou !== null && { iouThreshold: iou }),
-    ...(most !== null && { maxDetections: most }),
   };
 }

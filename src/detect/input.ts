@@ -1,5 +1,5 @@
 /** Finds a network's input for the picture, and checks that the decoder prepares pictures to fit it. */
-import { inputOf, isGray, sizeOf } from "../config/model/input.ts";
+import { inputOf, sizeOf, preparationOf, PICTURE_TYPES } from "../config/model/input.ts";
 import type { Model } from "../config/model/types.ts";
 import type { Config } from "../config/types.ts";
 import { refuse, refuseConfig } from "../core/errors.ts";
@@ -8,7 +8,7 @@ import { elementType, show } from "../core/tensor.ts";
 import type { Decoder } from "../decode/decoder.ts";
 import type { ImageInput } from "../decode/prepare.ts";
 import { constantOf, isConstant } from "./constants.ts";
-import type { InputSpec, InputType, Session, SessionTensor } from "./session.ts";
+import type { InputSpec, Session, SessionTensor } from "./session.ts";
 import { familyOf } from "../heads/query.ts";
 
 /** Returns the input for the picture, and the inputs that take the picture's size. */
@@ -45,6 +45,7 @@ export function withInput(config: Config, { name, dims, type }: SessionTensor, f
   const quantisation = file?.input?.quantisation ?? null;
   const tensor = { name, dims, type: type ?? "f32", quantisation: null, signature: null };
   const input = inputOf([tensor], null);
+  const facts = input ?? { ...tensor, layout: null, normalisation: null };
   const known = elementType(type ?? "f32");
   const isPicture = PICTURE_TYPES.find((allowed) => allowed === known);
   const told = sizeOf(input);
@@ -67,20 +68,9 @@ export function withInput(config: Config, { name, dims, type }: SessionTensor, f
   return {
     ...config,
     inputSize: size ?? configSize,
-    prepare: {
-      ...(input?.layout && { layout: input.layout }),
-      ...(input && isGray(input) && { order: "GRAY" as const }),
-      ...(type !== null && { type: isPicture }),
-      ...(quantisation?.scale.length === 1 && {
-        scale: quantisation.scale[0],
-        zeroPoint: quantisation.zeroPoint[0],
-      }),
-      ...config.prepare,
-    },
+    prepare: { ...preparationOf({ ...facts, type: type ?? "", quantisation }), ...config.prepare },
   };
 }
-
-const PICTURE_TYPES: readonly InputType[] = ["f32", "f16", "u8", "i8"];
 
 /** Throws a ConfigError if neither the config nor its family states how a picture is prepared. */
 export function checkPreparation({ config, prepareRule }: Decoder): void {

@@ -2,7 +2,7 @@
 import { isModel, isStated, scalesOf } from "../config/model-config.ts";
 import type { Model, ModelTensor } from "../config/model/types.ts";
 import type { DecoderOptions } from "../config/types.ts";
-import { isRecord } from "../core/json.ts";
+import { isRecord, knownOf } from "../core/json.ts";
 import { type TensorData, type TensorSpecInput, elementType, few, isFloat, specOf } from "../core/tensor.ts";
 import { type Inspection, inspect, inspectShapes } from "./inspect-tensors.ts";
 import type { OpenSpec } from "./possibility.ts";
@@ -48,11 +48,8 @@ export function inspectModel(
 const OPEN_PATHS = ["family", "classes", "keypoints", "inputSize"];
 
 /** Returns the options that the file states and that reduce the possible readings. */
-const stated = ({ inputSize, options: { family, task } }: Model): DecoderOptions => ({
-  ...(inputSize && { inputSize }),
-  ...(family && { family }),
-  ...(task && { task }),
-});
+const stated = ({ inputSize, options: { family, task } }: Model): DecoderOptions =>
+  knownOf({ inputSize, family, task });
 
 function openOutputs(model: Model): OpenSpec[] {
   return model.outputs.flatMap((output): OpenSpec[] => {

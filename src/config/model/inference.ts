@@ -1,5 +1,5 @@
 /** Reads metadata that describe a network as JSON under one key, such as `rfdetr_inference` of RF-DETR. */
-import { parseJson } from "../../core/json.ts";
+import { parseJson, knownOf } from "../../core/json.ts";
 import { type Exporter, METADATA_FORMS } from "../../core/exporters.ts";
 import { COUNT, type Rule } from "../../core/options.ts";
 import { FieldReader, TEXT, isObject, isText, isWhole } from "../fields.ts";
@@ -43,10 +43,9 @@ export function readInference(metadata: { readonly [key: string]: string }): Inf
     keypoints: keypoints && Math.max(...keypoints),
     options: {
       family: form.family,
-      ...(classes !== null && { classes }),
-      ...(roles && { roles }),
+      ...knownOf({ classes, roles }),
       ...(select !== null && { maxDetections: select, rules: { maxCandidates: select } }),
-      ...((mean ?? std) && { prepare: { ...(mean && { mean }), ...(std && { std }) } }),
+      ...((mean ?? std) && { prepare: knownOf({ mean, std }) }),
     },
   };
 }
@@ -77,7 +76,7 @@ function rolesOf(r: FieldReader): Roles | null {
     (key) => outputs.take(key, TEXT),
   );
   if (boxes === null || scores === null) return null;
-  return { boxes, scores, ...(masks !== null && { masks }), ...(keypoints !== null && { keypoints }) };
+  return { boxes, scores, ...knownOf({ masks, keypoints }) };
 }
 
 function namesOf(r: FieldReader): readonly string[] | null {

@@ -1,4 +1,7 @@
 /** Finds the network input that takes the picture, and its layout. */
+import { knownOf } from "../../core/json.ts";
+import type { PartialRule } from "../../core/prepare-rule.ts";
+import { elementType } from "../../core/tensor.ts";
 import type { ModelInput, ModelTensor } from "./types.ts";
 
 /** Largest channel count of a picture. */
@@ -31,4 +34,23 @@ export function sizeOf(input: ModelInput | null): readonly [number, number] | nu
   const [, second, third, fourth] = input.dims;
   const [height, width] = input.layout === "NCHW" ? [third, fourth] : [second, third];
   return typeof width === "number" && typeof height === "number" ? [width, height] : null;
+}
+
+/** Element types of inputs that take a picture. */
+export const PICTURE_TYPES = ["f32", "f16", "u8", "i8"] as const;
+
+/** Returns the preparation that an input itself states. */
+export function preparationOf(input: ModelInput): PartialRule {
+  const { layout, normalisation, quantisation } = input;
+  const isScaled = quantisation?.scale.length === 1;
+  return {
+    ...knownOf({
+      layout,
+      order: isGray(input) ? ("GRAY" as const) : null,
+      type: PICTURE_TYPES.find((known) => known === elementType(input.type)),
+      scale: isScaled ? quantisation.scale[0] : null,
+      zeroPoint: isScaled ? quantisation.zeroPoint[0] : null,
+    }),
+    ...normalisation,
+  };
 }

@@ -1,7 +1,7 @@
 /** `boxwright draw`: draws detections on their photo, as SVG or PNG. */
 import { basename, extname, join } from "node:path";
 import { TensorError } from "../../core/errors.ts";
-import { isRecord, showJson } from "../../core/json.ts";
+import { isRecord, showJson, knownOf } from "../../core/json.ts";
 import type { Drawn } from "../../picture/drawn.ts";
 import { imageInfo } from "../../picture/image-info.ts";
 import { drawSvg } from "../../picture/svg.ts";
@@ -93,11 +93,8 @@ function outPaths(values: Values, photoPath: string): readonly string[] {
   return outs;
 }
 
-function rasterOptions(values: Values): { width?: number; font?: string } {
-  const width = wholeOf(values, "width", 1);
-  const font = textOf(values, "font");
-  return { ...(width !== undefined && { width }), ...(font !== undefined && { font }) };
-}
+const rasterOptions = (values: Values): { width?: number; font?: string } =>
+  knownOf({ width: wholeOf(values, "width", 1), font: textOf(values, "font") });
 
 async function detectionsToDraw(
   positionals: readonly string[],

@@ -1,4 +1,5 @@
 /** `boxwright run`: runs a model file on photos, and writes the detections. */
+import { knownOf } from "../../core/json.ts";
 import { createHash } from "node:crypto";
 import { extname, join } from "node:path";
 import type { Model } from "../../config/model/types.ts";
@@ -169,15 +170,8 @@ function prepareOf(values: Values): PartialRule {
   const resize = oneOf(values, "resize", ["letterbox", "letterbox-topleft", "stretch", "crop"]);
   const order = oneOf(values, "order", ["RGB", "BGR", "GRAY"]);
   const resample = oneOf(values, "resample", ["bilinear", "area", "nearest", "pillow", "cubic"]);
-  const single = (list: number[]): number | number[] => (list.length === 1 ? list[0] : list);
-  return {
-    ...(resize && { resize }),
-    ...(order && { order }),
-    ...(resample && { resample }),
-    ...(pad && { pad: single(pad) }),
-    ...(mean && { mean: single(mean) }),
-    ...(std && { std: single(std) }),
-  };
+  const single = (list: number[] | undefined) => (list?.length === 1 ? list[0] : list);
+  return knownOf({ resize, order, resample, pad: single(pad), mean: single(mean), std: single(std) });
 }
 
 interface Task {

@@ -1,5 +1,5 @@
 /** Turns options of the command line into the arguments of `createDecoder`. */
-import { parseJson } from "../../core/json.ts";
+import { parseJson, knownOf } from "../../core/json.ts";
 import type { DecoderOptions } from "../../config/types.ts";
 import { ROLE_NAMES } from "../../config/readers.ts";
 import { readLabelFile } from "../../config/label-file.ts";
@@ -84,11 +84,8 @@ async function decoderOptions(values: Values, hasFile: boolean): Promise<Decoder
     if (sets) options[sets] = await (READERS[sets] ?? textOf)(values, flag);
   // Without a config file, take the class count from the labels.
   if (!hasFile) options.classes ??= (options.labels as readonly string[] | undefined)?.length;
-  return defined(options) as DecoderOptions;
+  return knownOf(options) as DecoderOptions;
 }
-
-const defined = (object: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 
 /** Reads --labels: a file, else the name of a known list such as coco80, else a list of labels. */
 async function labelsIn(values: Values): Promise<readonly string[] | undefined> {

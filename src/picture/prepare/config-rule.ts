@@ -3,11 +3,10 @@ import type { Config } from "../../config/types.ts";
 import { ARCHIVE_PICTURES } from "../../config/archive-picture.ts";
 import type { ArchivePicture } from "../../config/archive-input.ts";
 import type { ModelInput } from "../../config/model/types.ts";
-import { isGray } from "../../config/model/input.ts";
+import { preparationOf } from "../../config/model/input.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { TRAITS } from "../../core/families.ts";
 import type { PartialRule } from "../../core/prepare-rule.ts";
-import { elementType } from "../../core/tensor.ts";
 import { familyOf } from "../../heads/query.ts";
 
 /**
@@ -20,7 +19,9 @@ export function ruleOf(config: Config): PartialRule {
   const readPicture = ARCHIVE_PICTURES.get(picture as readonly unknown[]);
   const file = readPicture
     ? archiveRule(readPicture(prepare ?? {}))
-    : modelRule(picture as ModelInput | null);
+    : picture
+      ? preparationOf(picture as ModelInput)
+      : {};
   const stated = merge(file, prepare ?? {});
   // Bytes without a scale are the pixels themselves.
   const isRaw = stated.type === "u8" && stated.scale === undefined;
@@ -52,25 +53,6 @@ function archiveRule({ rule, problems }: ArchivePicture): PartialRule {
   if (problems.length > 0) throw new ConfigError(problems);
   return rule;
 }
-
-/** Returns the preparation in a model file. */
-function modelRule(input: ModelInput | null): PartialRule {
-  if (!input) return {};
-  const { layout, normalisation, quantisation } = input;
-  const type = PICTURE_TYPES.find((known) => known === elementType(input.type));
-  return {
-    ...(layout && { layout }),
-    ...(isGray(input) && { order: "GRAY" as const }),
-    ...(type && { type }),
-    ...normalisation,
-    ...(quantisation?.scale.length === 1 && {
-      scale: quantisation.scale[0],
-      zeroPoint: quantisation.zeroPoint[0],
-    }),
-  };
-}
-
-const PICTURE_TYPES = ["f32", "f16", "u8", "i8"] as const;
 
 /** Describes a rule in words. */
 export function ruleText(rule: PartialRule): string {

@@ -1,4 +1,5 @@
 /** Reads NN Archives whose network outputs a map: SegmentationParser and MapOutputParser of depthai. */
+import { knownOf } from "../../core/json.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { COUNT, FLAG } from "../../core/options.ts";
 import type { PrepareRule } from "../../core/prepare-rule.ts";
@@ -82,8 +83,7 @@ function classOptions(metadata: FieldReader): ClassMapOptions {
   const ids = metadata.take("classes_in_one_layer", FLAG) ?? false;
   const background = metadata.take("background_class", FLAG) ?? false;
   return {
-    ...(labels && { labels }),
-    ...(classes !== undefined && { classes }),
+    ...knownOf({ labels, classes }),
     ids,
     threshold: 0,
     // Ignore background_class if the tensor holds ids, as depthai does.
