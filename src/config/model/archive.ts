@@ -17,7 +17,7 @@ const MOST_RATIO = 16;
 const MOST_AT_ALL = 2 ** 31;
 
 /** Returns how many bytes an archive of `packed` bytes may unpack to. */
-export const mostUnpacked = (packed: number): number =>
+const mostUnpacked = (packed: number): number =>
   Math.max(packed, Math.min(MOST_AT_ALL, MOST_UNPACKED + MOST_RATIO * packed));
 
 const LIMITS = { config: MAX_TEXT, name: 2 * MAX_NAME, files: 256 };
@@ -41,17 +41,13 @@ export async function readArchiveJson(
   packing: Packing,
   unxz: Unxz | undefined,
 ): Promise<unknown> {
-  const stream = new ByteStream(unpack(bytes, packing, unxz));
+  const text = new TextDecoder().decode(
+    await findConfig(bytes, unpack(bytes, packing, unxz), LIMITS, refuseIn),
+  );
   try {
-    const limits = { ...LIMITS, unpacked: mostUnpacked(bytes.length) };
-    const text = new TextDecoder().decode(await findConfig(stream, limits, refuseIn));
     return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
   } catch (e) {
-    if (e instanceof SyntaxError)
-      return refuseFile("config.json", `text that is not JSON (${e.message})`, "JSON");
-    throw e;
-  } finally {
-    await stream.close();
+    return refuseFile("config.json", `text that is not JSON (${(e as Error).message})`, "JSON");
   }
 }
 
@@ -75,9 +71,7 @@ async function* unpack(
 }
 
 /** Limits of the search for `config.json`, in bytes. `files` is a count. */
-export interface ArchiveLimits {
-  /** Total of unpacked bytes. */
-  readonly unpacked: number;
+interface ArchiveLimits {
   readonly config: number;
   /** Size of a tar header that holds a long file name. */
   readonly name: number;
@@ -87,10 +81,25 @@ export interface ArchiveLimits {
 /** Throws an error about a file of the archive, or about the whole archive if `file` is null. */
 export type RefuseArchive = (file: string | null, got: string, expected: string) => never;
 
-/** Returns the `config.json` of a tar. Reads to the end of the stream, where gzip and xz have checksums. */
+/** Returns the `config.json` of an archive of these bytes, whose tar `unpacked` yields. */
 export async function findConfig(
-  stream: ByteStream,
+  bytes: Uint8Array,
+  unpacked: AsyncGenerator<Uint8Array>,
   limits: ArchiveLimits,
+  refuse: RefuseArchive,
+): Promise<Uint8Array> {
+  const stream = new ByteStream(unpacked);
+  try {
+    return await searchConfig(stream, { ...limits, unpacked: mostUnpacked(bytes.length) }, refuse);
+  } finally {
+    await stream.close();
+  }
+}
+
+/** Returns the `config.json` of a tar. Reads to the end of the stream, where gzip and xz have checksums. */
+async function searchConfig(
+  stream: ByteStream,
+  limits: ArchiveLimits & { readonly unpacked: number },
   refuse: RefuseArchive,
 ): Promise<Uint8Array> {
   const names: string[] = [];

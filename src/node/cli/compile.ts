@@ -5,16 +5,14 @@ import { cSource, isIdentifier } from "../../planfile/c-source.ts";
 import { moduleSource, moduleTypes } from "../../planfile/module.ts";
 import { standaloneKernel } from "../../planfile/standalone-kernel.ts";
 import { type CompiledPlan, compilePlan } from "../../planfile/write.ts";
-import { readInputUpTo } from "../files/read.ts";
 import { readScalarKernel, readTemplate } from "../kernel.ts";
-import { checkHasNetwork, configAmong, dataIn, headOf, selectOnly, tensorsAmong } from "./inputs.ts";
+import { dataIn, headOf, readNetwork, selectOnly, tensorsAmong } from "./inputs.ts";
 import type { Io } from "./io.ts";
 import { UsageError, type Values } from "./options.ts";
 import type { Parsed } from "./parse.ts";
 import { checkPlaces, writeNamed } from "./places.ts";
-import { setupOf } from "./setup.ts";
 import { checkNamesDiffer, parseShapes } from "./shapes.ts";
-import { mostBytes, textOf, textsOf, wrongValue } from "./values.ts";
+import { textOf, textsOf, wrongValue } from "./values.ts";
 
 export async function compile({ positionals, values }: Parsed, io: Io): Promise<void> {
   const name = textOf(values, "c");
@@ -75,16 +73,13 @@ async function compileFiles(
   values: Values,
   scalarOnly: boolean,
 ): Promise<CompiledPlan> {
-  const inputs = await Promise.all(paths.map(readInputUpTo(mostBytes(values))));
-  const config = configAmong(inputs);
-  checkHasNetwork(config, values);
+  const { inputs, setup } = await readNetwork(paths, values);
   const tensors = tensorsAmong(inputs, values);
   const heads = selectOnly(
     [...parseShapes(textsOf(values, "outputs") ?? []), ...tensors.map(headOf)],
     values,
   );
   checkNamesDiffer(heads);
-  const setup = await setupOf(values, config?.text);
   const options = heads.length === 0 ? setup.options : { ...setup.options, outputs: heads };
   return compilePlan(setup.config, options, dataIn(tensors), scalarOnly);
 }

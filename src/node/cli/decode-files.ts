@@ -10,14 +10,13 @@ import { noteOfMissingNames } from "../../decode/missing-names.ts";
 import { type Input, readInputUpTo } from "../files/read.ts";
 import { MissingPackage } from "../images.ts";
 import { type Folders, framesIn, isFolder, photoFinder } from "./frames.ts";
-import { checkHasNetwork, configAmong, selectOnly, tensorsAmong } from "./inputs.ts";
+import { readNetwork, selectOnly, tensorsAmong } from "./inputs.ts";
 import { noteLine } from "./hints.ts";
 import type { Io } from "./io.ts";
 import { type CommandName, UsageError, type Values } from "./options.ts";
 import { RESIZES, frameOf } from "./photo.ts";
 import { wantsLabelMaps, withMasks } from "./masks.ts";
 import { Progress } from "./progress.ts";
-import { setupOf } from "./setup.ts";
 import { mostBytes, textOf } from "./values.ts";
 
 export interface Decoded {
@@ -62,10 +61,7 @@ export class Network {
 
   /** Reads the config among the files, and the tensors that apply to every frame. */
   static async open(paths: readonly string[], values: Values): Promise<Network> {
-    const shared = await Promise.all(paths.map(readInputUpTo(mostBytes(values))));
-    const config = configAmong(shared);
-    checkHasNetwork(config, values);
-    const setup = await setupOf(values, config?.text);
+    const { inputs: shared, setup } = await readNetwork(paths, values);
     // Silence `onNote`: the command prints the notes itself.
     const options = { ...setup.options, onNote: () => undefined };
     return new Network(await createDecoder(setup.config, options), shared);

@@ -5,14 +5,14 @@ import { noteLine } from "./hints.ts";
 import type { Io } from "./io.ts";
 import { UsageError, type Values } from "./options.ts";
 import type { Parsed } from "./parse.ts";
-import { type Formatter, OF_INPUT, checkCocoNames, formatOf, formatter } from "./results.ts";
+import { type Format, type Formatter, OF_INPUT, checkCocoNames, formatOf, formatter } from "./results.ts";
 import { detectionTable } from "./table.ts";
 import { textOf } from "./values.ts";
 
 export async function decode({ positionals, values }: Parsed, io: Io): Promise<void> {
   const split = await splitFolders(positionals);
-  if (split !== null) return decodeAll(split, values, io);
   const format = formatOf(textOf(values, "format"), values["json"] ? "json" : "table");
+  if (split !== null) return decodeAll(split, values, format, io);
   if (format !== "table" && format !== "json")
     throw new UsageError(`--format ${format} is for folders. For one frame there are table and json.`);
   const decoded = await decodeFiles(positionals, values);
@@ -21,8 +21,7 @@ export async function decode({ positionals, values }: Parsed, io: Io): Promise<v
 }
 
 /** Decodes the frames of folders, one result for each image. */
-async function decodeAll(split: Folders, values: Values, io: Io): Promise<void> {
-  const format = formatOf(textOf(values, "format"), values["json"] ? "json" : "table");
+async function decodeAll(split: Folders, values: Values, format: Format, io: Io): Promise<void> {
   if (format === "coco" && values["photo"] === undefined && values["image-size"] === undefined)
     throw new UsageError(
       "--format coco needs the size of the photos: its boxes are in pixels. Add --photo or --image-size.",

@@ -40,13 +40,23 @@ export async function draw({ positionals, values }: Parsed, io: Io): Promise<voi
   imageInfo(photo, photoPath);
 
   const detections = await detectionsToDraw(positionals, values, io);
-  const title = `${basename(photoPath)}: ${detections.length} detections`;
-  const svg = drawSvg(photo, detections, { title });
+  const pictureFor = drawer(photo, photoPath, detections, values);
   for (const out of outs) {
-    const picture = /\.png$/i.test(out) ? await rasterise(svg, rasterOptions(values)) : svg;
-    await writeNamed("out", out, picture);
+    await writeNamed("out", out, await pictureFor(out));
     io.out(`${out}: ${countText(detections.length)}\n`);
   }
+}
+
+/** Returns a function that makes the picture for a path: a PNG if the name ends so, else an SVG. */
+function drawer(
+  photo: Uint8Array,
+  path: string,
+  detections: readonly Drawn[],
+  values: Values,
+): (out: string) => Promise<string | Uint8Array> {
+  const svg = drawSvg(photo, detections, { title: `${basename(path)}: ${countText(detections.length)}` });
+  const options = knownOf({ width: wholeOf(values, "width", 1), font: textOf(values, "font") });
+  return async (out) => (/\.png$/i.test(out) ? rasterise(svg, options) : svg);
 }
 
 async function drawAll(split: Folders, values: Values, io: Io): Promise<void> {
@@ -63,11 +73,11 @@ async function drawAll(split: Folders, values: Values, io: Io): Promise<void> {
     if (decoded.images.length > 1)
       throw new TensorError("got a batch of several images, expected one for its photo");
     const bytes = await readNamed("photo", photo, mostBytes(values));
-    const svg = drawSvg(bytes, detections, { title: `${basename(photo)}: ${countText(detections.length)}` });
+    const pictureFor = drawer(bytes, photo, detections, values);
     for (const pattern of patterns) {
       const out = pattern.replace("*", name);
       await checkPlaces([["out", out]], [photo]);
-      await writeBelow("out", out, /\.png$/i.test(out) ? await rasterise(svg, rasterOptions(values)) : svg);
+      await writeBelow("out", out, await pictureFor(out));
       io.out(`${out}: ${countText(detections.length)}\n`);
     }
   });
@@ -92,9 +102,6 @@ function outPaths(values: Values, photoPath: string): readonly string[] {
   if (wrong !== undefined) throw wrongValue("out", wrong, "a name that ends in .svg or .png");
   return outs;
 }
-
-const rasterOptions = (values: Values): { width?: number; font?: string } =>
-  knownOf({ width: wholeOf(values, "width", 1), font: textOf(values, "font") });
 
 async function detectionsToDraw(
   positionals: readonly string[],

@@ -1,11 +1,12 @@
 /** Finds the config and the tensors among the files of a command. */
+import { type Setup, setupOf } from "./setup.ts";
 import { TensorError } from "../../core/errors.ts";
 import { TYPES, isFloat } from "../../core/tensor.ts";
-import { type Input, mergeTensors } from "../files/read.ts";
+import { type Input, mergeTensors, readInputUpTo } from "../files/read.ts";
 import type { NamedTensor, TensorHead } from "../files/tensor.ts";
 import { UsageError, type Values } from "./options.ts";
 import { parseQuantised } from "./shapes.ts";
-import { listOf, textsOf, wrongValue } from "./values.ts";
+import { listOf, textsOf, wrongValue, mostBytes } from "./values.ts";
 
 /** Returns the config among the files, if there is one. Throws for several configs, or for text that is not JSON. */
 export function configAmong(inputs: readonly Input[]): { path: string; text: string } | undefined {
@@ -26,13 +27,19 @@ export function configAmong(inputs: readonly Input[]): { path: string; text: str
   return config;
 }
 
-/** Throws if neither a config file nor --family describes the network. */
-export function checkHasNetwork(config: unknown, values: Values): void {
+/** Reads files, and the setup of the config among them or of options. Throws if there is neither. */
+export async function readNetwork(
+  paths: readonly string[],
+  values: Values,
+): Promise<{ readonly inputs: readonly Input[]; readonly setup: Setup }> {
+  const inputs = await Promise.all(paths.map(readInputUpTo(mostBytes(values))));
+  const config = configAmong(inputs);
   if (config === undefined && values["family"] === undefined)
     throw new UsageError(
       "no network is described. Pass a config file, an NN Archive, or --family and --classes: " +
         "boxwright inspect lists what the tensors can be.",
     );
+  return { inputs, setup: await setupOf(values, config?.text) };
 }
 
 const QUANTISED_TYPES: readonly string[] = TYPES.filter((type) => !isFloat({ type }));

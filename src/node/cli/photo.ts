@@ -3,7 +3,7 @@ import type { Frame } from "../../decode/frame.ts";
 import { imageInfo } from "../../picture/image-info.ts";
 import { UsageError, type Values } from "./options.ts";
 import { readNamed } from "./places.ts";
-import { mostBytes, sizeOf, textOf, wrongValue } from "./values.ts";
+import { mostBytes, sizeOf, textOf, oneOf } from "./values.ts";
 
 export const RESIZES: readonly Frame["resize"][] = ["stretch", "letterbox", "letterbox-topleft", "crop"];
 
@@ -15,7 +15,7 @@ export async function frameOf(values: Values): Promise<Frame | undefined> {
       throw new UsageError("--resize needs the size of the photo. Add --photo or --image-size.");
     return undefined;
   }
-  return { width: size[0], height: size[1], resize: resizeOf(values) };
+  return { width: size[0], height: size[1], resize: oneOf(values, "resize", RESIZES) ?? "stretch" };
 }
 
 async function photoSize(values: Values): Promise<[number, number] | undefined> {
@@ -26,11 +26,4 @@ async function photoSize(values: Values): Promise<[number, number] | undefined> 
   if (givenSize && (givenSize[0] !== width || givenSize[1] !== height))
     throw new UsageError(`--image-size: got ${givenSize.join("x")}, expected ${width}x${height} (${path})`);
   return [width, height];
-}
-
-function resizeOf(values: Values): Frame["resize"] {
-  const value = textOf(values, "resize") ?? "stretch";
-  const found = RESIZES.find((resize) => resize === value);
-  if (!found) throw wrongValue("resize", value, RESIZES.join(", "));
-  return found;
 }

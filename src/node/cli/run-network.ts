@@ -153,25 +153,19 @@ function adviserOf(model: Model, path: string, { family, ...options }: DecoderOp
 
 /** Reads the options that say how photos are prepared. */
 function prepareOf(values: Values): PartialRule {
-  const isCount = ({ length }: readonly number[]): boolean => length === 1 || length === 3;
-  const mean = numbersOf(values, "mean", "one number, or three separated by commas", isCount);
-  const std = numbersOf(
-    values,
-    "std",
-    "one number above 0, or three separated by commas",
-    (list) => isCount(list) && list.every((x) => x > 0),
-  );
-  const pad = numbersOf(
-    values,
-    "pad",
-    "one number in 0..255, or three separated by commas",
-    (list) => isCount(list) && list.every((x) => x >= 0 && x <= 255),
-  );
+  const channelsOf = (option: string, one: string, isRight: (x: number) => boolean) => {
+    const expected = `${one}, or three separated by commas`;
+    const isList = (list: readonly number[]) => [1, 3].includes(list.length) && list.every(isRight);
+    const list = numbersOf(values, option, expected, isList);
+    return list?.length === 1 ? list[0] : list;
+  };
+  const mean = channelsOf("mean", "one number", () => true);
+  const std = channelsOf("std", "one number above 0", (x) => x > 0);
+  const pad = channelsOf("pad", "one number in 0..255", (x) => x >= 0 && x <= 255);
   const resize = oneOf(values, "resize", ["letterbox", "letterbox-topleft", "stretch", "crop"]);
   const order = oneOf(values, "order", ["RGB", "BGR", "GRAY"]);
   const resample = oneOf(values, "resample", ["bilinear", "area", "nearest", "pillow", "cubic"]);
-  const single = (list: number[] | undefined) => (list?.length === 1 ? list[0] : list);
-  return knownOf({ resize, order, resample, pad: single(pad), mean: single(mean), std: single(std) });
+  return knownOf({ resize, order, resample, pad, mean, std });
 }
 
 interface Task {

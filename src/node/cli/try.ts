@@ -42,7 +42,7 @@ export async function tryNetwork(tried: Tried, values: Values, io: Io): Promise<
   const { path, inspection } = tried;
   const { model } = inspection.json;
   const photoPath = textOf(values, "try") as string;
-  const out = textOf(values, "out") ?? `${basename(path, extname(path))}.try.html`;
+  const out = pageOf(values, path);
   const needed = runtimePackage(model.format, path);
   const readings = readingsOf(tried);
   if (readings.length === 0)
@@ -64,9 +64,11 @@ export async function tryNetwork(tried: Tried, values: Values, io: Io): Promise<
   }
 }
 
+const pageOf = (values: Values, path: string): string =>
+  textOf(values, "out") ?? `${basename(path, extname(path))}.try.html`;
+
 /** Returns the trials as lines, for the terminal. */
 export function trialLines(trials: readonly Trial[], values: Values, path: string): string[] {
-  const out = textOf(values, "out") ?? `${basename(path, extname(path))}.try.html`;
   const isOneReading = new Set(trials.map(({ reading }) => reading)).size === 1;
   const lineOf = (trial: Trial): string =>
     `- ${foundText(trial)}: ${isOneReading ? "" : `${trial.reading}; `}${trial.preparation}` +
@@ -78,7 +80,7 @@ export function trialLines(trials: readonly Trial[], values: Values, path: strin
     ...[...new Set(tried.flatMap(({ notes }) => notes))]
       .slice(0, MOST_NOTES)
       .map((note) => `note: ${briefly(note)}`),
-    `pictures and lines to copy: ${out}`,
+    `pictures and lines to copy: ${pageOf(values, path)}`,
   ];
 }
 

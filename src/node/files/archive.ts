@@ -5,10 +5,8 @@ import {
   type Packing,
   type Unxz,
   findConfig,
-  mostUnpacked,
   packingOf as packingOfArchive,
 } from "../../config/model/archive.ts";
-import { ByteStream } from "../../config/model/byte-stream.ts";
 import { gunzip, unpackChunks } from "../../config/model/inflate.ts";
 import { checkBytes } from "./tensor.ts";
 import { utf8 } from "./text.ts";
@@ -52,15 +50,8 @@ export async function readArchiveConfig(bytes: Uint8Array, where: string): Promi
   if (!packing) return refuseConfig(where, "bytes that are no archive", ".tar, .tar.gz or .tar.xz");
   const refuseIn = (file: string | null, got: string, expected: string): never =>
     refuseConfig(file === null ? where : `${where}: ${showJson(file)}`, got, expected);
-  const stream = new ByteStream(unpack(bytes, packing, where));
-  try {
-    const limits = { ...LIMITS, unpacked: mostUnpacked(bytes.length) };
-    const text = utf8(await findConfig(stream, limits, refuseIn));
-    if (text === null) return refuseConfig(where, "a config.json that is not UTF-8", "JSON");
-    return text;
-  } finally {
-    await stream.close();
-  }
+  const config = await findConfig(bytes, unpack(bytes, packing, where), LIMITS, refuseIn);
+  return utf8(config) ?? refuseConfig(where, "a config.json that is not UTF-8", "JSON");
 }
 
 async function* unpack(bytes: Uint8Array, packing: Packing, where: string): AsyncGenerator<Uint8Array> {
