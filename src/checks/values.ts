@@ -1,6 +1,6 @@
 /** Checks plain values: bytes that are really floats, too coarse scales, angles that are still sigmoids. */
 import type { Moment } from "./check.ts";
-import { isFloat, shape } from "../core/tensor.ts";
+import { isFloat, shape, volume } from "../core/tensor.ts";
 import { areProbabilities, scoreColumns } from "../decode/range.ts";
 import { type PlanInMemory, everyValue, valueIn } from "../decode/values.ts";
 
@@ -57,7 +57,7 @@ export function noteOfFloatBytes({ work: { plan, memory, layout } }: Moment<Plan
   plan.heads.forEach(({ box }) => used.add(box.tensor));
   for (const tensor of used) {
     const spec = plan.tensors[tensor];
-    const count = spec.dims.reduce((product, d) => product * d, 1);
+    const count = volume(spec.dims);
     const last = spec.dims[spec.dims.length - 1];
     if (!/^[ui]8$/.test(spec.type) || count < FEWEST_BYTES || (last % 4 === 0 && last <= MOST_CHANNELS))
       continue;

@@ -43,7 +43,7 @@ export class OpenRows {
       const t = given.find(([key]) => key === name)?.[1];
       const axis = t ? axisOf(dims, t.dims, cells) : -1;
       // Give up unless the rows of each image are contiguous.
-      if (axis < 0 || dims.slice(0, axis).reduce((a, b) => a * b, 1) !== plan.batch) return;
+      if (axis < 0 || volume(dims.slice(0, axis)) !== plan.batch) return;
       found.set(name, { dims, axis });
     }
     this.#rows = found;

@@ -1,5 +1,5 @@
 /** Adapter for LiteRT.js (@litertjs/core). */
-import type { SlotArray, TensorInput } from "../core/tensor.ts";
+import { type SlotArray, type TensorInput, volume } from "../core/tensor.ts";
 import type { Outputs } from "../decode/inputs.ts";
 import {
   type InputSpec,
@@ -161,7 +161,7 @@ class LiteRtLane implements Lane {
     const at = buffer.lock(this.#wasm.LiteRtTensorBufferLockMode.READ);
     this.#locked.push(buffer);
     const { dims, dtype } = this.#details.find((output) => output.name === name) as Output;
-    const length = dims.reduce((product, size) => product * size, 1);
+    const length = volume(dims);
     const { buffer: memory } = this.#wasm.HEAPU8;
     if (dtype === "int32") return new Int32Array(memory, at, length);
     return dtype === "uint8" ? new Uint8Array(memory, at, length) : new Float32Array(memory, at, length);

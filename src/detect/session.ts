@@ -2,7 +2,7 @@
 import type { Outputs, Slot } from "../decode/inputs.ts";
 import { OWN_INPUTS, type OwnInput } from "../decode/prepare.ts";
 import { refuse } from "../core/errors.ts";
-import { type SlotArray, show } from "../core/tensor.ts";
+import { type SlotArray, show, volume } from "../core/tensor.ts";
 
 /** Element types of an input tensor for pictures. An f16 tensor is a Uint16Array of its bits. */
 export type InputType = "f32" | "f16" | "u8" | "i8";
@@ -78,7 +78,7 @@ const ARRAYS = { f32: Float32Array, f16: Uint16Array, u8: Uint8Array, i8: Int8Ar
 
 /** Returns a new array for an input, outside the runtime's memory. */
 export function arrayFor({ dims, type }: InputSpec): InstanceType<(typeof ARRAYS)[InputType]> {
-  return new ARRAYS[type](dims.reduce((product, size) => product * size, 1));
+  return new ARRAYS[type](volume(dims));
 }
 
 /** Returns an input outside of the runtime's memory. The decoder may replace `data` by another array between frames. */
@@ -90,7 +90,7 @@ export function ownInput(spec: InputSpec): OwnInput {
 
 /** Returns a view of an input in the memory of a runtime. */
 export function viewOf(buffer: ArrayBuffer, at: number, { dims, type }: InputSpec): SlotArray {
-  const length = dims.reduce((product, size) => product * size, 1);
+  const length = volume(dims);
   return new ARRAYS[type](buffer, at, length);
 }
 

@@ -1,6 +1,6 @@
 /** Adapter for WebNN: graphs that a page built with `MLGraphBuilder`. */
 import { TensorError } from "../core/errors.ts";
-import { ELEMENTS, TYPES, elementType } from "../core/tensor.ts";
+import { ELEMENTS, TYPES, elementType, volume } from "../core/tensor.ts";
 import type { Outputs, Slot } from "../decode/inputs.ts";
 import { type InputSpec, type Lane, type Runtime, checkModule, ownInput } from "./session.ts";
 
@@ -63,7 +63,7 @@ function arraysFor(outputs: WebNnGraph["outputs"]): Record<string, Slot> {
       const type = elementType(dataType);
       if (type === null)
         throw new TensorError(`tensor "${name}": got the type ${dataType}, expected ${TYPES.join(", ")}`);
-      const length = shape.reduce((product, size) => product * size, 1);
+      const length = volume(shape);
       const data = new ELEMENTS[type].array(new ArrayBuffer(length * ELEMENTS[type].bytes), 0, length);
       return [name, { data, dims: shape, type }];
     }),

@@ -86,6 +86,15 @@ export function fillBilinear({ pixels, start, length, low, high }: Axis, table: 
   }
 }
 
+/** Returns the table of bilinear resizing of an axis, in new memory. */
+export function bilinearTable(axis: Axis): Table {
+  const near = new Int32Array(axis.pixels);
+  const nearWeights = new Float32Array(axis.pixels);
+  const table = { near, far: near.slice(), nearWeights, farWeights: nearWeights.slice() };
+  fillBilinear(axis, table);
+  return table;
+}
+
 /** Writes the table of nearest resizing: floor(i * n / N), as `cv2.resize` with INTER_NEAREST. */
 export function fillNearest({ pixels, start, length, low, high }: Axis, table: Table): void {
   const { near, far, nearWeights, farWeights } = table;
@@ -133,7 +142,7 @@ export function cropOf(low: number, high: number, pixels: number, start = 0, end
 
 /** Returns the range of a picture's pixels that read at least one cell of a span. */
 export function pixelsThatRead({ near, far }: Table, pixels: number, { from, to }: Span): Span {
-  if (to <= from) return { from: 0, to: 0 };
+  if (to <= from) return NO_SPAN;
   return { from: firstAtLeast(far, pixels, from), to: firstAtLeast(near, pixels, to) };
 }
 

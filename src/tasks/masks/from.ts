@@ -1,4 +1,5 @@
 /** Makes masks without a decoder, from boxes and coefficients that other code has selected. */
+import { checkInputSize } from "./over-image.ts";
 import { refuse, refuseValue } from "../../core/errors.ts";
 import { checkOptions, namesOnly } from "../../core/options.ts";
 import { numbersOf } from "../../core/number.ts";
@@ -58,8 +59,7 @@ export function masksOf(
   if (problem) refuse('tensor "prototypes"', ...problem);
   checkNumbers("coefficients", coefficients);
   checkBoxes(boxes);
-  if (!(Array.isArray(inputSize) && inputSize.length === 2 && inputSize.every((x) => x > 0)))
-    refuseValue("inputSize", show(inputSize), "[width, height] of the network's input");
+  checkInputSize(inputSize);
   const count = boxes.length / 4;
   const ways = prototypeViews(spec).filter(
     (seen) => seen.count * count === coefficients.length && seen.batch === 1,

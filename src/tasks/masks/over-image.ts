@@ -32,8 +32,7 @@ export function placeOverImage(
   const [w, h] = cells;
   if (inputSize === undefined)
     refuseValue("inputSize", "none", "[width, height] of the network's input beside a frame");
-  if (!(Array.isArray(inputSize) && inputSize.length === 2 && inputSize.every((x) => x > 0)))
-    refuseValue("inputSize", show(inputSize), "[width, height] of the network's input");
+  checkInputSize(inputSize);
   if (Math.abs(w * inputSize[1] - h * inputSize[0]) >= Math.max(...inputSize))
     refuseValue(
       "inputSize",
@@ -53,6 +52,12 @@ export function placeOverImage(
     y: axisOf(size[1], h, scaleY, shiftY),
     finish: (data) => ({ width, height, data: turns === 0 ? data : turnPicture(data, size, turns) }),
   };
+}
+
+/** Throws a RangeError unless the size is two positive numbers. */
+export function checkInputSize(inputSize: unknown): void {
+  if (!(Array.isArray(inputSize) && inputSize.length === 2 && inputSize.every((x) => x > 0)))
+    refuseValue("inputSize", show(inputSize), "[width, height] of the network's input");
 }
 
 /** Returns the position of the image on one axis of the map, in cells. Excludes cells that show only padding. */

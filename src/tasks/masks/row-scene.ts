@@ -2,7 +2,7 @@
 import { turnedSize } from "../../core/turn.ts";
 import { type Detections, extend } from "../../decode/detections.ts";
 import type { Mask, MaskOptions } from "../../decode/mask.ts";
-import { type Placement, type Table, fillBilinear, imageAxes, wholeAxis } from "./axis.ts";
+import { type Placement, type Table, imageAxes, wholeAxis, bilinearTable } from "./axis.ts";
 import { type LabelMap, type LabelMapOptions, type MaskFunctions, paintMasks } from "./labels.ts";
 import { PixelMask } from "./mask.ts";
 import { PASTE_RULES, type PasteRule, pasteMask } from "./paste.ts";
@@ -102,13 +102,6 @@ function pasteIntoBox(
   return new PixelMask(x.from, y.from, x.to - x.from, y.to - y.from, size, data);
 }
 
-const tableOf = (pixels: number): Table => ({
-  near: new Int32Array(pixels),
-  far: new Int32Array(pixels),
-  nearWeights: new Float32Array(pixels),
-  farWeights: new Float32Array(pixels),
-});
-
 /** Returns the mask of a row from its map of the whole input: resizes, then compares. The box does not cut it. */
 function resizeWhole(
   { facts: { cells }, placement }: RowScene,
@@ -120,10 +113,8 @@ function resizeWhole(
     picture === "image"
       ? imageAxes(size, cells, placement)
       : [wholeAxis(width, cells[0]), wholeAxis(height, cells[1])];
-  const columns = tableOf(width);
-  const rows = tableOf(height);
-  fillBilinear(xAxis, columns);
-  fillBilinear(yAxis, rows);
+  const columns = bilinearTable(xAxis);
+  const rows = bilinearTable(yAxis);
   const lit = litCells(map, cells, threshold);
   const [left, right] = litPixels(columns, width, lit.first, lit.last);
   const [top, bottom] = litPixels(rows, height, lit.top, lit.bottom);

@@ -10,6 +10,7 @@ import {
   shape,
   show,
   specOf,
+  volume,
 } from "../../core/tensor.ts";
 import { type Axis, visibleOf } from "./axis.ts";
 import { type OverImageOptions, placeOverImage } from "./over-image.ts";
@@ -123,7 +124,7 @@ const idsFor = (classes: number, pixels: number): Ids =>
 
 /** Returns height and width of a tensor with one channel. Returns null for other tensors. */
 function oneChannelOf({ dims }: TensorSpec): readonly [height: number, width: number] | null {
-  const count = dims.reduce((n, d) => n * d, 1);
+  const count = volume(dims);
   const [h, w] = dims.length === 4 && dims[3] === 1 ? dims.slice(1, 3) : dims.slice(-2);
   return dims.length >= 2 && dims.length <= 4 && count > 0 && h * w === count ? [h, w] : null;
 }

@@ -2,8 +2,8 @@
 import { refuse } from "../../core/errors.ts";
 import { checkOptions, namesOnly } from "../../core/options.ts";
 import { numbersOf } from "../../core/number.ts";
-import { type TensorInput, shape, specOf } from "../../core/tensor.ts";
-import { type Axis, type Table, fillBilinear, visibleOf } from "./axis.ts";
+import { type TensorInput, shape, specOf, volume } from "../../core/tensor.ts";
+import { type Axis, visibleOf, bilinearTable } from "./axis.ts";
 import { type OverImageOptions, placeOverImage } from "./over-image.ts";
 
 /** Options of `valueMap`. */
@@ -40,7 +40,7 @@ export function valueMap(tensor: TensorInput, options: ValueMapOptions = {}): Va
   const spec = specOf("map", tensor, {});
   const { dims } = spec;
   const [height, width] = dims.filter((d, i) => d !== 1 || i >= dims.length - 2);
-  const count = dims.reduce((n, d) => n * d, 1);
+  const count = volume(dims);
   // [1,h,w,1] has its channel last.
   const [h, w] = dims.length === 4 && dims[3] === 1 && dims[1] !== 1 ? [dims[1], dims[2]] : [height, width];
   if (dims.length < 2 || count === 0 || h * w !== count)
@@ -65,22 +65,11 @@ function rangeOf(values: Float32Array): { readonly min: number; readonly max: nu
   return min > max ? { min: NaN, max: NaN } : { min, max };
 }
 
-const tableOf = (axis: Axis): Table => {
-  const table = {
-    near: new Int32Array(axis.pixels),
-    far: new Int32Array(axis.pixels),
-    nearWeights: new Float32Array(axis.pixels),
-    farWeights: new Float32Array(axis.pixels),
-  };
-  fillBilinear(axis, table);
-  return table;
-};
-
 /** Returns the values over the upright image. `w`: count of cells in a row of the map. */
 function resizeOver(values: Float32Array, w: number, xAxis: Axis, yAxis: Axis): Float32Array {
   const { pixels: width } = xAxis;
-  const columns = tableOf(xAxis);
-  const rows = tableOf(yAxis);
+  const columns = bilinearTable(xAxis);
+  const rows = bilinearTable(yAxis);
   const across = visibleOf(xAxis);
   const down = visibleOf(yAxis);
   const data = new Float32Array(width * yAxis.pixels).fill(NaN);
