@@ -1,10 +1,9 @@
 /** Detects decoded boxes in another format than stated: even at a low score, a row's box lies around its cell. */
-import type { PlanInMemory } from "../decode/values.ts";
+import { type PlanInMemory, valueIn } from "../decode/values.ts";
 import type { Moment } from "./check.ts";
 import { READINGS } from "../core/readings.ts";
 import { move } from "../heads/channels.ts";
 import { gridsOfRows } from "../shapes/grids.ts";
-import { valueIn } from "../decode/values.ts";
 
 const MOST_CELLS = 100;
 /** Smallest count of cells for a conclusion. */

@@ -1,12 +1,11 @@
 /** The value `checks`: all checks for wrong input, in the order in which they run on a frame. */
-import type { Moment } from "./check.ts";
+import type { Moment, CheckRow } from "./check.ts";
 import * as A from "../core/abi.ts";
 import { READINGS } from "../core/readings.ts";
 import type { Checks } from "../decode/checks.ts";
 import type { PlanInMemory } from "../decode/values.ts";
 import { checkBoxes, checkOverlaps, InvertedBoxes, noteOfBoxes } from "./boxes.ts";
 import { noteOfCellBoxes } from "./cell-boxes.ts";
-import type { CheckRow } from "./check.ts";
 import { checkBackground, checkClassIds, checkLabels, noteOfConfidence } from "./classes.ts";
 import { FRAME_CHECKS, NOT_FINITE } from "./frame-checks.ts";
 import { noteOfListBoxes } from "./list-boxes.ts";

@@ -1,12 +1,11 @@
 /** Checks class ids: ids without a label, a background that wins everywhere, and ids that are not whole numbers. */
-import type { PlanInMemory } from "../decode/values.ts";
+import { type PlanInMemory, valueIn } from "../decode/values.ts";
 import type { Moment } from "./check.ts";
 import * as A from "../core/abi.ts";
 import { READINGS } from "../core/readings.ts";
 import { isFloat } from "../core/tensor.ts";
 import { beside } from "../heads/channels.ts";
 import { cellsOf } from "../shapes/grids.ts";
-import { valueIn } from "../decode/values.ts";
 
 /** Returns a note if a class id has no label, or is too large. `spare`: 1 if ids may count the background. */
 export function checkLabels(

@@ -1,7 +1,6 @@
 /** Adapter for TensorFlow.js: graph models and layers models on any backend. */
 import { TensorError } from "../core/errors.ts";
-import { show } from "../core/tensor.ts";
-import type { SlotArray, TensorInput } from "../core/tensor.ts";
+import { show, type SlotArray, type TensorInput } from "../core/tensor.ts";
 import type { Outputs } from "../decode/inputs.ts";
 import { type InputSpec, type Lane, type Runtime, type Session, checkModule, ownInput } from "./session.ts";
 

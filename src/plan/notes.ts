@@ -1,8 +1,7 @@
 /** Notes of a plan: sentences about likely mistakes in a config or in tensors. Decoding goes on despite a note. */
 import type { Rules } from "../core/rules.ts";
 import { FAMILIES, TRAITS } from "../core/families.ts";
-import type { FamilyReason } from "../core/family-names.ts";
-import { notesOnNames } from "../core/family-names.ts";
+import { type FamilyReason, notesOnNames } from "../core/family-names.ts";
 import { READINGS, type ReadingName } from "../core/readings.ts";
 import { few, list, shape, type TensorSpec, volume } from "../core/tensor.ts";
 import { areAllCells, areUsualStrides, cellsOf, gridsOfRows } from "../shapes/grids.ts";

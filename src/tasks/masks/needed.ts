@@ -1,6 +1,5 @@
 /** Finds the pixels of a label map that a mask can still change. Other pixels of the mask are not computed. */
-import type { Axis, Span } from "./axis.ts";
-import { pixelsThatRead } from "./axis.ts";
+import { type Axis, type Span, pixelsThatRead } from "./axis.ts";
 import type { MaskSpace } from "./space.ts";
 import type { CellWindow } from "./source.ts";
 

@@ -1,7 +1,6 @@
 /** Finds the maps of networks that mark the centres of objects. */
 import { refuseFor } from "../../core/errors.ts";
-import type { TensorSpec } from "../../core/tensor.ts";
-import { list } from "../../core/tensor.ts";
+import { type TensorSpec, list } from "../../core/tensor.ts";
 import { FAMILIES, TRAITS } from "../../core/families.ts";
 import type { FamilyTraits, PeakForm } from "../../core/family.ts";
 import { buildInterpretation, softmax } from "../../heads/build.ts";
