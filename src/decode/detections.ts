@@ -92,6 +92,10 @@ export const POINT_COLUMNS = [
   "fusedScores",
 ] as const satisfies readonly (keyof TaskColumns)[];
 
+/** Columns of all tasks that have values for each row. */
+export const TASK_COLUMNS = [...POINT_COLUMNS, "angles", "corners"] as const;
+export type TaskColumn = (typeof TASK_COLUMNS)[number];
+
 /** Count of values in a row of `corners`: x and y of each of the four corners. */
 export const CORNER_VALUES = 8;
 
@@ -219,7 +223,7 @@ const Unindexed = /* @__PURE__ */ (() => {
     },
   );
   // Define the columns that most networks lack as undefined. Every frame reads them, and the proxy would allocate.
-  const columns = [...POINT_COLUMNS, "keypointNames", "edges", "angles", "corners"].map(
+  const columns = [...TASK_COLUMNS, "keypointNames", "edges"].map(
     (name) => [name, { value: undefined, writable: true }] as const,
   );
   Unindexed.prototype = Object.create(refusing, Object.fromEntries(columns)) as object;

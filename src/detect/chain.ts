@@ -1,11 +1,11 @@
 /** Runs a detector, then a second network that finds keypoints in the crop of each object (persons, or palms). */
-import { columnsBy, type TaskColumn } from "../decode/columns.ts";
+import { columnsBy } from "../decode/columns.ts";
 import type { Crop } from "../core/crop.ts";
 import { refuse, refuseConfig } from "../core/errors.ts";
 import { checkOptions, namesOnly } from "../core/options.ts";
 import { POINT_FACTS } from "../core/pose-families.ts";
 import type { Decoder } from "../decode/decoder.ts";
-import { Detections, extend, setLength } from "../decode/detections.ts";
+import { Detections, extend, setLength, type TaskColumn } from "../decode/detections.ts";
 import type { ImageInput } from "../decode/prepare.ts";
 import { familyOf } from "../heads/query.ts";
 import { cropOf, nextCropOf } from "../tasks/pose/crop/of.ts";

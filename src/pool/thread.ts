@@ -1,8 +1,8 @@
 /** The code of a pool's thread: makes a decoder for each network, and decodes frames in the order of messages. */
-import { columnsBy, TASK_COLUMNS } from "../decode/columns.ts";
+import { columnsBy } from "../decode/columns.ts";
 import type { MessagePort } from "node:worker_threads";
 import type { Decoder } from "../decode/decoder.ts";
-import { Detections, taskFunctionsOf, setLength } from "../decode/detections.ts";
+import { Detections, taskFunctionsOf, setLength, TASK_COLUMNS } from "../decode/detections.ts";
 import { fromPacket } from "../packet/read.ts";
 import { createDecoderSync } from "../whole/decoder.ts";
 import {

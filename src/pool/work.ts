@@ -1,5 +1,4 @@
 /** Converts a frame to a message: plain data in memory that can be transferred. */
-import { knownOf } from "../core/json.ts";
 import { TensorError, isRefusal, mismatch, refuse } from "../core/errors.ts";
 import { type TensorInput, isDetached, show } from "../core/tensor.ts";
 import type { Frame } from "../decode/frame.ts";
@@ -22,9 +21,12 @@ export function workOf(given: Uint8Array | Outputs, frame: Frame | undefined): W
   const tensors = list.map(([name, t]) => {
     if (typeof t !== "object" || t === null) refuse(`tensor "${name ?? ""}"`, show(t), "{data, dims}");
     const { data, dims, type, scale, zeroPoint, axis, order } = t;
-    return knownOf({ name, data, dims, type, scale, zeroPoint, axis, order }) as TensorInput;
+    const fields = { name, data, dims, type, scale, zeroPoint, axis, order };
+    return Object.fromEntries(
+      Object.entries(fields).filter(([, value]) => value !== undefined),
+    ) as unknown as TensorInput;
   });
-  return checkMemory({ tensors, ...knownOf({ frame }) });
+  return checkMemory({ tensors, ...(frame === undefined ? {} : { frame }) });
 }
 
 /** Throws if an array of the frame is empty because its memory was transferred to a thread before. */

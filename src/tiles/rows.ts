@@ -1,5 +1,5 @@
 /** Holds the detections of tiles in limited memory, in coordinates of the picture: boxes, and the columns of tasks. */
-import { pointNames, TASK_COLUMNS, type TaskColumn } from "../decode/columns.ts";
+import { knownOf } from "../core/json.ts";
 import { refuseValue } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import {
@@ -10,6 +10,8 @@ import {
   frameSizeOf,
   taskFunctionsOf,
   withoutMasks,
+  TASK_COLUMNS,
+  type TaskColumn,
 } from "../decode/detections.ts";
 import { checkRoom } from "../decode/rows.ts";
 import { ORIENTED_ROWS } from "../tasks/oriented/rows.ts";
@@ -162,7 +164,7 @@ export class TileRows {
 
   /** Adds a tile's values in the columns of tasks, in coordinates of the picture. */
   #addColumns(tile: Tile, detections: Detections): void {
-    const { length, scores, keypoints, angles } = detections;
+    const { length, scores, keypoints, angles, keypointNames, edges } = detections;
     for (const name of TASK_COLUMNS) {
       const column = detections[name];
       if (!column) continue;
@@ -172,7 +174,7 @@ export class TileRows {
       for (let i = 0; i < length; i++)
         held[this.length + i] = column.slice(i * width, (i + 1) * width).map(move);
     }
-    this.#named = pointNames(detections);
+    this.#named = knownOf({ keypointNames, edges });
     // Choose the functions of rows by the columns, since cloned detections have no functions.
     this.#taskFunctions = keypoints ? POSE_ROWS : angles ? ORIENTED_ROWS : null;
   }

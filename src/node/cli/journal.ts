@@ -38,7 +38,10 @@ export class Journal {
   /** Throws if the journal has results of a stopped run. */
   async #checkEmpty(): Promise<void> {
     const text = await readFile(this.#partial, "utf8").catch(() => "");
-    const count = text.split("\n").map((line) => parseJson(line)).filter(isResult).length;
+    const count = text
+      .split("\n")
+      .map((line) => parseJson(line))
+      .filter(isResult).length;
     if (count > 0)
       throw new TensorError(
         `${this.#partial}: got ${count} ${count === 1 ? "result" : "results"} of a run that was stopped ` +
@@ -49,7 +52,10 @@ export class Journal {
   /** Reads the settings from the first line, and one result from each other line. Ignores an incomplete last line. */
   async #read(): Promise<void> {
     const text = await readFile(this.#partial, "utf8").catch(() => "");
-    const [first, ...lines] = text.split("\n").slice(0, -1).map((line) => parseJson(line));
+    const [first, ...lines] = text
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => parseJson(line));
     if (first === undefined) return;
     this.#checkSettings(first);
     for (const line of lines) {

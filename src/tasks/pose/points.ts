@@ -24,7 +24,7 @@ export function attachPose(work: TaskWork): AfterImageOfTask {
 /** Adds a column of keypoints. Returns the function that fills the column after each image. */
 export function attachPoints(work: TaskMemory, plan: PointTask): AfterImageOfTask {
   const { count } = plan;
-  addPointColumns(work.detections, plan, [plan.slots ? "fusedScores" : null]);
+  addPointColumns(work.detections, plan, { fusedScores: plan.slots ? 1 : null });
   const raw = new Float64Array(count * stepOf(plan));
   let mayBeWrongUnit = plan.rule === "decoded";
   const checkOnce = (detections: Detections, block: number): void => {

@@ -1,5 +1,6 @@
 /** The column of keypoints: objects for rows, copies, and rows from a packet. */
-import { firstRows, pointNames } from "../../decode/columns.ts";
+import { knownOf } from "../../core/json.ts";
+import { firstRows } from "../../decode/columns.ts";
 import { refuseValue } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import {
@@ -9,7 +10,7 @@ import {
   type TaskFunctions,
   type Keypoint,
   extend,
-  POINT_COLUMNS,
+  type POINT_COLUMNS,
   type TaskColumns,
 } from "../../decode/detections.ts";
 import type { KnownTask } from "../../decode/records.ts";
@@ -44,29 +45,20 @@ export const POSE_ROWS: TaskFunctions = {
   copy: (detections, copy) => extend(copy, firstRows(detections, copy.length), POSE_ROWS),
 };
 
-/** Adds columns of keypoints with room for each row: coordinates and confidences, and those named in `more`. */
+/**
+ * Adds a column of keypoints with room for each row, their names and edges, and other columns.
+ * @param widths values per row of each other column
+ */
 export function addPointColumns(
   all: readonly Detections[],
   { count, names: keypointNames, edges }: PointFacts,
-  more: readonly (PointColumn | false | null)[] = [],
+  widths: { readonly [N in PointColumn]?: number | null } = {},
 ): void {
-  const widths: { readonly [N in PointColumn]: number } = {
-    keypoints: count * KEYPOINT_WIDTH,
-    depths: count,
-    presences: count,
-    world: count * 3,
-    nextCrops: CROP_WIDTH,
-    fusedScores: 1,
-  };
   for (const detections of all) {
-    const columns = ["keypoints" as const, ...more.filter((name) => name !== false && name !== null)].map(
-      (name) => [name, new Float32Array(detections.scores.length * widths[name])],
-    );
-    extend(
-      detections,
-      { ...(Object.fromEntries(columns) as TaskColumns), ...pointNames({ keypointNames, edges }) },
-      POSE_ROWS,
-    );
+    const columns: Record<string, unknown> = {};
+    for (const [name, width] of Object.entries({ keypoints: count * KEYPOINT_WIDTH, ...widths }))
+      if (width) columns[name] = new Float32Array(detections.scores.length * width);
+    extend(detections, Object.assign(columns, knownOf({ keypointNames, edges })), POSE_ROWS);
   }
 }
 
@@ -121,7 +113,7 @@ export function readPoseRows(
       ...(haveAll("world") && {
         world: column(({ world }) => [world?.x ?? null, world?.y ?? null, world?.z ?? null]),
       }),
-      ...pointNames({
+      ...knownOf({
         keypointNames: count > 0 && names.every((name) => typeof name === "string") ? names : null,
         edges: task?.edges,
       }),

@@ -6,7 +6,7 @@ import { clampToUnit } from "../../../core/number.ts";
 import { type Detections, setLength } from "../../../decode/detections.ts";
 import type { Frame } from "../../../decode/frame.ts";
 import type { AfterImageOfTask, TaskWork } from "../../../decode/tasks.ts";
-import { KEYPOINT_WIDTH as WIDTH, addPointColumns } from "../rows.ts";
+import { KEYPOINT_WIDTH as WIDTH, addPointColumns, CROP_WIDTH } from "../rows.ts";
 import type { CropPlan } from "./plan.ts";
 import { type Points, computeOf } from "./points.ts";
 
@@ -24,12 +24,12 @@ export function attachCrop(work: TaskWork): AfterImageOfTask {
     score: null,
     classId: 0,
   };
-  addPointColumns(work.detections, plan, [
-    points.z && "depths",
-    points.presences && "presences",
-    points.world && "world",
-    plan.next ? "nextCrops" : null,
-  ]);
+  addPointColumns(work.detections, plan, {
+    depths: points.z && count,
+    presences: points.presences && count,
+    world: points.world && count * 3,
+    nextCrops: plan.next ? CROP_WIDTH : null,
+  });
   const compute = computeOf(work, plan);
   return (image, block, frame) => {
     const detections = work.detections[image];
