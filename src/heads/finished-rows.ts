@@ -61,7 +61,10 @@ export function findFinishedRows(asked: Asked, specs: Specs): FoundRows | null {
     reading === null ? !rowOrder(name).isOnlyStated : name === reading,
   );
   const mayRotate = allowed.includes("box-score-labels");
-  const widths = [...allowed.map((name) => rowOrder(name).width), ...(mayRotate ? [ROTATED_WIDTH] : [])];
+  // In rows whose order is stated, keypoints may follow.
+  const [points, values] = (reading !== null && task?.keypoints) || [0, 0];
+  const widthOf = (name: RowOrderName): number => rowOrder(name).width + points * values;
+  const widths = [...allowed.map(widthOf), ...(mayRotate ? [ROTATED_WIDTH] : [])];
   // Other families also have undecoded exports, to which rows [1,N,7] may belong.
   const isOnly = head === "plain" || head === "prior";
   const at = rowsAmong(asked, specs, widths, isOnly);
@@ -87,7 +90,7 @@ export function findFinishedRows(asked: Asked, specs: Specs): FoundRows | null {
   const isBare = classes === 1 && finishedRows[0] === "box-score-labels";
   const ofWidth = allowed.filter((name) => {
     const order = rowOrder(name);
-    return order.width === width && (order.classId !== null || hasIds || isBare);
+    return widthOf(name) === width && (order.classId !== null || hasIds || isBare);
   });
   const counted = ofWidth.filter((name) => rowOrder(name).isCounted && specs[partner]?.dims.length < 3);
   const hasCounts = counted.length > 0;

@@ -1,7 +1,7 @@
 /** Scores how well row counts and map sizes fit the stated input, or usual inputs. `null` means impossible. */
 import { TRAITS } from "../core/families.ts";
 import type { FormRow } from "./form.ts";
-import { areCells, cellsOf, gridsOf, SIDES } from "./grids.ts";
+import { areAllCells, areCells, cellsOf, gridsOf, SIDES } from "./grids.ts";
 import type { Asked } from "./rule.ts";
 import type { Match } from "./solve.ts";
 import type { View } from "./views.ts";
@@ -10,9 +10,11 @@ import type { View } from "./views.ts";
 export function pointsForCells(n: number, anchors: number, inputSize: Asked["inputSize"]): number | null {
   const cells = n / anchors;
   if (!Number.isInteger(cells)) return null;
-  if (inputSize !== null) return areCells({ inputSize, strides: null }, cells) ? 3 : null;
+  // Only networks with anchors have two maps, at strides 16 and 32.
+  const fits = anchors > 1 ? areCells : areAllCells;
+  if (inputSize !== null) return fits({ inputSize, strides: null }, cells) ? 3 : null;
   // Try the usual sides first. Maps of NanoDet-Plus do not halve exactly: 416 pixels make 7 cells of 64 pixels.
-  if (SIDES.some((side) => areCells({ inputSize: [side, side], strides: null }, cells))) return 3;
+  if (SIDES.some((side) => fits({ inputSize: [side, side], strides: null }, cells))) return 3;
   // A block of 32 x 32 pixels has 16 + 4 + 1 cells, and one of 64 x 64 pixels 64 + 16 + 4 + 1 cells with stride 64.
   const areBlocks = (each: number): boolean =>
     cells % each === 0 && cells >= 4 * each && isRectangle(cells / each);
@@ -155,3 +157,8 @@ function pointsForLevels(
   const grids = gridsOf({ inputSize, strides: null });
   return counts.every((n) => grids.some(({ cells }) => cells === n)) ? 3 : null;
 }
+
+/** Class counts of published networks, except COCO's 80. */
+const USUAL_CLASSES: readonly number[] = [1, 2, 3, 10, 15, 20, 90, 91, 365];
+export const isUsualClasses = (count: number | undefined): boolean =>
+  count !== undefined && (count === 80 || USUAL_CLASSES.includes(count));

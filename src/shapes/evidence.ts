@@ -9,31 +9,24 @@ import type { TaskName } from "../core/tasks.ts";
 import {
   hasStride64,
   isRound,
+  isUsualClasses,
   levelsOf,
   MOST_LISTED,
   pointsForCells,
-  pointsForMaps,
   pointsForPriors,
 } from "./counts.ts";
 import type { Asked, Rule } from "./rule.ts";
 import type { Match } from "./solve.ts";
 import type { OpenTensor } from "./views.ts";
 import { BOX_NAME } from "./ways.ts";
+import { MAP_RULES } from "./map-rules.ts";
 import { WHOLE_RULES } from "./whole.ts";
-
-/** Class counts of published networks, except COCO's 80. */
-const USUAL_CLASSES: readonly number[] = [1, 2, 3, 10, 15, 20, 90, 91, 365];
-const isUsual = (count: number | undefined): boolean =>
-  count !== undefined && (count === 80 || USUAL_CLASSES.includes(count));
 
 /** Usual class counts of networks with oriented boxes: 1 for custom data, then those of DOTA 1.0, 1.5 and 2.0. */
 const USUAL_ORIENTED: readonly number[] = [1, 15, 16, 18];
 
 /** Count of score columns of Grounding DINO and its variants: one for each text token. */
 const TOKENS = 256;
-
-/** Usual channel counts of feature maps between the backbone and the head. */
-const BACKBONE: readonly number[] = [128, 256, 384, 512, 768, 1024];
 
 /** Counts the parts with a usual name (`all`), and the parts whose tensors bear their usual name (`named`). */
 function namedParts({ form, views }: Match, tensors: readonly OpenTensor[]): { named: number; all: number } {
@@ -78,7 +71,8 @@ const generalRules: readonly Rule[] = [
       if (hasDistances && tensors.some(({ name }, i) => !left.includes(i) && isInner(name))) return null;
       if (!boxes) return 0;
       // Refuse the name "logits" for one tensor of boxes and classes: no exporter gives this name to boxes.
-      if (!scores) return boxes.every(({ tensor }) => /^logits?$/i.test(tensors[tensor].name)) ? null : 0;
+      if (!scores)
+        return boxes.every(({ tensor }) => /^(pred_)?logits?$/i.test(tensors[tensor].name)) ? null : 0;
       const are = (views: typeof boxes, name: RegExp, not: RegExp): boolean =>
         views.every(({ tensor }) => name.test(tensors[tensor].name) && !not.test(tensors[tensor].name));
       return are(boxes, SCORE_NAME, BOX_NAME) && are(scores, BOX_NAME, SCORE_NAME) ? null : 0;
@@ -140,11 +134,6 @@ const generalRules: readonly Rule[] = [
       form.kind === "cells to stride 64" && n !== null && hasStride64(n, inputSize) ? 2 : 0,
   },
   {
-    name: "maps of the input",
-    example: "[1,255,80,80], [1,255,40,40], [1,255,20,20] are those of 640x640",
-    points: (match, { inputSize }) => pointsForMaps(levelsOf(match), inputSize, match),
-  },
-  {
     name: "usual names of the tensors",
     example: "pred_boxes beside logits",
     points: (match, { tensors }) => {
@@ -179,7 +168,7 @@ const generalRules: readonly Rule[] = [
       if (stated !== null) return count === stated || bound.C === stated ? 3 : isOption ? null : -3;
       if (form.task === "oriented") return USUAL_ORIENTED.includes(count) ? 0 : -4;
       if (count === 80) return 3;
-      return USUAL_CLASSES.includes(count) ? 1 : count > 1300 ? -1 : 0;
+      return isUsualClasses(count) ? 1 : count > 1300 ? -1 : 0;
     },
   },
   {
@@ -225,20 +214,6 @@ const generalRules: readonly Rule[] = [
       form.rows === "queries" && bound.C === TOKENS && classes === null ? null : 0,
   },
   {
-    name: "channels of a backbone",
-    example: "[1,256,80,80], [1,256,40,40], [1,256,20,20] are features, and [1,1280,7,7]",
-    points: (match, { classes, named }) => {
-      const levels = levelsOf(match);
-      const parts = Object.values(match.views).length;
-      if (parts > 1 || classes !== null || named.length > 0 || levels.length === 0) return 0;
-      const [{ w, k }] = levels;
-      const { anchors, bound } = match;
-      // Accept 80 classes, and usual counts with three anchors: 288 = 3 x (5 + 91) is unlikely to be a chance.
-      const isHead = bound.C === 80 || (anchors === 3 && isUsual(bound.C));
-      return w > 0 && (BACKBONE.includes(k) || (k % 32 === 0 && !isHead)) ? null : 0;
-    },
-  },
-  {
     name: "a count is one value for each image",
     example: "num_dets [4,1] beside boxes [4,100,4]; image_size [2] of Detectron2 counts nothing",
     points: ({ views: { count, boxes, rows = boxes } }, { tensors }) => {
@@ -265,69 +240,18 @@ const generalRules: readonly Rule[] = [
       form.task === "oriented" && n === 21504 ? (c !== undefined && c >= 15 ? 3 : 1) : 0,
   },
   {
-    name: "keypoints after the scores",
-    example:
-      "[1,64,80,80], [1,8,80,80], [1,1,80,80] are 8 classes and their sum, and no 4 points of one class",
-    points: ({ form, views: { scores, points } }) =>
-      form.task === "pose" &&
-      scores &&
-      points &&
-      form.parts.points.perLevel &&
-      points[0].tensor < scores[0].tensor
-        ? -4
-        : 0,
-  },
-  {
-    name: "three anchors on several maps",
-    example: "[1,425,13,13] has five; [1,95,22,22] beside [1,95,11,11] has parts of other counts",
-    points: (match, { classes, named }) => {
-      const { form, anchors } = match;
-      if (!form.anchors || anchors === 3 || classes !== null || levelsOf(match).length < 2) return 0;
-      return anchors < 5 || isUsual(match.bound.C) || named.length > 0 ? -2 : null;
-    },
-  },
-  {
-    name: "networks without anchors have three maps or more",
-    example: "[1,95,22,22], [1,95,11,11] of Yolo-FastestV2 are no 90 classes of YOLOX",
-    points: (match, { classes, named }) => {
-      if (classes !== null || named.length > 0 || match.form.anchors || match.form.perCell) return 0;
-      const isAlone = Object.values(match.views).length === 1 && levelsOf(match).length === 2;
-      return isAlone && match.bound.C !== undefined && match.bound.C !== 80 ? null : 0;
-    },
-  },
-  {
-    name: "sums of scores after the scores",
-    example:
-      "rknn's [1,4,80,80], [1,3,80,80], [1,1,80,80] of YOLOv6; YOLOX has its objectness before the scores",
-    points: ({ form, views: { scores, sums } }) =>
-      form.kind !== "sums after scores"
-        ? 0
-        : sums.every(({ tensor }, i) => tensor === scores[i].tensor + 1)
-          ? 0
-          : null,
-  },
-  {
-    name: "one map of a hundred classes at most",
-    example: "[1,504,38,38] of YOLOF are six anchors, and no 499 classes of FastestDet",
-    points: (match, { classes, named }) => {
-      const isAlone = Object.values(match.views).length === 1 && levelsOf(match).length === 1;
-      if (!isAlone || match.form.anchors || classes !== null || named.length > 0) return 0;
-      return (match.bound.C ?? 0) > 100 ? null : 0;
-    },
-  },
-  {
     name: "coefficients of masks without their prototypes",
     example: "[1,116,8400] has 80 classes and 32 coefficients, or 112 classes",
     points: ({ form, bound: { C: c } }, { classes, inputs }) => {
       if (form.kind !== "masks alone") return 0;
-      if (classes === null && !isUsual(c)) return null;
+      if (classes === null && !isUsualClasses(c)) return null;
       // Subtract 2 if `inputs` shows that a model file was read. The file lists all outputs, so prototypes are missing.
       return inputs.length > 0 ? -2 : 0;
     },
   },
 ];
 
-const rules = [...generalRules, ...WHOLE_RULES];
+const rules = [...generalRules, ...MAP_RULES, ...WHOLE_RULES];
 
 /** Returns the score of a match, the sum over all rules. Returns `null` if a rule says that the match is impossible. */
 export function pointsOf(match: Match, asked: Asked): number | null {

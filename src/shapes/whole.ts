@@ -29,6 +29,12 @@ const HEAT_POINTS: readonly number[] = [
   13, 14, 15, 16, 17, 19, 20, 21, 23, 24, 26, 29, 37, 39, 68, 98, 106, 133, 308,
 ];
 
+/** Largest side of a map of FOMO, in cells. */
+const MOST_FOMO_CELLS = 60;
+
+/** Largest side, in pixels, of the usual inputs of pose networks on crops. */
+const MOST_CROP = 384;
+
 export const WHOLE_RULES: readonly Rule[] = [
   {
     name: "scores of a whole picture",
@@ -62,10 +68,12 @@ export const WHOLE_RULES: readonly Rule[] = [
     example: "[1,12,12,2] for 96x96",
     points: ({ form, views: { cells } }, { inputSize, tensors }) => {
       if (form.kind !== "classes of cells") return 0;
-      const [{ w, h, k, tensor }] = cells;
+      const [{ w, h, k, tensor, isInterleaved }] = cells;
       const isSmall = inputSize
-        ? inputSize[0] === 8 * w && inputSize[1] === 8 * h
+        ? inputSize[0] === 8 * w && inputSize[1] === 8 * h && w === h && w <= MOST_FOMO_CELLS
         : w === h && w <= 32 && w >= 6;
+      // Edge Impulse exports maps with adjacent channels. Others are a segmentation.
+      if (!isInterleaved && !/soft_?max/i.test(tensors[tensor].name)) return null;
       const isUsual = k <= 12 && !/seg|heat|flow/i.test(tensors[tensor].name);
       return isSmall && isUsual && k >= 2 ? (inputSize ? 3 : 2) : null;
     },
@@ -84,6 +92,8 @@ export const WHOLE_RULES: readonly Rule[] = [
         : w <= 128 && h <= 128;
       if (!HEAT_POINTS.includes(bound.X ?? 0) || !isPart || /logit|seg|mask|class|prob/i.test(name))
         return null;
+      // A larger input without "heat" in the name is that of a segmentation.
+      if (!isHeat && inputSize && Math.max(...inputSize) > MOST_CROP) return null;
       return isHeat || inputSize ? 3 : 1;
     },
   },

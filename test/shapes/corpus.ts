@@ -201,6 +201,13 @@ export const CORPUS: readonly string[] = [
   "output0:1x6x21504 | 1024x1024 | yolov8 2",
   // other kinds
   "d_predictions:1x88x1x1 | 94x24 | none",
+  "output:1x19x160x160 | 640x640 | none",
+  "output:1x5x40x40 | 320x320 | none",
+  "output:1x12x40x40 | 640x640 | none",
+  "out:1x120x14x14 | 224x224 | none",
+  "output:1x80x37 | 320x48 | none",
+  "output:1x196x1280 | - | none",
+  "pred_logits:1x300x10 | 640x640 | none",
   "cls_3:1x4x92x160 reg_3:1x22x92x160 cls_4:1x4x46x80 reg_4:1x22x46x80 cls_5:1x4x23x40 reg_5:1x22x23x40 | " +
     "1280x736 | none",
   "pred:1x1x736x1280 | - | none",

@@ -47,7 +47,9 @@ const BOX_MAPS: readonly FormRow[] = [
   form("any", ["fastestdet"], { boxes: map([OBJECTNESS_BOX_CLASSES]) }, -1, "758:1x85x22x22", {
     levels: [1, 1],
   }),
-  form("any", DISTRIBUTED, { boxes: map([64, "C"]) }, 1, "a:1x144x80x80 b:1x144x40x40 c:1x144x20x20"),
+  form("any", DISTRIBUTED, { boxes: map([64, "C"]) }, 1, "a:1x144x80x80 b:1x144x40x40 c:1x144x20x20", {
+    levels: [2, 4],
+  }),
   form(
     "any",
     DISTRIBUTED,
