@@ -27,6 +27,7 @@ boxwright-agent --photos FOLDER --hub URL --key ADOPT_KEY [options]
   --raw             send tensors, and let the host decode
   --watch           wait for new photos
   --state FOLDER    folder of the spool
+boxwright-agent --version                prints the version
 `;
 
 export interface Command {

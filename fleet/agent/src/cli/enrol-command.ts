@@ -27,6 +27,8 @@ export async function runEnrol(args: readonly string[]): Promise<string> {
   const file = words[0] === undefined ? null : readSettingsFile(words[0]);
   if (file && file.hub === null)
     throw new SettingsError([{ path: "hub", message: `is not in ${words[0]}, expected { "url": ... }` }]);
+  if (values["hub"] === undefined && file === null)
+    throw new SettingsError([{ path: "enrol", message: "got no SETTINGS.json and no --hub, expected one of them" }]);
   const { hub, key, name = file?.hub?.name ?? hostname() } = values;
   const given = {
     url: hub ?? file?.hub?.url,

@@ -6,14 +6,17 @@ import { fileURLToPath } from "node:url";
 import { messageOf } from "boxwright-service/errors";
 import { outliveRotation } from "boxwright-service/hang-up";
 import { LogOutput } from "boxwright-service/log-output";
+import { printVersion } from "boxwright-service/version";
 import { machine } from "../core/machine.ts";
 import { Launcher } from "../launcher/launcher.ts";
 import { readSettingsFile } from "../settings/read.ts";
 
 const USAGE = `boxwright-agent-launcher SETTINGS.json   runs boxwright-agent, and versions of it that the hub gives
+boxwright-agent-launcher --version       prints the version of the launcher
 `;
 
 async function main(args: readonly string[]): Promise<number> {
+  if (printVersion(import.meta.url, args)) return 0;
   const [file, ...rest] = args;
   if (file === undefined || rest.length > 0 || file.startsWith("-")) {
     process.stdout.write(USAGE);

@@ -126,6 +126,11 @@ export class Application implements NetworkChooser {
     if (version === this.etag) this.#isReported = true;
   }
 
+  /** Makes the report due again: a restored hub does not know what it was told after its backup. */
+  forgetReport(): void {
+    this.#isReported = false;
+  }
+
   close(): void {
     this.#live.close();
     this.#parts.files?.close();

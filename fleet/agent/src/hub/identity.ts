@@ -58,9 +58,9 @@ export class IdentityFile {
     replaceFile(this.#path, `${JSON.stringify(identity, null, 2)}\n`);
   }
 
-  /** Deletes the application that an earlier enrolment left. */
+  /** Deletes what an earlier enrolment left: the application, and the log, which may name another team's devices. */
   forgetOthers(): void {
-    for (const name of ["application.json", "application.good.json", "application.starts.json"])
+    for (const name of ["application.json", "application.good.json", "application.starts.json", "last-log"])
       rmSync(join(this.#state, name), { force: true });
   }
 }

@@ -41,11 +41,14 @@ const TOKEN_PAUSE = 5000;
  * too.
  */
 const CLOCK_SLACK = 60_000;
-/** Milliseconds after which a revoked device asks the hub again, since the hub may be restored from a backup. */
-const REVOKED_EVERY = 300_000;
 /**
- * SOON: milliseconds until a task continues after a new credential. FRESH: milliseconds for which a credential counts
- * as new.
+ * Least and most milliseconds after which a revoked device asks the hub again, since the hub may be restored from a
+ * backup. Somebody who restores a hub lets the devices return soon after, so the first pauses are short.
+ */
+const REVOKED_PAUSES = [30_000, 300_000] as const;
+/**
+ * SOON: milliseconds until a task continues after a new credential, or until a heartbeat confirms a pause. FRESH:
+ * milliseconds for which a credential counts as new.
  */
 const [SOON, FRESH] = [500, 30_000];
 /** Problem text of a refused credential. A hub cannot distinguish a revoked device from an unknown one. */
@@ -147,11 +150,13 @@ export class HubLink implements Bearer {
   /** Repeats a task, which returns the milliseconds until its next turn. After each failure, waits longer. */
   async #repeat(signal: AbortSignal, task: () => Promise<number>): Promise<void> {
     const backoff = new Backoff(1000, HEARTBEAT_SECONDS * 1000);
+    const revoked = new Backoff(...REVOKED_PAUSES);
     while (!signal.aborted) {
       let pause: number;
       try {
         pause = await task();
         backoff.reset();
+        revoked.reset();
         // Report success only if the hub has answered since the last failure: a task may also return without a request.
         if (this.#parts.client.answers > this.#answersAtFailure) this.#answered();
       } catch (error) {
@@ -161,7 +166,7 @@ export class HubLink implements Bearer {
         const asked = error instanceof HubRefusal ? (error.askedPause ?? 0) : 0;
         const isRevoked = error instanceof RevokedError;
         // Any task may bring the device back. That wakes all other tasks.
-        if (isRevoked && !(await this.#comeBack())) await this.#returned.heard(signal, REVOKED_EVERY);
+        if (isRevoked && !(await this.#comeBack())) await this.#returned.heard(signal, revoked.next());
         pause = isRevoked ? SOON : Math.max(asked, backoff.next());
       }
       await wait(pause, signal);
@@ -173,7 +178,7 @@ export class HubLink implements Bearer {
    * if the hub agreed.
    */
   #comeBack(): Promise<boolean> {
-    const { client, state, log } = this.#parts;
+    const { client, state, log, application, updates } = this.#parts;
     const work = async (): Promise<boolean> => {
       // Do not ask again soon after a success: this refusal is about a request that was sent with the old credential.
       if (performance.now() - this.#returnedAt < FRESH) return true;
@@ -181,6 +186,8 @@ export class HubLink implements Bearer {
         const credential = await comeBack(state, client.identity);
         if (credential === null) return false;
         client.renew(credential);
+        application.forgetReport();
+        updates.forgetReport();
         this.#returnedAt = performance.now();
         this.#returned.ring();
         log.info({ device: client.identity.deviceId }, "the hub has taken this device back");
@@ -247,10 +254,13 @@ export class HubLink implements Bearer {
     updates.want(answer.desired_agent ?? null);
     shadow.want(answer.shadow ?? null);
     this.#compareClocks(answer.time);
+    const isNew = pause.isPaused !== answer.paused;
     pause.set(answer.paused);
     if (answer.log_requested) logs.send("requested");
     if (answer.snap_requested && !answer.paused) snaps.request();
     if (answer.rotate) await this.#rotate(signal);
+    // Confirm a pause, or its end, at once: somebody waits for it on the hub's page.
+    if (isNew) return SOON;
     // Spread the heartbeats: otherwise, all devices would send at the same moment after a restart of the hub.
     return spreadOut(Math.max(1, answer.interval_seconds) * 1000);
   }

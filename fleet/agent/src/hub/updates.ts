@@ -66,6 +66,11 @@ export class Updates {
     if (etag !== null && etag !== this.#settled) this.#changed.ring();
   }
 
+  /** Makes the report on the release due again: a restored hub does not know what it was told after its backup. */
+  forgetReport(): void {
+    this.#settled = null;
+  }
+
   /**
    * Waits for a release that the hub wants, and tries it.
    * @throws HubAwayError or HubRefusal if the same request may succeed later

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { until } from "boxwright-service/testing/wait";
 import { expect, it } from "vitest";
 import { RecentLog } from "../../src/core/recent-log.ts";
+import { IdentityFile } from "../../src/hub/identity.ts";
 import { CONFIG, MODEL } from "../support/echo.ts";
 import { setUp } from "../support/device.ts";
 import { temporaryFolder } from "../support/folder.ts";
@@ -39,6 +40,9 @@ it("outlive the process, and tell of one that ended in an error", () => {
   expect(second.recall(state)).toBe(true);
   expect(second.text([])).toBe("first password=[redacted]\nsecond");
   second.keep(state, false);
+  expect(new RecentLog().recall(state)).toBe(false);
+  second.keep(state, true);
+  new IdentityFile(state).forgetOthers();
   expect(new RecentLog().recall(state)).toBe(false);
   new RecentLog().keep(join(state, "nowhere"), true);
   for (let i = 0; i < 2000; i++) second.add(`line ${i}\n`);

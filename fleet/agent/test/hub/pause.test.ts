@@ -42,6 +42,14 @@ it("takes no frames, sends heartbeats that say so, and goes on where it was, acr
   await until(() => hub.beats.at(-1)?.paused === false, "a heartbeat that says so");
 });
 
+it("confirms a pause at once, and does not wait for its next heartbeat", async () => {
+  const { hub, start } = await setUp();
+  hub.interval = 3600;
+  hub.isPaused = true;
+  await start();
+  await until(() => hub.beats.at(-1)?.paused === true, "a heartbeat that says so");
+});
+
 it("of a live camera throws frames away uncounted; of a recording, keeps them for later", async () => {
   for (const isRecorded of [false, true]) {
     const pause = new Pause(temporaryFolder(), silent);

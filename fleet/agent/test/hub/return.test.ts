@@ -3,6 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { until } from "boxwright-service/testing/wait";
+import { CONFIG, MODEL } from "../support/echo.ts";
 import { setUp } from "../support/device.ts";
 
 it("comes back by its own key when the hub takes devices back, and keeps its id", async () => {
@@ -30,8 +31,10 @@ it("comes back by its own key when the hub takes devices back, and keeps its id"
 it("goes on with every request once one of them brought it back", async () => {
   const { hub, start } = await setUp();
   hub.interval = 1;
+  const application = { etag: "doors@1", model: readFileSync(MODEL), config: CONFIG };
+  hub.give(application);
   await start();
-  await until(() => hub.beats.length > 0, "a heartbeat");
+  await until(() => hub.reports.length === 1, "a report");
   let asked = 0;
   hub.answer = ({ url }) =>
     url === "/device/return" ? (asked++, { status: 403, body: { errors: [{ message: "not now" }] } }) : null;
@@ -40,6 +43,8 @@ it("goes on with every request once one of them brought it back", async () => {
   const { length } = hub.beats;
   hub.answer = () => null;
   hub.takesBack = true;
-  hub.give(null);
+  hub.give(application);
   await until(() => hub.beats.length > length, "heartbeats again");
+  await until(() => hub.reports.length === 2, "the report again, which the backup does not hold");
+  expect(hub.reports[1]).toMatchObject({ version: "doors@1", state: "applied" });
 });

@@ -17,6 +17,7 @@ function help(): string {
     return `  --${flagOf(name).padEnd(20)} ${about}${isShown ? ` (default ${JSON.stringify(fallback)})` : ""}`;
   });
   return `boxwright-host [--config FILE] [--OPTION VALUE ...]
+boxwright-host --version
 
 Receives frames of devices, decodes raw ones, and stores their detections.
 A JSON file may hold every option by its name, as in {"port": 8790, "agentToken": "..."}.

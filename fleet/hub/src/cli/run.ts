@@ -131,6 +131,7 @@ function help(): string {
     ([name, { env, about }]) => `  ${env.padEnd(26)} ${name.padEnd(18)} ${about}`,
   );
   return `Usage: boxwright-hub COMMAND [--config FILE] [--create]
+       boxwright-hub --version
 
 Commands want a database that is there. --create makes the SQLite file if it is missing; init does so by itself.
 
