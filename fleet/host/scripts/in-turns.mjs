@@ -5,9 +5,9 @@
 // Prints packets a second, and the processor time of the hosts for each packet, which other work hardly changes. First
 // each host takes a fixed number of packets, since code is compiled after many calls, not after some seconds.
 import { execFile, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
-import { tmpdir } from "node:os";
+import { cpus, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs, promisify } from "node:util";
@@ -26,10 +26,33 @@ const { values } = parseArgs({
 const [seconds, rounds, publishers] = [values.seconds, values.rounds, values.publishers].map(Number);
 const TICKS = 100;
 
+/** Returns the name of a process, its parent, and the processor seconds of it and of its ended children. */
+function statOf(pid) {
+  const [, name, rest] = /\((.*)\) (.*)/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  const fields = rest.split(" ").map(Number);
+  return { name, parent: fields[1], own: (fields[11] + fields[12]) / TICKS, ended: (fields[13] + fields[14]) / TICKS };
+}
+
 /** Returns the processor seconds of a process. */
-function secondsOf({ pid }) {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / TICKS;
+const secondsOf = ({ pid }) => statOf(pid).own;
+
+/** Returns the processor seconds of hosts, PostgreSQL, broker and publishers. All of them are below this process. */
+function secondsOfParts(hosts) {
+  const stats = new Map();
+  for (const pid of readdirSync("/proc").map(Number).filter(Boolean))
+    try {
+      stats.set(pid, statOf(pid));
+    } catch {
+      // The process has ended meanwhile.
+    }
+  const isOurs = (pid) => pid === process.pid || (stats.has(pid) && isOurs(stats.get(pid).parent));
+  const parts = { hosts: 0, PostgreSQL: 0, broker: 0, publishers: stats.get(process.pid).ended };
+  const isHost = new Set(hosts.map(({ child }) => child.pid));
+  for (const [pid, { name, own, ended }] of stats)
+    if (isHost.has(pid)) parts.hosts += own;
+    else if (/postgres/.test(name) && isOurs(pid)) parts.PostgreSQL += own + ended;
+    else if (/nats/.test(name) && isOurs(pid)) parts.broker += own;
+  return parts;
 }
 
 /** Starts the host of a checkout. Resolves to its process and address once it listens. */
@@ -138,18 +161,20 @@ async function measureMany(count, server) {
   const file = fileURLToPath(new URL("send.mjs", import.meta.url));
   const sending = (frames) =>
     run(file, ...["--nats", broker.url, "--partitions", "4", "--cameras", "16", "--frames", frames]);
-  await sending("10");
-  const cpuOf = () => hosts.reduce((sum, { child }) => sum + secondsOf(child), 0);
-  const before = cpuOf();
+  // Warm up, as in WARM_UP.
+  await sending("120");
+  const before = secondsOfParts(hosts);
   const said = await Promise.all(Array.from({ length: publishers }, () => sending("100")));
   const packets = publishers * 1600;
-  const cpu = (1000 * (cpuOf() - before)) / packets;
+  const after = secondsOfParts(hosts);
+  const parts = Object.entries(after).map(([name, seconds]) => [name, (1000 * (seconds - before[name])) / packets]);
+  const [[, cpu]] = parts;
   // Add the rates: each publisher waits until the stream is empty, so all publishers end together.
   const rate = said.reduce((sum, line) => sum + Number(/by the hosts (\d+)/.exec(line)[1]), 0);
   for (const host of hosts) await stop(host);
   await broker.remove();
   rmSync(folder, { recursive: true, force: true });
-  return { rate, cpu };
+  return { rate, cpu, parts: Object.fromEntries(parts) };
 }
 
 const median = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >> 1];
@@ -166,6 +191,15 @@ async function compare(name, first, second) {
     return [x, y, x / y].map((value) => value.toFixed(value < 10 ? 2 : 0).padStart(11));
   });
   console.log(name.padEnd(12) + row.join(""));
+  for (const runs of [a, b].filter(([{ parts }]) => parts !== undefined)) {
+    const parts = Object.keys(runs[0].parts).map((part) => [part, median(runs.map((one) => one.parts[part]))]);
+    const sum = parts.reduce((all, [, ms]) => all + ms, 0);
+    const texts = parts.map(([part, ms]) => `${part} ${ms.toFixed(2)}`);
+    const most = Math.round((1000 * cpus().length) / sum);
+    console.log(
+      `  ms a packet: ${texts.join(", ")}; ${cpus().length} processors take at most ${most} packets a second`,
+    );
+  }
 }
 
 const head = (name, one, other) =>
