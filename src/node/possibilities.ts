@@ -209,7 +209,7 @@ function sizeOf({ match, options: { family } }: Proposal): readonly [number, num
   const levels = Object.entries(views).find(([part]) => form.parts[part].perLevel)?.[1];
   if (levels && levels[0].w > 0) return times(levels, strideOf(family, levels.length));
   if (TRAITS[family].buildPriors && n !== null && form.rows !== "list")
-    return inputOfPriors(n, form) ?? USUAL;
+    return inputOfPriors(n, form) ?? sizeOfRows(n, form.perCell ?? 2) ?? USUAL;
   const rows = levels ? levels.reduce((sum, level) => sum + (level.n ?? 0), 0) : n;
   if (rows === null || form.rows === "list" || form.rows === "queries") return USUAL;
   const each = form.rows === "anchors" ? 3 : (form.perCell ?? 1);

@@ -63,11 +63,20 @@ const PRIOR_INPUTS = [
   [896, 896],
 ] as const;
 
+/** Larger inputs of published networks with equally many priors in every cell: EfficientDet D4 to D7. */
+const LARGE_INPUTS = [
+  [1024, 1024],
+  [1280, 1280],
+  [1536, 1536],
+] as const;
+
 /** Returns the first of `inputs` (width, height) for which the form has `n` priors, or undefined. */
 export function inputOfPriors(
   n: number,
   { families, perCell }: FormRow,
-  inputs: readonly (readonly [number, number])[] = PRIOR_INPUTS,
+  inputs: readonly (readonly [number, number])[] = perCell
+    ? [...PRIOR_INPUTS, ...LARGE_INPUTS]
+    : PRIOR_INPUTS,
 ): readonly [number, number] | undefined {
   const { buildPriors } = TRAITS[families[0]];
   // If every cell has equally many priors, compute the count: building the priors of a large input takes long.
@@ -84,7 +93,7 @@ export function inputOfPriors(
  */
 export function pointsForPriors(n: number, form: FormRow, { inputSize }: Asked): number | null {
   if (TRAITS[form.families[0]].buildPriors)
-    return inputOfPriors(n, form, inputSize ? [inputSize] : PRIOR_INPUTS) ? 3 : null;
+    return inputOfPriors(n, form, inputSize ? [inputSize] : undefined) ? 3 : null;
   // A known prior count wins over a cell count: 3234 are the priors of SSDLite, and also the cells of a 352 x 448
   // input. Exception: the stated input, or a usual one if none is stated, has exactly this many cells.
   if (SSD_PRIORS.includes(n)) return pointsForCells(n, 1, inputSize) === 3 ? 3 : 5;

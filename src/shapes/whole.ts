@@ -29,6 +29,9 @@ const HEAT_POINTS: readonly number[] = [
   13, 14, 15, 16, 17, 19, 20, 21, 23, 24, 26, 29, 37, 39, 68, 98, 106, 133, 308,
 ];
 
+/** Smallest side of a heat map, in cells, if the input is unknown. Smaller maps are those of detectors. */
+const LEAST_HEAT = 16;
+
 /** Largest side of a map of FOMO, in cells. */
 const MOST_FOMO_CELLS = 60;
 
@@ -71,7 +74,7 @@ export const WHOLE_RULES: readonly Rule[] = [
       const [{ w, h, k, tensor, isInterleaved }] = cells;
       const isSmall = inputSize
         ? inputSize[0] === 8 * w && inputSize[1] === 8 * h && w === h && w <= MOST_FOMO_CELLS
-        : w === h && w <= 32 && w >= 6;
+        : w === h && w <= 40 && w >= 6;
       // Edge Impulse exports maps with adjacent channels. Others are a segmentation.
       if (!isInterleaved && !/soft_?max/i.test(tensors[tensor].name)) return null;
       const isUsual = k <= 12 && !/seg|heat|flow/i.test(tensors[tensor].name);
@@ -89,7 +92,7 @@ export const WHOLE_RULES: readonly Rule[] = [
       // Require "heat" in the name of maps an eighth of the input's size: a segmentation may have such maps, too.
       const isPart = inputSize
         ? (isHeat ? [4, 8] : [4]).some((times) => inputSize[0] === times * w && inputSize[1] === times * h)
-        : w <= 128 && h <= 128;
+        : w <= 128 && h <= 128 && Math.min(w, h) >= LEAST_HEAT;
       if (!HEAT_POINTS.includes(bound.X ?? 0) || !isPart || /logit|seg|mask|class|prob/i.test(name))
         return null;
       // A larger input without "heat" in the name is that of a segmentation.

@@ -199,6 +199,11 @@ export const CORPUS: readonly string[] = [
   "output:1x3598x37 | 416x416 | nanodet 5",
   "output0:1x9x20400 | - | yolov8 5",
   "output0:1x6x21504 | 1024x1024 | yolov8 2",
+  "loc:1x7098x4 conf:1x7098x2 landms:1x7098x10 | - | retinaface 1",
+  "loc:1x21420x4 conf:1x21420x2 landms:1x21420x10 | - | retinaface 1",
+  "regression:1x196416x4 classification:1x196416x90 | - | efficientdet 90",
+  "conv:1x30x13x13 | - | yolov2 1",
+  "conv:1x50x7x7 | - | yolov2 5",
   // other kinds
   "d_predictions:1x88x1x1 | 94x24 | none",
   "output:1x19x160x160 | 640x640 | none",

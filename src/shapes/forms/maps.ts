@@ -40,7 +40,7 @@ const BOX_MAPS: readonly FormRow[] = [
     "a:1x3x80x80x85 b:1x3x40x40x85 c:1x3x20x20x85",
     { anchors: [3], levels: [1, 5] },
   ),
-  form("any", ["yolov2"], { boxes: map([BOX_OBJECTNESS_CLASSES]) }, -1, "output:1x425x13x13", {
+  form("any", ["yolov2"], { boxes: map([BOX_OBJECTNESS_CLASSES]) }, 0, "output:1x425x13x13", {
     anchors: [5],
     levels: [1, 1],
   }),
