@@ -9,13 +9,15 @@ import type { Database } from "boxwright-service/database";
 import { HEARTBEAT_SECONDS, type Heartbeat } from "boxwright-service/schema/protocol";
 import { openDatabase } from "../src/database/open.ts";
 import { createApp, saveVersion } from "../src/nouns/application.ts";
-import { assign } from "../src/nouns/assignment.ts";
+import { assign, type Assign, type Assignment } from "../src/nouns/assignment.ts";
 import { addCredential } from "../src/nouns/credential.ts";
 import { addDevices } from "../src/nouns/device.ts";
 import { createGroup } from "../src/nouns/group.ts";
 import { addTeam } from "../src/nouns/team.ts";
+import { numberOf } from "./hubs.ts";
 
-export const DEVICES = 10_000;
+/** `--devices N` in the command line tries a report out with fewer devices. */
+export const DEVICES = numberOf("--devices", 10_000);
 const AT = "127.0.0.1";
 /** The application in the reports of all devices. */
 const REPORTED = { identifier: "gate", version: "gate:0123456789abcdef", state: "applied" } as const;
@@ -33,6 +35,8 @@ export interface Fleet {
   readonly groupId: string;
   readonly appId: string;
   readonly credentials: readonly string[];
+  /** Ids of the devices, in the order of their credentials. */
+  readonly ids: readonly string[];
 }
 
 /** Enrols devices directly in the database, all at once, into one group. */
@@ -61,18 +65,23 @@ export async function enrolAll(db: Database): Promise<Fleet> {
     ),
   );
   const { id: appId } = await createApp(db, now, "load", teamId, { name: "Gate" });
-  return { teamId, groupId, appId, credentials };
+  return { teamId, groupId, appId, credentials, ids: devices.map(({ id }) => id) };
 }
 
 /**
- * Gives all devices a new version directly in the database. The hub notices the change by a counter in the database.
+ * Gives all devices a new version directly in the database, in steps if there are gates. The hub notices the change by
+ * a counter in the database.
  */
-export async function giveVersion(db: Database, { teamId, groupId, appId }: Fleet): Promise<void> {
+export async function giveVersion(
+  db: Database,
+  { teamId, groupId, appId }: Fleet,
+  gates: Pick<Assign, "steps" | "waitMinutes"> = {},
+): Promise<Assignment> {
   const now = Date.now();
   const content = { config: null, options: { topK: now % 1000 }, model: null, snaps: [] };
   const { version } = await saveVersion(db, now, "load", teamId, appId, { content, description: "" });
-  const given = { target: { kind: "group", id: groupId }, appId, version: version.number } as const;
-  await assign(db, { now, actor: "load", teamId }, given);
+  const given = { target: { kind: "group", id: groupId }, appId, version: version.number, ...gates } as const;
+  return assign(db, { now, actor: "load", teamId }, given);
 }
 
 export interface Beats {
@@ -149,14 +158,24 @@ export class Waiting {
    */
   informed = 0;
 
-  private constructor(port: number, count: number) {
+  readonly #onVersion: (device: number, etag: string) => void;
+
+  private constructor(port: number, count: number, onVersion: (device: number, etag: string) => void) {
     this.#port = port;
+    this.#onVersion = onVersion;
     this.#etags = Array<string | undefined>(count).fill(undefined);
   }
 
-  /** Starts all waits, 500 per second. Resolves when all devices wait. */
-  static async start(port: number, credentials: readonly string[]): Promise<Waiting> {
-    const waiting = new Waiting(port, credentials.length);
+  /**
+   * Starts all waits, 500 per second. Resolves when all devices wait.
+   * @param onVersion called when a device gets a version
+   */
+  static async start(
+    port: number,
+    credentials: readonly string[],
+    onVersion: (device: number, etag: string) => void = () => undefined,
+  ): Promise<Waiting> {
+    const waiting = new Waiting(port, credentials.length, onVersion);
     for (const [i, credential] of credentials.entries()) {
       waiting.#ask(i, credential);
       if (i % 50 === 49) await sleep(100);
@@ -174,6 +193,7 @@ export class Waiting {
       if (statusCode === 200) {
         this.#etags[i] = response.headers.etag;
         this.informed++;
+        this.#onVersion(i, this.#etags[i]!);
       } else if (statusCode !== 204 && statusCode !== 304) this.wrong++;
       response.resume().on("end", () => void (this.#isOver || this.#ask(i, credential)));
     });

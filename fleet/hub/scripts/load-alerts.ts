@@ -21,7 +21,7 @@ import { createChannel } from "../src/nouns/alert-channel.ts";
 import { createRule, deleteRule, type AlertRule } from "../src/nouns/alert-rule.ts";
 import { HubProcess } from "../test/support/process.ts";
 import { DEVICES, enrolAll, open, sendBeats, type Fleet } from "./devices.ts";
-import { metricOf, onDatabases, prepare } from "./hubs.ts";
+import { cpuOf, onDatabases, prepare } from "./hubs.ts";
 import { steady, type Steady } from "./steady.ts";
 import { table } from "./table.ts";
 
@@ -124,11 +124,10 @@ class Site {
   }
 
   async ask(seconds: number): Promise<Phase> {
-    const cpu = (): Promise<number> => metricOf(this.#hub.port, "process_cpu_seconds_total");
-    const [before, since] = [await cpu(), performance.now()];
+    const [before, since] = [await cpuOf(this.#hub.port), performance.now()];
     const asked = await steady(this.#hub.port, this.#key, PACE, seconds);
     wrong += asked.wrong;
-    return { ...asked, cpu: (((await cpu()) - before) * 1000) / (performance.now() - since) };
+    return { ...asked, cpu: (((await cpuOf(this.#hub.port)) - before) * 1000) / (performance.now() - since) };
   }
 
   /** Measures a quiet time, then the time after all devices go offline. */
@@ -242,7 +241,7 @@ class Site {
 await onDatabases(async (database, env) => {
   const receiver = new Receiver();
   const webhook = await receiver.start();
-  const key = await prepare(env);
+  const [key] = await prepare(env);
   const db = await open(env);
   const fleet = await enrolAll(db);
   const change = { now: Date.now(), actor: "load", teamId: fleet.teamId };

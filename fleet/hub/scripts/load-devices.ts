@@ -13,7 +13,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { HubProcess } from "../test/support/process.ts";
 import { DEVICES, enrolAll, giveVersion, open, sendBeats, Waiting, type Fleet } from "./devices.ts";
-import { metricOf, onDatabases, prepare, type Env } from "./hubs.ts";
+import { cpuOf, metricOf, numberOf, onDatabases, prepare, type Env } from "./hubs.ts";
 import { steady, type Steady } from "./steady.ts";
 import { table } from "./table.ts";
 
@@ -24,8 +24,7 @@ const PHASES = 4;
 /** Milliseconds within which a new version must reach all devices. */
 const PATIENCE_MS = 60_000;
 const MEMORY = "process_resident_memory_bytes";
-const at = process.argv.indexOf("--seconds");
-const seconds = at < 0 ? 120 : Number(process.argv[at + 1]);
+const seconds = numberOf("--seconds", 120);
 const PHASE_SECONDS = seconds / PHASES;
 const QUIET_SECONDS = Math.min(10, PHASE_SECONDS);
 
@@ -58,16 +57,20 @@ class Report {
 /** Measures quiet phases and phases with heartbeats in turn. */
 async function beats(hub: HubProcess, key: string, { credentials }: Fleet, report: Report): Promise<void> {
   const [quiets, loaded]: [Steady[], Steady[]] = [[], []];
-  let sent = 0;
+  let [sent, cpu] = [0, 0];
   for (let phase = 0; phase < PHASES; phase++) {
+    const start = await cpuOf(hub.port);
     quiets.push(await steady(hub.port, key, PACE, QUIET_SECONDS));
+    const between = await cpuOf(hub.port);
     const done = await beside(hub, credentials, () => steady(hub.port, key, PACE, PHASE_SECONDS), report);
     loaded.push(done.result);
     sent += done.sent;
+    // Subtract what the backend's requests cost without heartbeats.
+    cpu += (await cpuOf(hub.port)) - between - ((between - start) * PHASE_SECONDS) / QUIET_SECONDS;
   }
   report.add("nothing", quiets);
   report.add("heartbeats", loaded, quiets);
-  report.note(`${sent} heartbeats in ${seconds} s`);
+  report.note(`${sent} heartbeats in ${seconds} s, ${((cpu / sent) * 1e6).toFixed(0)} us of the hub's CPU for each`);
 }
 
 /** Runs `work` while all devices send heartbeats. */
@@ -117,7 +120,7 @@ const reports: Report[] = [];
 await onDatabases(async (database, env) => {
   const report = new Report(database);
   reports.push(report);
-  const key = await prepare(env);
+  const [key] = await prepare(env);
   const db = await open(env);
   const fleet = await enrolAll(db);
   await db.close();

@@ -6,21 +6,22 @@
  * failures, but its times are not reliable. `--sqlite` or `--postgres` reports on one database. `--speed` or `--floods`
  * runs only this half of the report.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import os from "node:os";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import autocannon from "autocannon";
-import { findPostgres, PostgresServer } from "boxwright-service/testing/postgres";
-import { HubProcess, makeKey, run, useLinkAt, type Environment } from "../test/support/process.ts";
-import { headersOf, LIST, LIST_QUERY, steady as paced, type Steady } from "./steady.ts";
+import { HubProcess, type Environment } from "../test/support/process.ts";
+import {
+  cpuOf,
+  isWanted,
+  load as loadHub,
+  onDatabases,
+  prepare as prepareTeams,
+  UNLIMITED,
+  type Load,
+} from "./hubs.ts";
+import { headersOf, LIST_QUERY, steady as paced, type Steady } from "./steady.ts";
 import { table } from "./table.ts";
 
 const short = process.argv.includes("--short");
-/** True if a part of the report should run: the call names this part, or no other part. */
-const wanted = (part: string, others: readonly string[]): boolean =>
-  process.argv.includes(part) || !others.some((other) => process.argv.includes(other));
 const seconds = short ? 1 : 10;
 /** Requests per second of a flood, seconds of the measurement, and the pause before and after it. */
 const floodRate = short ? 500 : 1000;
@@ -28,12 +29,10 @@ const floodSeconds = short ? 1 : 15;
 const PAUSE_MS = short ? 500 : 2000;
 /** Requests per second of the well-behaved client, which stay below the limits of a key and an address. */
 const PACE = 80;
-const METRICS_TOKEN = "metrics-token-of-the-load-run";
 const PUBLIC = "https://hub.example.org";
 const SETTINGS: Environment = {
   HUB_BASE_URL: PUBLIC,
   HUB_PROXY_HOPS: "1",
-  HUB_METRICS_TOKEN: METRICS_TOKEN,
   HUB_LOG_LEVEL: "info",
 };
 let failures = 0;
@@ -44,51 +43,10 @@ interface Target {
   readonly otherKey: string;
 }
 
-async function metricsOf(hub: HubProcess): Promise<string> {
-  return (
-    await fetch(`http://127.0.0.1:${hub.port}/metrics`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } })
-  ).text();
-}
-
-async function cpuOf(hub: HubProcess): Promise<number> {
-  const value = /^process_cpu_seconds_total (\S+)/m.exec(await metricsOf(hub))?.[1];
-  if (value === undefined) throw new Error("got metrics without process_cpu_seconds_total, expected it");
-  return Number(value);
-}
-
-interface Load {
-  readonly perSecond: number;
-  readonly p50: number;
-  readonly p99: number;
-  readonly cpu: number;
-  readonly total: number;
-}
-
-async function load(target: Target, connections: number, duration = seconds): Promise<Load> {
-  const before = await cpuOf(target.hub);
-  const result = await autocannon({
-    url: `http://127.0.0.1:${target.hub.port}/graphql`,
-    method: "POST",
-    headers: headersOf(target.key),
-    body: LIST,
-    connections,
-    duration,
-  });
-  const cpu = (await cpuOf(target.hub)) - before;
-  const total = result["2xx"];
-  if (result.non2xx + result.errors + result.timeouts > 0) {
-    failures++;
-    console.log(
-      `FAILED: got ${result.non2xx} other statuses, ${result.errors} errors and ${result.timeouts} timeouts, expected none`,
-    );
-  }
-  return {
-    perSecond: result.requests.average,
-    p50: result.latency.p50,
-    p99: result.latency.p99,
-    cpu: (cpu / total) * 1e6,
-    total,
-  };
+async function load({ hub, key }: Target, connections: number, duration = seconds): Promise<Load> {
+  const done = await loadHub(hub.port, key, connections, duration);
+  if (done.wrong > 0) failures++;
+  return done;
 }
 
 const steady = ({ hub, key }: Target, perSecond: number, forSeconds: number): Promise<Steady> =>
@@ -97,38 +55,9 @@ const steady = ({ hub, key }: Target, perSecond: number, forSeconds: number): Pr
 const round = (value: number): string => value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);
 
 async function prepare(env: Environment): Promise<Target> {
-  const base: Environment = { ...env, ...SETTINGS };
-  const first = await run(["init", "--email", "load@example.org", "--team", "Load"], base);
-  const second = await run(["teams", "add", "--name", "Other"], base);
-  const invited = await run(
-    ["users", "invite", "--team", "Other", "--email", "other@example.org", "--role", "admin"],
-    base,
-  );
-  const devices = await run(["devices", "import", "--team", "Load", "-"], base, {
-    input: Array.from({ length: 25 }, (_, i) => `Device number ${i}`).join("\n"),
-  });
-  for (const { code, stderr } of [first, second, invited, devices]) if (code !== 0) throw new Error(stderr);
-  // Make the keys with a hub of ordinary settings. Its base URL is its own address, which its pages require to accept
-  // forms.
-  const maker = await HubProcess.start(env);
-  const key = await makeKey(
-    await useLinkAt(maker.url, (first.json as { link: string }).link),
-    (first.json as { team: { id: string } }).team.id,
-  );
-  const otherKey = await makeKey(
-    await useLinkAt(maker.url, (invited.json as { link: string }).link),
-    (second.json as { id: string }).id,
-  );
-  await maker.stop();
+  const [key, otherKey] = await prepareTeams(env, undefined, ["Other"]);
   // Raise the limits of a key and an address to measure throughput. Floods are measured with the real limits.
-  const hub = await HubProcess.start({
-    ...base,
-    HUB_KEY_RATE: "1000000",
-    HUB_KEY_BURST: "1000000",
-    HUB_ADDRESS_RATE: "1000000",
-    HUB_ADDRESS_BURST: "1000000",
-  });
-  return { hub, key, otherKey };
+  return { hub: await HubProcess.start({ ...env, ...SETTINGS, ...UNLIMITED }), key, otherKey: otherKey! };
 }
 
 /** Makes one request of a flood. `n` counts the requests from 1, so that each request can be different. */
@@ -203,7 +132,7 @@ interface Flood {
 
 async function flood(target: Target, hostile: Hostile): Promise<Flood> {
   let n = 0;
-  const before = await cpuOf(target.hub);
+  const before = await cpuOf(target.hub.port);
   const instance = autocannon({
     url: `http://127.0.0.1:${target.hub.port}`,
     connections: 32,
@@ -215,7 +144,7 @@ async function flood(target: Target, hostile: Hostile): Promise<Flood> {
   await sleep(PAUSE_MS);
   const good = await steady(target, PACE, floodSeconds);
   const { requests } = await instance;
-  const cpu = ((await cpuOf(target.hub)) - before) / (floodSeconds + (2 * PAUSE_MS) / 1000);
+  const cpu = ((await cpuOf(target.hub.port)) - before) / (floodSeconds + (2 * PAUSE_MS) / 1000);
   return { good, perSecond: requests.average, cpu };
 }
 
@@ -263,30 +192,14 @@ async function reportFloods(name: string, target: Target): Promise<void> {
 
 async function report(name: string, env: Environment, limit: number): Promise<void> {
   const target = await prepare(env);
-  if (wanted("--speed", ["--floods"])) await reportSpeed(name, target, limit);
+  if (isWanted("--speed", "--floods")) await reportSpeed(name, target, limit);
   await target.hub.stop();
-  if (!wanted("--floods", ["--speed"])) return;
+  if (!isWanted("--floods", "--speed")) return;
   // Run floods against the default limits. The well-behaved client stays below these limits.
   const hub = await HubProcess.start({ ...env, ...SETTINGS });
   await reportFloods(name, { ...target, hub });
   await hub.stop();
 }
 
-console.log(
-  `Node ${process.version}, ${os.cpus().length} x ${os.cpus()[0]?.model.trim() ?? "unknown"}, generator and hub on the same machine, ${seconds} s a row`,
-);
-const folder = mkdtempSync(join(tmpdir(), "hub-load-"));
-if (wanted("--sqlite", ["--postgres"])) await report("SQLite", { HUB_DATABASE_FILE: join(folder, "hub.db") }, 200);
-if (wanted("--postgres", ["--sqlite"])) {
-  if (findPostgres() === undefined) console.log("\nPostgreSQL: SKIPPED, not installed on this machine.");
-  else {
-    const server = await PostgresServer.create();
-    try {
-      await report("PostgreSQL", { DATABASE_URL: await server.newDatabase() }, 300);
-    } finally {
-      await server.remove();
-    }
-  }
-}
-rmSync(folder, { recursive: true, force: true });
+await onDatabases((name, env) => report(name, env, name === "SQLite" ? 200 : 300));
 if (failures > 0) process.exitCode = 1;
