@@ -2,7 +2,7 @@
 import { areCoco, COCO_CLASSES, COCO_LAST, cocoIds } from "../core/coco.ts";
 import { refuseFor } from "../core/errors.ts";
 import { titleOf } from "../core/families.ts";
-import { columnsText, type RowFacts, rowOrder } from "../core/row-orders.ts";
+import { columnsText, rowOrder } from "../core/row-orders.ts";
 import { volume } from "../core/tensor.ts";
 import { BOX_CLASSES, BOX_OBJECTNESS_CLASSES } from "../shapes/ways.ts";
 import {
@@ -265,8 +265,13 @@ export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
   // "cycxhw" is the order of the family's raw offsets from priors, not of this list.
   const boxFormat = query.boxFormat === "cycxhw" ? null : query.boxFormat;
   const format = boxFormat ?? query.traits.finishedFormat ?? "xyxy";
-  return specs.flatMap(({ finished: { orders, classIds, counts } = NO_ROWS }, at) =>
-    orders.flatMap((name) => {
+  const { head, finishedRows: usual = [] } = query.traits;
+  return specs.flatMap(({ finished, dims, extra = 0 }, at) => {
+    // Rows with the columns of a task are read as they are. In a family with other exports, they may be cells.
+    const isTold = head === "plain" || (query.reading !== null && dims.length === 2);
+    const told = extra > 0 && isTold ? usual : [];
+    const { orders, classIds, counts } = finished ?? { orders: told, classIds: -1, counts: -1 };
+    return orders.flatMap((name) => {
       const { width, box: first, score, classId } = rowOrder(name);
       return each(
         query,
@@ -288,11 +293,9 @@ export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
           { count: width, boxes: first, scores: score },
         ).filter(isRows),
       );
-    }),
-  );
+    });
+  });
 }
-
-const NO_ROWS: RowFacts = { orders: [], classIds: -1, counts: -1 };
 
 /** Returns the query for a finished list, whose boxes may have another unit than the family's raw boxes. */
 const finishedQuery = (query: HeadQuery): HeadQuery => ({
