@@ -86,7 +86,7 @@ export function readSegment(query: HeadQuery, specs: Specs): readonly Interpreta
       "prototypes with the proportions of the input: inputSize is [width, height]",
     );
   }
-  const fitting = remaining.length === 0 && query.classes === null ? fittingClasses(query, specs) : [];
+  const fitting = remaining.length === 0 && query.classes === null ? likelyClasses(query, specs) : [];
   if (fitting.length > 0)
     refuseFor(
       ["classes", "labels"],
@@ -140,28 +140,25 @@ function candidates({ roles, task }: HeadQuery, specs: Specs): readonly Prototyp
     .filter(({ count }) => task?.maskCoefficients === undefined || count === task.maskCoefficients);
 }
 
-/** Returns the likeliest layouts of prototypes, with the interpretations of the other tensors. */
-const waysToRead = (query: HeadQuery, specs: Specs): readonly PrototypeReading[] =>
-  likeliest(query, specs, (seen) => {
-    const interpretations = withCoefficients(query, specs, seen);
-    return interpretations.length > 0 ? [{ seen, interpretations }] : [];
-  });
-
 /** Returns prototypes that fit except for their aspect ratio. Returns undefined if there are none. */
 const wayOfOtherProportions = (query: HeadQuery, specs: Specs): PrototypeView | undefined =>
   candidates(query, specs).find(
     (seen) => !hasProportions(seen, query.inputSize) && withCoefficients(query, specs, seen).length > 0,
   );
 
-/** Returns the class counts that would fit the tensors, with and without coefficients after the classes. */
-function fittingClasses(query: HeadQuery, specs: Specs): readonly number[] {
-  const masks = [0, ...specs.flatMap((spec, i) => prototypeViews(spec, i).map(({ count }) => count))];
+/** Returns the class counts with which the masks use the most tensors, and the likeliest prototypes. */
+function likelyClasses(query: HeadQuery, specs: Specs): readonly number[] {
+  // The coefficients may follow the classes.
+  const masks = [0, ...candidates(query, specs).map(({ count }) => count)];
   const channels = specs.flatMap(({ dims }) => dims.flatMap((d) => masks.map((count) => d - count)));
-  const counts = classCounts(query.traits, channels, Infinity);
-  const fitting = likeliest(query, specs, (seen) =>
-    counts.filter((classes) => withCoefficients({ ...query, classes }, specs, seen).length > 0),
+  const ranked = classCounts(query.traits, channels, Infinity).flatMap((classes) =>
+    waysToRead({ ...query, classes }, specs).map(({ seen, interpretations }) => ({
+      classes,
+      rank: [Math.max(...interpretations.map(({ uses }) => uses.length)), ...rankOf(query, seen)],
+    })),
   );
-  return counts.filter((classes) => fitting.includes(classes));
+  const likeliest = ranked.filter(({ rank }) => !ranked.some((other) => isHigher(other.rank, rank)));
+  return [...new Set(likeliest.map(({ classes }) => classes))];
 }
 
 /** True if prototypes have the input's proportions, within one cell, or if the input size is unknown. */
@@ -176,15 +173,10 @@ const isHigher = (rank: readonly number[], than: readonly number[]): boolean => 
   return at >= 0 && rank[at] > than[at];
 };
 
-/** Returns the results of `read` for the likeliest prototypes that have some. Boxes [1,8400,67] look like them. */
-function likeliest<W>(
-  query: HeadQuery,
-  specs: Specs,
-  read: (seen: PrototypeView) => readonly W[],
-): readonly W[] {
-  const { inputSize } = query;
+/** Returns how likely a layout of prototypes is, the most important number first. */
+function rankOf({ inputSize }: HeadQuery, { batched, width, height }: PrototypeView): readonly number[] {
   const [inputWidth, inputHeight] = inputSize ?? [0, 0];
-  const rankOf = ({ batched, width, height }: PrototypeView): readonly number[] => [
+  return [
     // Prefer prototypes with a batch dimension: networks have one in all tensors, or in none.
     Number(batched),
     // Prefer the larger map: prototypes have more pixels than any map of coefficients.
@@ -192,15 +184,20 @@ function likeliest<W>(
     // Prefer exact proportions: for an input of 192 x 128, [1,32,48,32] is NHWC, 48 wide and 32 high.
     Number(width * inputHeight === height * inputWidth),
   ];
-  let open = candidates(query, specs).filter((seen) => hasProportions(seen, inputSize));
+}
+
+/** Returns the likeliest prototypes with the interpretations of the other tensors. Boxes [1,8400,67] look like them. */
+function waysToRead(query: HeadQuery, specs: Specs): readonly PrototypeReading[] {
+  let open = candidates(query, specs).filter((seen) => hasProportions(seen, query.inputSize));
   while (open.length > 0) {
-    const likelier = open
-      .map(rankOf)
-      .reduce((a, b) => (isHigher(b, a) ? b : a))
-      .join();
-    const found = open.filter((seen) => rankOf(seen).join() === likelier).flatMap(read);
+    const ranks = open.map((seen) => rankOf(query, seen));
+    const isLikeliest = (_: unknown, i: number): boolean => !ranks.some((rank) => isHigher(rank, ranks[i]));
+    const found = open
+      .filter(isLikeliest)
+      .map((seen) => ({ seen, interpretations: withCoefficients(query, specs, seen) }))
+      .filter(({ interpretations }) => interpretations.length > 0);
     if (found.length > 0) return found;
-    open = open.filter((seen) => rankOf(seen).join() !== likelier);
+    open = open.filter((seen, i) => !isLikeliest(seen, i));
   }
   return [];
 }

@@ -288,6 +288,11 @@ describe("refusals", () => {
     expect(() => decode({ family: "yolov8" }, { a: planes, b: protos(1, 32, 4, 6) })).toThrow(
       "b [1,32,4,6], and no number of classes, expected option classes, or labels (these shapes would be of 80 classes)",
     );
+    // The count with which every tensor plays a part.
+    const maps = [64, 80, 32].map((k) => [`m${k}`, protos(1, k, 2, 3)]);
+    expect(() =>
+      decode({ family: "yolov8" }, { ...Object.fromEntries(maps), p: protos(1, 32, 4, 6) }),
+    ).toThrow("(these shapes would be of 80 classes)");
     expect(() =>
       decode({ family: "yolov8", classes: 80 }, { a: planes, b: protos(1, 32, 4, 6) }),
     ).not.toThrow();
