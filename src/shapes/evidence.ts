@@ -62,13 +62,19 @@ const sizeOfPrototypes = (
 
 const generalRules: readonly Rule[] = [
   {
-    name: "names that say the opposite",
-    example: "cls_3 [1,4,92,160] and reg_3 [1,22,92,160] of FCENet are no boxes and 22 classes",
-    points: ({ form, views: { boxes, scores }, left }, { tensors }) => {
-      // Refuse YOLO's distances as boxes, and scores alone beside them: the network computes boxes after that layer.
+    name: "distances of the layer DFL are no boxes",
+    example: "/model.22/dfl/conv/Conv_output_0 [1,1,4,8400]: the network computes the boxes after that layer",
+    points: ({ form, views: { scores }, left }, { tensors }) => {
+      // Refuse scores alone beside the distances, too.
       const isInner = (name: string): boolean => DISTANCES.test(name) || (!scores && SCORE_LAYER.test(name));
       const hasDistances = form.rows === "cells" && tensors.some(({ name }) => DISTANCES.test(name));
-      if (hasDistances && tensors.some(({ name }, i) => !left.includes(i) && isInner(name))) return null;
+      return hasDistances && tensors.some(({ name }, i) => !left.includes(i) && isInner(name)) ? null : 0;
+    },
+  },
+  {
+    name: "names that say the opposite",
+    example: "cls_3 [1,4,92,160] and reg_3 [1,22,92,160] of FCENet are no boxes and 22 classes",
+    points: ({ views: { boxes, scores } }, { tensors }) => {
       if (!boxes) return 0;
       // Refuse the name "logits" for one tensor of boxes and classes: no exporter gives this name to boxes.
       if (!scores)
