@@ -31,6 +31,8 @@ export class Registry {
   readonly #unknown = new Map<string, number>();
   /** The latest check. Checks run one after another, since each needs a thread and memory. */
   #checks: Promise<unknown> = Promise.resolve();
+  /** Hashes of the operator's configs. A start that waits for room on the disk puts them again every second. */
+  readonly #checked = new Map<string, string>();
   /** Stores of the connected brokers, by protocol. */
   readonly shared = new Map<Transport, SharedConfigs>();
   /** Hash of the config for packets that name none. */
@@ -69,13 +71,20 @@ export class Registry {
     if (hash !== null && !isHash(hash))
       throw new Refusal("config", `hash: got ${JSON.stringify(hash.slice(0, 40))}, expected 16 hexadecimal digits`);
     if (hash !== null && this.#known.has(hash)) return hash;
-    const network = readNetwork(body);
-    const check = this.#checks.then(() => this.#add(hash, network));
-    this.#checks = check.catch(() => undefined);
-    const found = await check;
+    const checked = hash === null ? this.#checked.get(body) : undefined;
+    const found = checked ?? (await this.#check(hash, body));
+    if (hash === null) this.#checked.set(body, found);
     await storeConfig(this.#options.db, found, body, this.#options.now());
     for (const shared of this.shared.values()) await shared.put?.(found, body);
     return found;
+  }
+
+  /** Adds the network of a config after the running checks. Returns the hash. */
+  #check(hash: string | null, body: string): Promise<string> {
+    const network = readNetwork(body);
+    const check = this.#checks.then(() => this.#add(hash, network));
+    this.#checks = check.catch(() => undefined);
+    return check;
   }
 
   async #load(hash: string): Promise<void> {
@@ -86,9 +95,7 @@ export class Registry {
       this.#unknown.set(hash, now());
       throw unknown(hash);
     }
-    const check = this.#checks.then(() => this.#add(hash, readNetwork(body)));
-    this.#checks = check.catch(() => undefined);
-    await check;
+    await this.#check(hash, body);
     await storeConfig(db, hash, body, now());
   }
 

@@ -12,11 +12,19 @@ import { afterEach, expect, test, vi } from "vitest";
 import { readConfig } from "../../src/core/config.ts";
 import { startHost } from "../../src/host.ts";
 
+const checks = vi.hoisted(() => ({ count: 0 }));
+vi.mock("../../src/decode/networks.ts", async (original) => {
+  const networks = await original<typeof import("../../src/decode/networks.ts")>();
+  const checkNetwork: typeof networks.checkNetwork = (network) => (checks.count++, networks.checkNetwork(network));
+  return { ...networks, checkNetwork };
+});
+
 afterEach(() => void vi.restoreAllMocks());
 
 /** @param writes that the disk takes once the schema is there: the first is the trusted time, the next the config */
 test.each([0, 1])("a disk that takes %i writes after the database is open", async (writes) => {
   const { path } = temporaryFolder();
+  checks.count = 0;
   writeFileSync(join(path, "c.json"), JSON.stringify({ family: "yolov8", classes: 1, inputSize: [64, 64] }));
   const { migrate, write } = Sqlite.prototype;
   let [left, refusals] = [Infinity, 0];
@@ -47,6 +55,8 @@ test.each([0, 1])("a disk that takes %i writes after the database is open", asyn
   const host = await starting;
   expect(await health()).toMatch(/^200/);
   expect(await host.db.all("SELECT 1 AS one FROM configs")).toHaveLength(1);
+  // Each try writes the config, but the first alone checks it.
+  expect(checks.count).toBe(1);
   // The reason is logged once, however often it is met.
   expect(lines).toEqual([expect.stringMatching(/is full .*make room on this disk.*cannot start yet/)]);
   await host.stop();
