@@ -1,5 +1,5 @@
 /** Alerts: open ones and ended ones, the rules that open alerts, and the channels that get messages. */
-import type { Arguments, Toolbox } from "./toolbox.ts";
+import type { Toolbox } from "./toolbox.ts";
 
 export type AlertKind =
   | "DEVICE_OFFLINE"
@@ -142,52 +142,39 @@ const ALERT = "id kind ruleId ruleName subjectId subjectName beganAt endedAt tol
 const RULE = "id name kind threshold deviceGroupId deviceTag alertChannelId";
 const CHANNEL = "id name kind address createdAt problem waiting dropped";
 
-export function createAlertOperations({ read, each, mutation }: Toolbox): AlertOperations {
-  const ofRule = { name: "String", threshold: "Int", deviceGroupId: "ID", deviceTag: "String", alertChannelId: "ID" };
-  const rule = (field: string, args: Arguments) =>
-    mutation<{ alertRule: AlertRule }>(field, args, `alertRule { ${RULE} }`);
-  const channel = (field: string, args: Arguments = {}) =>
-    mutation<{ alertChannel: AlertChannel }>(field, { alertChannelId: "ID!", ...args }, `alertChannel { ${CHANNEL} }`);
-  const rules = read<AlertRule[]>("alertRules", {}, `{ ${RULE} }`);
-  const createRule = rule("createAlertRule", { kind: "AlertKind!", ...ofRule });
-  const updateRule = rule("updateAlertRule", { alertRuleId: "ID!", ...ofRule });
-  const deleteRule = rule("deleteAlertRule", { alertRuleId: "ID!" });
-  const channels = read<AlertChannel[]>("alertChannels", {}, `{ ${CHANNEL} }`);
-  const createChannel = mutation<{ alertChannel: AlertChannel; secret: string | null }>(
+export function createAlertOperations({ read, each, change, changeBy, send }: Toolbox): AlertOperations {
+  const ofRule = "name: String, threshold: Int, deviceGroupId: ID, deviceTag: String, alertChannelId: ID";
+  const rule = `alertRule { ${RULE} }`;
+  const update = changeBy<AlertRule>("updateAlertRule", `alertRuleId: ID!, ${ofRule}`, rule);
+  const ofChannel = (field: string, more = "") =>
+    change<AlertChannel>(field, `alertChannelId: ID!${more}`, `alertChannel { ${CHANNEL} }`);
+  const create = send<{ alertChannel: AlertChannel; secret: string | null }>(
     "createAlertChannel",
-    { name: "String!", webhookUrl: "String", email: "String" },
+    "name: String!, webhookUrl: String, email: String",
     `alertChannel { ${CHANNEL} } secret`,
   );
-  const updateChannel = channel("updateAlertChannel", { name: "String!" });
-  const deleteChannel = channel("deleteAlertChannel");
-  const testChannel = channel("testAlertChannel");
-  const resend = mutation<{ resentCount: number }>("resendAlerts", { alertChannelId: "ID!" }, "resentCount");
-  const silences = read<AlertSilence[]>("alertSilences", {}, "{ kind targetId until }");
-  const silence = mutation<{ until: string | null }>(
+  const silence = changeBy<string | null>(
     "silenceAlerts",
-    { minutes: "Int!", alertRuleId: "ID", deviceId: "ID", deviceGroupId: "ID", deviceTag: "String" },
+    "minutes: Int!, alertRuleId: ID, deviceId: ID, deviceGroupId: ID, deviceTag: String",
     "until",
   );
   return {
     alerts: (filter = {}) =>
       each<Alert>({
         ...{ field: "alerts", selection: ALERT, rows: ALERTS_A_PAGE },
-        ...{ args: { filter: "AlertFilterInput" }, values: { filter } },
+        ...{ args: "filter: AlertFilterInput", values: { filter } },
       }),
-    alertRules: () => rules({}),
-    createAlertRule: async (wanted) => (await createRule(wanted)).alertRule,
-    updateAlertRule: async (alertRuleId, change) => (await updateRule({ alertRuleId, ...change })).alertRule,
-    deleteAlertRule: async (alertRuleId) => (await deleteRule({ alertRuleId })).alertRule,
-    alertChannels: () => channels({}),
-    createAlertChannel: async (name, address) => {
-      const { alertChannel, secret } = await createChannel({ name, ...address });
-      return { alertChannel, secret };
-    },
-    updateAlertChannel: async (alertChannelId, name) => (await updateChannel({ alertChannelId, name })).alertChannel,
-    deleteAlertChannel: async (alertChannelId) => (await deleteChannel({ alertChannelId })).alertChannel,
-    testAlertChannel: async (alertChannelId) => (await testChannel({ alertChannelId })).alertChannel,
-    resendAlerts: async (alertChannelId) => (await resend({ alertChannelId })).resentCount,
-    alertSilences: () => silences({}),
-    silenceAlerts: async (target, minutes) => (await silence({ minutes, ...target })).until,
+    alertRules: read("alertRules", "", `{ ${RULE} }`),
+    createAlertRule: changeBy("createAlertRule", `kind: AlertKind!, ${ofRule}`, rule),
+    updateAlertRule: (alertRuleId, wanted) => update({ alertRuleId }, wanted),
+    deleteAlertRule: change("deleteAlertRule", "alertRuleId: ID!", rule),
+    alertChannels: read("alertChannels", "", `{ ${CHANNEL} }`),
+    createAlertChannel: (name, address) => create({ name, ...address }),
+    updateAlertChannel: ofChannel("updateAlertChannel", ", name: String!"),
+    deleteAlertChannel: ofChannel("deleteAlertChannel"),
+    testAlertChannel: ofChannel("testAlertChannel"),
+    resendAlerts: change("resendAlerts", "alertChannelId: ID!", "resentCount"),
+    alertSilences: read("alertSilences", "", "{ kind targetId until }"),
+    silenceAlerts: (target, minutes) => silence(target, { minutes }),
   };
 }

@@ -1,5 +1,5 @@
 /** API keys of the team. Only a key with full access may list and change API keys. */
-import type { Arguments, Toolbox } from "./toolbox.ts";
+import type { Toolbox } from "./toolbox.ts";
 
 /**
  * Scope of a key: the part of the API that the key may use. FULL allows everything; a key with FULL has no other scope.
@@ -51,22 +51,13 @@ export interface ApiKeyOperations {
 
 const API_KEY = "id name status scopes createdBy createdAt expiresAt lastUsedAt revokedAt replacedById";
 
-export function createApiKeyOperations({ read, mutation }: Toolbox): ApiKeyOperations {
-  const made = (field: string, args: Arguments) => {
-    const send = mutation<MadeApiKey>(field, args, `key apiKey { ${API_KEY} }`);
-    return async (values: object): Promise<MadeApiKey> => {
-      const { key, apiKey } = await send(values);
-      return { key, apiKey };
-    };
-  };
-  const keys = read<ApiKey[]>("apiKeys", {}, `{ ${API_KEY} }`);
-  const create = made("createApiKey", { name: "String!", scopes: "[ApiKeyScope!]!", expiresInDays: "Int" });
-  const rotate = made("rotateApiKey", { apiKeyId: "ID!", overlapHours: "Int! = 24" });
-  const revoke = mutation<{ apiKey: ApiKey }>("revokeApiKey", { apiKeyId: "ID!" }, `apiKey { ${API_KEY} }`);
+export function createApiKeyOperations({ read, change, send }: Toolbox): ApiKeyOperations {
+  const made = `key apiKey { ${API_KEY} }`;
+  const rotate = send<MadeApiKey>("rotateApiKey", "apiKeyId: ID!, overlapHours: Int! = 24", made);
   return {
-    apiKeys: () => keys({}),
-    createApiKey: (wanted) => create(wanted),
+    apiKeys: read("apiKeys", "", `{ ${API_KEY} }`),
+    createApiKey: send("createApiKey", "name: String!, scopes: [ApiKeyScope!]!, expiresInDays: Int", made),
     rotateApiKey: (apiKeyId, overlapHours) => rotate({ apiKeyId, overlapHours }),
-    revokeApiKey: async (apiKeyId) => (await revoke({ apiKeyId })).apiKey,
+    revokeApiKey: change("revokeApiKey", "apiKeyId: ID!", `apiKey { ${API_KEY} }`),
   };
 }

@@ -310,58 +310,42 @@ const MODEL = "sha256 size name createdAt isComplete appIdentifiers deviceCount"
 const VERSION =
   "number hash etag config options snaps model { sha256 size name } release description createdAt createdBy appliedCount failedCount";
 
-export function createAppOperations({ read, all, mutation }: Toolbox): AppOperations {
-  const id = { appId: "ID!" };
-  const gates = { steps: "[Int!]", successPercent: "Int", errorPercent: "Int", waitMinutes: "Int" };
-  const shadow = { shadow: "RolloutShadowInput" };
-  const target = { deviceId: "ID", groupId: "ID", deviceTag: "String", ifRevision: "Int" };
-  const one = read<App | null>("app", id, `{ ${APP} }`);
-  const create = mutation<{ app: App }>(
-    "createApp",
-    { name: "String!", identifier: "String", tags: "[String!]", purpose: "AppPurpose" },
-    `app { ${APP} }`,
-  );
-  const update = mutation<{ app: App }>("updateApp", { ...id, name: "String", tags: "[String!]" }, `app { ${APP} }`);
-  const remove = mutation<{ app: App }>("deleteApp", id, `app { ${APP} }`);
-  const save = mutation<{ version: AppVersion; isNew: boolean }>(
+export function createAppOperations({ read, all, change, changeBy, send }: Toolbox): AppOperations {
+  const app = `app { ${APP} }`;
+  const update = changeBy<App>("updateApp", "appId: ID!, name: String, tags: [String!]", app);
+  const content = "config: JSON, options: JSON, snaps: JSON, modelSha256: String, release: JSON, ifNewest: Int";
+  const save = send<{ version: AppVersion; isNew: boolean }>(
     "saveAppVersion",
-    { ...id, config: "JSON", options: "JSON", snaps: "JSON", modelSha256: "String", release: "JSON", ifNewest: "Int" },
+    `appId: ID!, ${content}`,
     `version { ${VERSION} } isNew`,
   );
-  const assign = mutation<{ assignment: AppAssignment }>(
+  const steps = "steps: [Int!], successPercent: Int, errorPercent: Int, waitMinutes: Int, shadow: RolloutShadowInput";
+  const ofSet = "groupId: ID, deviceTag: String, ifRevision: Int";
+  const assign = changeBy<AppAssignment>(
     "assignApp",
-    { ...id, version: "Int!", share: "Int", failureLimit: "Int", ...gates, ...shadow, ...target },
+    `appId: ID!, version: Int!, share: Int, failureLimit: Int, ${steps}, deviceId: ID, ${ofSet}`,
     `assignment { ${ASSIGNMENT} }`,
   );
-  const unassign = mutation("unassignApp", { ...target, purpose: "AppPurpose" }, "");
-  const ofEnd = { groupId: "ID", deviceTag: "String", ifRevision: "Int", purpose: "AppPurpose" };
-  const end = mutation("endAppRollout", ofEnd, "");
-  const removeModel = mutation("removeModel", { sha256: "String!" }, "");
-  const storage = read<TeamStorage>("storage", {}, "{ modelBytes modelBytesLimit snapBytes snapBytesLimit }");
+  const unassign = changeBy<void>("unassignApp", `deviceId: ID, ${ofSet}, purpose: AppPurpose`, "");
+  const end = changeBy<void>("endAppRollout", `${ofSet}, purpose: AppPurpose`, "");
   return {
     apps: () => all<App>({ field: "apps", selection: APP, rows: APPS_A_PAGE }),
-    app: (appId) => one({ appId }),
+    app: read("app", "appId: ID!", `{ ${APP} }`),
     appVersions: (appId) =>
       all<AppVersion>({
-        ...{ field: "versions", of: { field: "app", args: id }, values: { appId } },
+        ...{ field: "versions", of: { field: "app", args: "appId: ID!" }, values: { appId } },
         ...{ selection: VERSION, rows: VERSIONS_A_PAGE },
       }),
-    createApp: async (wanted) => (await create(wanted)).app,
-    updateApp: async (appId, wanted) => (await update({ appId, ...wanted })).app,
-    deleteApp: async (appId) => (await remove({ appId })).app,
-    saveAppVersion: async (appId, content) => {
-      const { version, isNew } = await save({ appId, ...content });
-      return { version, isNew };
-    },
-    assignApp: async (appId, version, whom, rollout) =>
-      (await assign({ appId, version, ...whom, ...rollout })).assignment,
-    unassignApp: async (whom, ifRevision, purpose) => void (await unassign({ ...whom, ifRevision, purpose })),
+    createApp: changeBy("createApp", "name: String!, identifier: String, tags: [String!], purpose: AppPurpose", app),
+    updateApp: (appId, wanted) => update({ appId }, wanted),
+    deleteApp: change("deleteApp", "appId: ID!", app),
+    saveAppVersion: (appId, wanted) => save({ appId, ...wanted }),
+    assignApp: (appId, version, whom, rollout = {}) => assign({ appId, version }, whom, rollout),
+    unassignApp: (whom, ifRevision, purpose) => unassign(whom, { ifRevision, purpose }),
     models: () => all<ModelFile>({ field: "models", selection: MODEL, rows: APPS_A_PAGE }),
-    removeModel: async (sha256) => void (await removeModel({ sha256 })),
-    storage: () => storage({}),
-    endAppRollout: async (whom, ifRevision, purpose) => {
-      const ofWhom = typeof whom === "string" ? { groupId: whom } : whom;
-      await end({ ...ofWhom, ifRevision, purpose });
-    },
+    removeModel: change("removeModel", "sha256: String!", ""),
+    storage: read("storage", "", "{ modelBytes modelBytesLimit snapBytes snapBytesLimit }"),
+    endAppRollout: (whom, ifRevision, purpose) =>
+      end(typeof whom === "string" ? { groupId: whom } : whom, { ifRevision, purpose }),
   };
 }

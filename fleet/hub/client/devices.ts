@@ -1,5 +1,5 @@
 /** Devices with their tags, pauses and logs, groups of devices, and adopt keys. */
-import type { Arguments, Toolbox } from "./toolbox.ts";
+import type { Toolbox } from "./toolbox.ts";
 
 export interface Device {
   readonly id: string;
@@ -137,88 +137,50 @@ export interface DeviceOperations {
 
 const DEVICES_A_PAGE = 1000;
 const ROWS_A_PAGE = 200;
-const DEVICE = "id name";
+const DEVICE = "device { id name }";
 const DETAIL =
   "id name status model serialNumber architecture version lastContactAt lastStatusChangeAt conflictAt revokedAt pausedAt tags hostUrl desiredApplication { identifier version number } application { identifier version state error { code message } }";
 const GROUP = "id name createdAt";
 const ADOPT_KEY = "id name status expiresAt maxDevices usedCount";
 
-export function createDeviceOperations({ read, all, mutation }: Toolbox): DeviceOperations {
+export function createDeviceOperations({ read, all, change, send }: Toolbox): DeviceOperations {
   const listDevices = <T>(selection: string, filter?: DevicesFilter): Promise<T[]> =>
     all<T>({
       ...{ field: "devices", selection, rows: DEVICES_A_PAGE },
-      ...(filter === undefined ? {} : { args: { filter: "DevicesFilterInput" }, values: { filter } }),
+      ...(filter === undefined ? {} : { args: "filter: DevicesFilterInput", values: { filter } }),
     });
-  const one = read<DeviceDetail | null>("device", { deviceId: "ID!" }, `{ ${DETAIL} }`);
-  const id = "ID!";
-  const ofDevice = (field: string) => {
-    const send = mutation<{ device: Device }>(field, { deviceId: id }, `device { ${DEVICE} }`);
-    return async (deviceId: string): Promise<Device> => (await send({ deviceId })).device;
-  };
-  const ofGroup = (field: string, args: Arguments) => {
-    const send = mutation<{ deviceGroup: DeviceGroup }>(field, args, `deviceGroup { ${GROUP} }`);
-    return async (variables: object): Promise<DeviceGroup> => (await send(variables)).deviceGroup;
-  };
-  const ofKey = (field: string) => {
-    const send = mutation<{ adoptKey: AdoptKey }>(field, { adoptKeyId: id }, `adoptKey { ${ADOPT_KEY} }`);
-    return async (adoptKeyId: string): Promise<AdoptKey> => (await send({ adoptKeyId })).adoptKey;
-  };
-  const rename = mutation<{ device: Device }>(
-    "renameDevice",
-    { deviceId: id, name: "String!" },
-    `device { ${DEVICE} }`,
-  );
-  const tags = read<string[]>("deviceTags", {}, "");
-  const setTags = mutation<{ device: Device }>(
-    "setDeviceTags",
-    { deviceId: id, tags: "[String!]!" },
-    `device { ${DEVICE} }`,
-  );
-  const logs = read<DeviceLog[]>("deviceLogs", { deviceId: id }, "{ id receivedAt reason text }");
-  const requestLog = mutation("requestDeviceLog", { deviceId: id }, "");
-  const letReturn = mutation<{ until: string | null }>("letDevicesReturn", { hours: "Int! = 24" }, "until");
-  const returningUntil = read<string | null>("returningDevicesUntil", {}, "");
-  const awayCount = read<number>("awayDeviceCount", {}, "");
-  const createGroup = ofGroup("createDeviceGroup", { name: "String!" });
-  const renameGroup = ofGroup("renameDeviceGroup", { deviceGroupId: id, name: "String!" });
-  const deleteGroup = ofGroup("deleteDeviceGroup", { deviceGroupId: id });
-  const add = ofGroup("deviceGroupAddDevice", { deviceGroupId: id, deviceId: id });
-  const remove = ofGroup("deviceGroupRemoveDevice", { deviceGroupId: id, deviceId: id });
-  const makeKey = mutation<{ key: string; adoptKey: AdoptKey }>(
-    "createAdoptKey",
-    {
-      ...{ name: "String!", expiresInDays: "Int! = 7", maxDevices: "Int! = 1" },
-      ...{ deviceGroupIds: "[ID!]", deviceId: "ID" },
-    },
-    `key adoptKey { ${ADOPT_KEY} }`,
-  );
+  const ofDevice = (field: string, more = "") => change<Device>(field, `deviceId: ID!${more}`, DEVICE);
+  const ofGroup = (field: string, more = "") =>
+    change<DeviceGroup>(field, `deviceGroupId: ID!${more}`, `deviceGroup { ${GROUP} }`);
+  const ofKey = (field: string) => change<AdoptKey>(field, "adoptKeyId: ID!", `adoptKey { ${ADOPT_KEY} }`);
   return {
-    devices: (filter) => listDevices<Device>(DEVICE, filter),
+    devices: (filter) => listDevices<Device>("id name", filter),
     deviceDetails: (filter) => listDevices<DeviceDetail>(DETAIL, filter),
-    device: (deviceId) => one({ deviceId }),
-    renameDevice: async (deviceId, name) => (await rename({ deviceId, name })).device,
+    device: read("device", "deviceId: ID!", `{ ${DETAIL} }`),
+    renameDevice: ofDevice("renameDevice", ", name: String!"),
     deleteDevice: ofDevice("deleteDevice"),
     revokeDeviceCredential: ofDevice("revokeDeviceCredential"),
-    letDevicesReturn: async (hours) => (await letReturn({ hours })).until,
-    returningDevicesUntil: () => returningUntil({}),
-    awayDeviceCount: () => awayCount({}),
+    letDevicesReturn: change("letDevicesReturn", "hours: Int! = 24", "until"),
+    returningDevicesUntil: read("returningDevicesUntil", "", ""),
+    awayDeviceCount: read("awayDeviceCount", "", ""),
     pauseDevice: ofDevice("pauseDevice"),
     resumeDevice: ofDevice("resumeDevice"),
-    deviceTags: () => tags({}),
-    setDeviceTags: async (deviceId, wanted) => (await setTags({ deviceId, tags: wanted })).device,
-    deviceLogs: (deviceId) => logs({ deviceId }),
-    requestDeviceLog: async (deviceId) => void (await requestLog({ deviceId })),
+    deviceTags: read("deviceTags", "", ""),
+    setDeviceTags: ofDevice("setDeviceTags", ", tags: [String!]!"),
+    deviceLogs: read("deviceLogs", "deviceId: ID!", "{ id receivedAt reason text }"),
+    requestDeviceLog: change("requestDeviceLog", "deviceId: ID!", ""),
     deviceGroups: () => all<DeviceGroup>({ field: "deviceGroups", selection: GROUP, rows: ROWS_A_PAGE }),
-    createDeviceGroup: (name) => createGroup({ name }),
-    renameDeviceGroup: (deviceGroupId, name) => renameGroup({ deviceGroupId, name }),
-    deleteDeviceGroup: (deviceGroupId) => deleteGroup({ deviceGroupId }),
-    deviceGroupAddDevice: (deviceGroupId, deviceId) => add({ deviceGroupId, deviceId }),
-    deviceGroupRemoveDevice: (deviceGroupId, deviceId) => remove({ deviceGroupId, deviceId }),
+    createDeviceGroup: change("createDeviceGroup", "name: String!", `deviceGroup { ${GROUP} }`),
+    renameDeviceGroup: ofGroup("renameDeviceGroup", ", name: String!"),
+    deleteDeviceGroup: ofGroup("deleteDeviceGroup"),
+    deviceGroupAddDevice: ofGroup("deviceGroupAddDevice", ", deviceId: ID!"),
+    deviceGroupRemoveDevice: ofGroup("deviceGroupRemoveDevice", ", deviceId: ID!"),
     adoptKeys: () => all<AdoptKey>({ field: "adoptKeys", selection: ADOPT_KEY, rows: ROWS_A_PAGE }),
-    createAdoptKey: async (wanted) => {
-      const { key, adoptKey } = await makeKey({ ...wanted });
-      return { key, adoptKey };
-    },
+    createAdoptKey: send(
+      "createAdoptKey",
+      "name: String!, expiresInDays: Int! = 7, maxDevices: Int! = 1, deviceGroupIds: [ID!], deviceId: ID",
+      `key adoptKey { ${ADOPT_KEY} }`,
+    ),
     revokeAdoptKey: ofKey("revokeAdoptKey"),
     deleteAdoptKey: ofKey("deleteAdoptKey"),
   };

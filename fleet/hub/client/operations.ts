@@ -4,7 +4,7 @@ import { createApiKeyOperations, type ApiKeyOperations } from "./api-keys.ts";
 import { createAppOperations, type AppOperations } from "./apps.ts";
 import { createDeviceOperations, type DeviceOperations } from "./devices.ts";
 import { createSnapOperations, type SnapOperations } from "./snaps.ts";
-import type { Arguments, Listing, Toolbox } from "./toolbox.ts";
+import type { Listing, Toolbox } from "./toolbox.ts";
 
 export type * from "./alerts.ts";
 export type * from "./api-keys.ts";
@@ -24,31 +24,31 @@ interface PageOf<T> {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 }
 
-const declare = (args: Arguments): string =>
-  Object.entries(args)
-    .map(([name, type]) => `$${name}: ${type}`)
-    .join(", ");
-const pass = (args: Arguments): string =>
-  Object.keys(args)
-    .map((name) => `${name}: $${name}`)
-    .join(", ");
+const NAMES = /(\w+):/g;
+const namesIn = (args: string): string[] => Array.from(args.matchAll(NAMES), ([, name]) => name!);
+/** Returns a list in brackets, or nothing if the list is empty: GraphQL has no empty brackets. */
+const inBrackets = (text: string): string => (text === "" ? "" : `(${text})`);
+const declare = (args: string): string => inBrackets(args.replace(NAMES, "$$$1:"));
+const pass = (args: string): string => inBrackets(args.replace(/(\w+): [^,]*/g, "$1: $$$1"));
+/** Returns values in the order of the arguments, by name. */
+const byName = (args: string, values: readonly unknown[]): Record<string, unknown> =>
+  Object.fromEntries(namesIn(args).map((name, i) => [name, values[i]]));
 
 /** @param change sends a mutation, and throws if the result's status is FAILED */
 export function createOperations(query: Ask, change: Ask): Operations {
-  const read =
-    <T>(field: string, args: Arguments, selection: string) =>
-    async (values: object): Promise<T> => {
-      const [declared, passed] = Object.keys(args).length === 0 ? ["", ""] : [`(${declare(args)})`, `(${pass(args)})`];
-      const text = `query ${declared} { team { ${field}${passed} ${selection} } }`;
-      const { team } = (await query(text, { ...values })) as { team: Record<string, unknown> };
+  const read: Toolbox["read"] =
+    <T>(field: string, args: string, selection: string) =>
+    async (...values: readonly unknown[]): Promise<T> => {
+      const text = `query ${declare(args)} { team { ${field}${pass(args)} ${selection} } }`;
+      const { team } = (await query(text, byName(args, values))) as { team: Record<string, unknown> };
       return team[field] as T;
     };
 
-  async function* each<T>({ field, of, selection, rows, args = {}, values = {} }: Listing) {
-    const own = { first: "Int!", after: "String", ...args };
-    const page = `${field}(${pass(own)}) { nodes { ${selection} } pageInfo { hasNextPage endCursor } }`;
-    const inner = of === undefined ? page : `${of.field}(${pass(of.args)}) { ${page} }`;
-    const text = `query (${declare({ ...own, ...of?.args })}) { team { ${inner} } }`;
+  async function* each<T>({ field, of, selection, rows, args = "", values = {} }: Listing) {
+    const own = ["first: Int!, after: String", args].filter((text) => text !== "").join(", ");
+    const page = `${field}${pass(own)} { nodes { ${selection} } pageInfo { hasNextPage endCursor } }`;
+    const inner = of === undefined ? page : `${of.field}${pass(of.args)} { ${page} }`;
+    const text = `query ${declare(of === undefined ? own : `${own}, ${of.args}`)} { team { ${inner} } }`;
     for (let after: string | null = null; ;) {
       const { team } = (await query(text, { first: rows, after, ...values })) as { team: Record<string, unknown> };
       const parent = of === undefined ? team : (team[of.field] as Record<string, unknown> | null);
@@ -67,16 +67,26 @@ export function createOperations(query: Ask, change: Ask): Operations {
     return rows;
   }
 
-  const mutation = <T>(field: string, args: Arguments, selection: string) => {
-    const result = `{ status failedMessage ${selection} }`;
-    const text = `mutation (${declare(args)}) { team { ${field}(${pass(args)}) ${result} } }`;
+  const send: Toolbox["send"] = <T>(field: string, args: string, selection: string) => {
+    const text = `mutation ${declare(args)} { team { ${field}${pass(args)} { status failedMessage ${selection} } } }`;
     return async (values: object): Promise<T> => {
-      const { team } = (await change(text, { ...values })) as { team: Record<string, unknown> };
-      return team[field] as T;
+      const { team } = (await change(text, { ...values })) as { team: Record<string, Record<string, unknown>> };
+      const parts = Object.entries(team[field]!).filter(([name]) => name !== "status" && name !== "failedMessage");
+      return Object.fromEntries(parts) as T;
     };
   };
-
-  const tools: Toolbox = { read, each, all, mutation };
+  const changeBy: Toolbox["changeBy"] = <T>(field: string, args: string, selection: string) => {
+    const sent = send<Record<string, T>>(field, args, selection);
+    return async (...values: readonly object[]): Promise<T> =>
+      (await sent(Object.assign({}, ...values) as object))[/^\w*/.exec(selection)![0]]!;
+  };
+  const tools: Toolbox = {
+    ...{ read, each, all, send, changeBy },
+    change: (field, args, selection) => {
+      const sent = changeBy<never>(field, args, selection);
+      return (...values) => sent(byName(args, values));
+    },
+  };
   return {
     ...createDeviceOperations(tools),
     ...createAppOperations(tools),

@@ -71,33 +71,20 @@ const SNAPS_A_PAGE = 200;
 const FILE = "id name classification contentType size sha256 url";
 const SNAP = `id name createdAt tags extras files { ${FILE} } sourceDeviceId sourceAppIdentifier`;
 
-export function createSnapOperations({ read, each, mutation }: Toolbox): SnapOperations {
-  const one = read<SnapDetail | null>("snap", { snapId: "ID!" }, `{ ${SNAP} event }`);
-  const file = read<EventFile | null>("eventFile", { fileId: "ID!" }, `{ ${FILE} }`);
-  const tags = read<string[]>("snapsTags", {}, "");
-  const keys = read<string[]>("snapsExtrasKeys", {}, "");
-  const values = read<string[]>("snapsExtrasKeyValues", { key: "String!" }, "");
-  const counted = "deletedCount";
-  const byIds = mutation<{ deletedCount: number }>("deleteSnapsByIds", { snapIds: "[ID!]!" }, counted);
-  const byFilter = mutation<{ deletedCount: number }>(
-    "deleteSnapsByFilter",
-    { filter: "EventSnapFilterInput!" },
-    counted,
-  );
-  const request = mutation("requestSnap", { deviceId: "ID!" }, "");
+export function createSnapOperations({ read, each, change }: Toolbox): SnapOperations {
   return {
     snaps: (filter = {}) =>
       each<Snap>({
         ...{ field: "snaps", selection: SNAP, rows: SNAPS_A_PAGE },
-        ...{ args: { filter: "EventSnapFilterInput" }, values: { filter } },
+        ...{ args: "filter: EventSnapFilterInput", values: { filter } },
       }),
-    snap: (snapId) => one({ snapId }),
-    snapsTags: () => tags({}),
-    snapsExtrasKeys: () => keys({}),
-    snapsExtrasKeyValues: (key) => values({ key }),
-    eventFile: (fileId) => file({ fileId }),
-    deleteSnapsByIds: async (snapIds) => (await byIds({ snapIds })).deletedCount,
-    deleteSnapsByFilter: async (filter) => (await byFilter({ filter })).deletedCount,
-    requestSnap: async (deviceId) => void (await request({ deviceId })),
+    snap: read("snap", "snapId: ID!", `{ ${SNAP} event }`),
+    snapsTags: read("snapsTags", "", ""),
+    snapsExtrasKeys: read("snapsExtrasKeys", "", ""),
+    snapsExtrasKeyValues: read("snapsExtrasKeyValues", "key: String!", ""),
+    eventFile: read("eventFile", "fileId: ID!", `{ ${FILE} }`),
+    deleteSnapsByIds: change("deleteSnapsByIds", "snapIds: [ID!]!", "deletedCount"),
+    deleteSnapsByFilter: change("deleteSnapsByFilter", "filter: EventSnapFilterInput!", "deletedCount"),
+    requestSnap: change("requestSnap", "deviceId: ID!", ""),
   };
 }
