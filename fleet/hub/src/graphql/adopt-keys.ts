@@ -12,10 +12,9 @@ import {
 } from "../nouns/adoptkey.ts";
 import { connectionOf, readPage, type PageArguments } from "./connection.ts";
 import type { TeamContext } from "./context.ts";
-import { attempt, given, isNoText } from "./mutation.ts";
+import { isoOrNull } from "./times.ts";
+import { given, isNoText } from "./mutation.ts";
 import { ANY_CURSOR, cursorOf, sliceOf, type OrderArgument } from "./ordered.ts";
-
-const isoOrNull = (time: number | null): string | null => (time === null ? null : new Date(time).toISOString());
 
 function toAdoptKey({ db, now }: TeamContext, key: AdoptKey): object {
   const spent = spentBecause(key, now());
@@ -73,25 +72,22 @@ interface CreateArguments {
 export function adoptKeyMutations(context: TeamContext) {
   const { db, now, actor, team } = context;
   return {
-    createAdoptKey: (args: CreateArguments) =>
-      attempt(async () => {
-        const made = await createAdoptKey(db, now(), actor, team.id, newToken(), {
-          name: args.name,
-          days: args.expiresInDays,
-          devices: args.maxDevices,
-          groupIds: given(args.deviceGroupIds) ?? [],
-          deviceId: given(args.deviceId),
-        });
-        const key = await findAdoptKey(db, team.id, made!.id);
-        return { adoptKey: toAdoptKey(context, key!), key: made!.key };
-      }),
-    revokeAdoptKey: ({ adoptKeyId }: { adoptKeyId: string }) =>
-      attempt(async () => ({
-        adoptKey: toAdoptKey(context, await revokeAdoptKey(db, now(), actor, team.id, adoptKeyId)),
-      })),
-    deleteAdoptKey: ({ adoptKeyId }: { adoptKeyId: string }) =>
-      attempt(async () => ({
-        adoptKey: toAdoptKey(context, await deleteAdoptKey(db, now(), actor, team.id, adoptKeyId)),
-      })),
+    createAdoptKey: async (args: CreateArguments) => {
+      const made = await createAdoptKey(db, now(), actor, team.id, newToken(), {
+        name: args.name,
+        days: args.expiresInDays,
+        devices: args.maxDevices,
+        groupIds: given(args.deviceGroupIds) ?? [],
+        deviceId: given(args.deviceId),
+      });
+      const key = await findAdoptKey(db, team.id, made!.id);
+      return { adoptKey: toAdoptKey(context, key!), key: made!.key };
+    },
+    revokeAdoptKey: async ({ adoptKeyId }: { adoptKeyId: string }) => ({
+      adoptKey: toAdoptKey(context, await revokeAdoptKey(db, now(), actor, team.id, adoptKeyId)),
+    }),
+    deleteAdoptKey: async ({ adoptKeyId }: { adoptKeyId: string }) => ({
+      adoptKey: toAdoptKey(context, await deleteAdoptKey(db, now(), actor, team.id, adoptKeyId)),
+    }),
   };
 }

@@ -17,11 +17,9 @@ import { listSilences, silence } from "../nouns/alert-silence.ts";
 import { UserError } from "../core/errors.ts";
 import { connectionOf, readPage, type PageArguments } from "./connection.ts";
 import type { TeamContext } from "./context.ts";
-import { attempt, given, isNoText } from "./mutation.ts";
+import { iso, isoOrNull } from "./times.ts";
+import { given, isNoText } from "./mutation.ts";
 import { ANY_CURSOR, cursorOf, readPosition } from "./ordered.ts";
-
-const iso = (time: number): string => new Date(time).toISOString();
-const isoOrNull = (time: number | null): string | null => (time === null ? null : iso(time));
 
 export const toAlert = (alert: Alert): object => ({
   ...{ id: alert.id, kind: alert.kind.toUpperCase(), ruleId: alert.rule_id, ruleName: alert.rule_name },
@@ -97,57 +95,55 @@ interface SilenceArguments {
 }
 
 /** Fields of `team` in a mutation. */
-export function alertMutations({ db, now, actor, team, config, baseUrl }: TeamContext) {
-  const change = () => ({ now: now(), actor, teamId: team.id });
+export function alertMutations({ db, now, change, team, config, baseUrl }: TeamContext) {
   return {
-    createAlertRule: ({ kind, name, threshold, deviceGroupId, deviceTag, alertChannelId }: CreateRule) =>
-      attempt(async () => {
-        const rule = await createRule(db, change(), {
-          kind: kind.toLowerCase(),
-          ...{ name: given(name), threshold: given(threshold) },
-          ...{ groupId: given(deviceGroupId), tag: given(deviceTag), channelId: given(alertChannelId) },
-        });
-        return { alertRule: toRule(rule) };
-      }),
-    updateAlertRule: ({ alertRuleId, name, threshold, deviceGroupId, deviceTag, alertChannelId }: UpdateRule) =>
-      attempt(async () => {
-        const wanted = { name, threshold, groupId: deviceGroupId, tag: deviceTag, channelId: alertChannelId };
-        return { alertRule: toRule(await updateRule(db, change(), alertRuleId, wanted)) };
-      }),
-    deleteAlertRule: ({ alertRuleId }: { alertRuleId: string }) =>
-      attempt(async () => ({ alertRule: toRule(await deleteRule(db, change(), alertRuleId)) })),
-    createAlertChannel: ({ name, webhookUrl, email }: CreateChannel) =>
-      attempt(async () => {
-        const wanted = { name, webhook: given(webhookUrl), email: given(email) };
-        const { channel, secret } = await createChannel(db, config, change(), wanted);
-        return { alertChannel: toChannel(channel), secret };
-      }),
-    updateAlertChannel: ({ alertChannelId, name }: { alertChannelId: string; name: string }) =>
-      attempt(async () => ({ alertChannel: toChannel(await renameChannel(db, change(), alertChannelId, name)) })),
-    deleteAlertChannel: ({ alertChannelId }: { alertChannelId: string }) =>
-      attempt(async () => ({ alertChannel: toChannel(await deleteChannel(db, change(), alertChannelId)) })),
-    testAlertChannel: ({ alertChannelId }: { alertChannelId: string }) =>
-      attempt(async () => {
-        const channel = await needChannel(db, team.id, alertChannelId);
-        await queueTest(db, baseUrl, now(), { team, channelId: channel.id });
-        return { alertChannel: toChannel(channel) };
-      }),
-    resendAlerts: ({ alertChannelId }: { alertChannelId: string }) =>
-      attempt(async () => ({ resentCount: await resendDropped(db, change(), alertChannelId) })),
-    silenceAlerts: ({ minutes, alertRuleId, deviceId, deviceGroupId, deviceTag }: SilenceArguments) =>
-      attempt(async () => {
-        const targets = [
-          { kind: "rule", id: given(alertRuleId) },
-          { kind: "device", id: given(deviceId) },
-          { kind: "group", id: given(deviceGroupId) },
-          { kind: "tag", id: given(deviceTag) },
-        ] as const;
-        const [target, ...more] = targets.filter(({ id }) => id !== undefined);
-        if (target?.id === undefined || more.length > 0)
-          throw new UserError(
-            "got none or several of alertRuleId, deviceId, deviceGroupId, deviceTag, expected exactly one",
-          );
-        return { until: isoOrNull(await silence(db, change(), { kind: target.kind, id: target.id, minutes })) };
-      }),
+    createAlertRule: async ({ kind, name, threshold, deviceGroupId, deviceTag, alertChannelId }: CreateRule) => {
+      const rule = await createRule(db, change(), {
+        kind: kind.toLowerCase(),
+        ...{ name: given(name), threshold: given(threshold) },
+        ...{ groupId: given(deviceGroupId), tag: given(deviceTag), channelId: given(alertChannelId) },
+      });
+      return { alertRule: toRule(rule) };
+    },
+    updateAlertRule: async ({ alertRuleId, name, threshold, deviceGroupId, deviceTag, alertChannelId }: UpdateRule) => {
+      const wanted = { name, threshold, groupId: deviceGroupId, tag: deviceTag, channelId: alertChannelId };
+      return { alertRule: toRule(await updateRule(db, change(), alertRuleId, wanted)) };
+    },
+    deleteAlertRule: async ({ alertRuleId }: { alertRuleId: string }) => ({
+      alertRule: toRule(await deleteRule(db, change(), alertRuleId)),
+    }),
+    createAlertChannel: async ({ name, webhookUrl, email }: CreateChannel) => {
+      const wanted = { name, webhook: given(webhookUrl), email: given(email) };
+      const { channel, secret } = await createChannel(db, config, change(), wanted);
+      return { alertChannel: toChannel(channel), secret };
+    },
+    updateAlertChannel: async ({ alertChannelId, name }: { alertChannelId: string; name: string }) => ({
+      alertChannel: toChannel(await renameChannel(db, change(), alertChannelId, name)),
+    }),
+    deleteAlertChannel: async ({ alertChannelId }: { alertChannelId: string }) => ({
+      alertChannel: toChannel(await deleteChannel(db, change(), alertChannelId)),
+    }),
+    testAlertChannel: async ({ alertChannelId }: { alertChannelId: string }) => {
+      const channel = await needChannel(db, team.id, alertChannelId);
+      await queueTest(db, baseUrl, now(), { team, channelId: channel.id });
+      return { alertChannel: toChannel(channel) };
+    },
+    resendAlerts: async ({ alertChannelId }: { alertChannelId: string }) => ({
+      resentCount: await resendDropped(db, change(), alertChannelId),
+    }),
+    silenceAlerts: async ({ minutes, alertRuleId, deviceId, deviceGroupId, deviceTag }: SilenceArguments) => {
+      const targets = [
+        { kind: "rule", id: given(alertRuleId) },
+        { kind: "device", id: given(deviceId) },
+        { kind: "group", id: given(deviceGroupId) },
+        { kind: "tag", id: given(deviceTag) },
+      ] as const;
+      const [target, ...more] = targets.filter(({ id }) => id !== undefined);
+      if (target?.id === undefined || more.length > 0)
+        throw new UserError(
+          "got none or several of alertRuleId, deviceId, deviceGroupId, deviceTag, expected exactly one",
+        );
+      return { until: isoOrNull(await silence(db, change(), { kind: target.kind, id: target.id, minutes })) };
+    },
   };
 }

@@ -3,9 +3,8 @@ import { newToken } from "../core/ids.ts";
 import { createKey, holds, listKeys, revokeKey, rotateKey, type ListedKey, type MadeKey } from "../nouns/apikey.ts";
 import { readScopes } from "../nouns/key-scope.ts";
 import type { TeamContext } from "./context.ts";
-import { attempt, given } from "./mutation.ts";
-
-const isoOrNull = (time: number | null): string | null => (time === null ? null : new Date(time).toISOString());
+import { isoOrNull } from "./times.ts";
+import { given } from "./mutation.ts";
 
 const toApiKey = (key: ListedKey, now: number): object => ({
   ...{ id: key.id, name: key.name, createdBy: key.made_by, replacedById: key.replaced_by },
@@ -42,20 +41,18 @@ export function apiKeyMutations({ db, now, actor, team }: TeamContext) {
   const show = async (made: MadeKey | undefined): Promise<object> => ({ key: made!.key, apiKey: await find(made!.id) });
   const maker = { email: actor };
   return {
-    createApiKey: ({ name, scopes, expiresInDays }: CreateArguments) =>
-      attempt(async () => {
-        const isFull = scopes.length === 1 && scopes[0] === "FULL";
-        const wanted = isFull ? null : readScopes(scopes.map((scope) => scope.toLowerCase()));
-        return show(
-          await createKey(db, now(), maker, team.id, newToken(), { name, scopes: wanted, days: given(expiresInDays) }),
-        );
-      }),
-    rotateApiKey: ({ apiKeyId, overlapHours }: { apiKeyId: string; overlapHours: number }) =>
-      attempt(async () => show(await rotateKey(db, now(), maker, team.id, newToken(), { id: apiKeyId, overlapHours }))),
-    revokeApiKey: ({ apiKeyId }: { apiKeyId: string }) =>
-      attempt(async () => {
-        await revokeKey(db, now(), actor, team.id, apiKeyId);
-        return { apiKey: await find(apiKeyId) };
-      }),
+    createApiKey: async ({ name, scopes, expiresInDays }: CreateArguments) => {
+      const isFull = scopes.length === 1 && scopes[0] === "FULL";
+      const wanted = isFull ? null : readScopes(scopes.map((scope) => scope.toLowerCase()));
+      return show(
+        await createKey(db, now(), maker, team.id, newToken(), { name, scopes: wanted, days: given(expiresInDays) }),
+      );
+    },
+    rotateApiKey: async ({ apiKeyId, overlapHours }: { apiKeyId: string; overlapHours: number }) =>
+      show(await rotateKey(db, now(), maker, team.id, newToken(), { id: apiKeyId, overlapHours })),
+    revokeApiKey: async ({ apiKeyId }: { apiKeyId: string }) => {
+      await revokeKey(db, now(), actor, team.id, apiKeyId);
+      return { apiKey: await find(apiKeyId) };
+    },
   };
 }

@@ -20,11 +20,10 @@ import { etagOf, rolloutProgress } from "../nouns/desired.ts";
 import { countReports } from "../nouns/report.ts";
 import { tagTarget, type Target } from "../nouns/target.ts";
 import type { TeamContext } from "./context.ts";
+import { iso } from "./times.ts";
 import { connectionOf, readPage, type PageArguments } from "./connection.ts";
-import { attempt, given, isNoText } from "./mutation.ts";
+import { given, isNoText } from "./mutation.ts";
 import { shadowOf, toShadow } from "./rollout-shadow.ts";
-
-const iso = (time: number): string => new Date(time).toISOString();
 
 function toApp(context: TeamContext, app: App): object {
   const { db, team, values } = context;
@@ -189,44 +188,43 @@ const TARGET_FIELDS = ["deviceId", "groupId", "deviceTag"] as const;
 
 /** Fields of `team` in a mutation. */
 export function appMutations(context: TeamContext) {
-  const { db, now, actor, team, desired } = context;
-  const change = () => ({ now: now(), actor, teamId: team.id });
+  const { db, now, actor, change, team, desired } = context;
   /** Runs a change that may give devices another version, and wakes the devices that wait for a version. */
   const changeDesired = async <T extends object>(work: () => Promise<T>) => {
-    const outcome = await attempt(work);
-    desired.wake(team.id);
-    return outcome;
+    try {
+      return await work();
+    } finally {
+      desired.wake(team.id);
+    }
   };
   return {
-    createApp: (args: { name: string; identifier?: string | null; tags?: string[] | null; purpose: string }) =>
-      attempt(async () => {
-        const { name, identifier, tags } = args;
-        const purpose = purposeOf(args);
-        const wanted = { name, identifier: given(identifier), tags: given(tags) ?? [], purpose };
-        return { app: toApp(context, await createApp(db, now(), actor, team.id, wanted)) };
-      }),
-    updateApp: (args: { appId: string; name?: string | null; tags?: string[] | null }) =>
-      attempt(async () => {
-        const wanted = { name: given(args.name), tags: given(args.tags) };
-        return { app: toApp(context, await updateApp(db, now(), actor, team.id, args.appId, wanted)) };
-      }),
-    deleteApp: ({ appId }: { appId: string }) =>
-      attempt(async () => ({ app: toApp(context, await deleteApp(db, now(), actor, team.id, appId)) })),
-    saveAppVersion: (args: VersionArguments) =>
-      attempt(async () => {
-        const { config = null, options = null, snaps = null, modelSha256 = null, release = null } = args;
-        const isNetwork = [config, options, snaps, modelSha256].some((part) => part !== null);
-        if (release !== null && isNetwork)
-          throw new UserError("release: got it beside parts of a network, expected it alone");
-        const checked =
-          release === null
-            ? await checkDraft(context, team.id, { config, options, snaps, modelSha256 })
-            : await checkRelease(db, team.id, release);
-        const wanted = { ...checked, expected: given(args.ifNewest) };
-        const { version, isNew } = await saveVersion(db, now(), actor, team.id, args.appId, wanted);
-        const app = await findApp(db, team.id, args.appId);
-        return { version: toVersion(context, app!, version), isNew };
-      }),
+    createApp: async (args: { name: string; identifier?: string | null; tags?: string[] | null; purpose: string }) => {
+      const { name, identifier, tags } = args;
+      const purpose = purposeOf(args);
+      const wanted = { name, identifier: given(identifier), tags: given(tags) ?? [], purpose };
+      return { app: toApp(context, await createApp(db, now(), actor, team.id, wanted)) };
+    },
+    updateApp: async (args: { appId: string; name?: string | null; tags?: string[] | null }) => {
+      const wanted = { name: given(args.name), tags: given(args.tags) };
+      return { app: toApp(context, await updateApp(db, now(), actor, team.id, args.appId, wanted)) };
+    },
+    deleteApp: async ({ appId }: { appId: string }) => ({
+      app: toApp(context, await deleteApp(db, now(), actor, team.id, appId)),
+    }),
+    saveAppVersion: async (args: VersionArguments) => {
+      const { config = null, options = null, snaps = null, modelSha256 = null, release = null } = args;
+      const isNetwork = [config, options, snaps, modelSha256].some((part) => part !== null);
+      if (release !== null && isNetwork)
+        throw new UserError("release: got it beside parts of a network, expected it alone");
+      const checked =
+        release === null
+          ? await checkDraft(context, team.id, { config, options, snaps, modelSha256 })
+          : await checkRelease(db, team.id, release);
+      const wanted = { ...checked, expected: given(args.ifNewest) };
+      const { version, isNew } = await saveVersion(db, now(), actor, team.id, args.appId, wanted);
+      const app = await findApp(db, team.id, args.appId);
+      return { version: toVersion(context, app!, version), isNew };
+    },
     assignApp: (args: TargetArguments & { appId: string; version: number } & RolloutArguments) =>
       changeDesired(async () => {
         const { appId, version } = args;

@@ -2,7 +2,7 @@
 import type { Services } from "../http/services.ts";
 import type { Team } from "../nouns/team.ts";
 import type { Values } from "./values.ts";
-import type { Group } from "../nouns/group.ts";
+import type { Change, Group } from "../nouns/group.ts";
 import type { Scopes } from "../nouns/key-scope.ts";
 import type { DesiredVersion } from "../nouns/desired.ts";
 import type { DeviceState } from "../nouns/status.ts";
@@ -13,6 +13,8 @@ export interface TeamContext extends Services {
   readonly team: Team;
   /** Name of the caller in the audit: the public id of the API key. */
   readonly actor: string;
+  /** Returns the parts of a change by the caller: the time, the team and the caller. */
+  readonly change: () => Change;
   /** Areas of the API that the key may use. */
   readonly scopes: Scopes;
   readonly devices: DeviceReader;

@@ -6,6 +6,7 @@ import type { PageArguments, PageInfo } from "./connection.ts";
 import { queryError } from "./errors.ts";
 import { given, isNoText } from "./mutation.ts";
 import type { OrderArgument } from "./ordered.ts";
+import { readTime } from "./times.ts";
 
 interface FilterArgument {
   readonly search?: string | null;
@@ -58,15 +59,4 @@ export function readFilter(filter: FilterArgument): DeviceFilter {
     contactAfter: readTime(filter.lastContactAfter, "lastContactAfter"),
     only: filter.only == null ? undefined : ONLY[filter.only],
   };
-}
-
-/** A time with its UTC offset. Without the offset, the time would depend on the hub's time zone. */
-const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
-
-function readTime(text: string | null | undefined, name: string): number | undefined {
-  if (text == null) return undefined;
-  const time = ISO_TIME.test(text) ? Date.parse(text) : NaN;
-  if (!Number.isNaN(time)) return time;
-  const got = JSON.stringify(text.slice(0, 40));
-  throw queryError("invalid_input", `${name}: got ${got}, expected a time like 2026-11-25T23:05:00Z, with its offset`);
 }

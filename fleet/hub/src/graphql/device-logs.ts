@@ -1,7 +1,8 @@
 /** Resolvers of logs of devices. */
 import { listLogs, requestLog } from "../nouns/device-log.ts";
 import type { TeamContext } from "./context.ts";
-import { attempt, isNoText } from "./mutation.ts";
+import { iso } from "./times.ts";
+import { isNoText } from "./mutation.ts";
 
 interface OfDevice {
   readonly deviceId: string;
@@ -13,16 +14,15 @@ export const deviceLogQueries = ({ db, team, values }: TeamContext) => ({
     const logs = isNoText(deviceId) ? [] : await listLogs(db, team.id, deviceId);
     values.count(logs.length);
     return logs.map(({ id, received_at, reason, body }) => ({
-      ...{ id, receivedAt: new Date(received_at).toISOString(), reason: reason.toUpperCase(), text: body },
+      ...{ id, receivedAt: iso(received_at), reason: reason.toUpperCase(), text: body },
     }));
   },
 });
 
 /** Fields of `team` in a mutation. */
-export const deviceLogMutations = ({ db, now, actor, team }: TeamContext) => ({
-  requestDeviceLog: ({ deviceId }: OfDevice) =>
-    attempt(async () => {
-      await requestLog(db, { now: now(), actor, teamId: team.id }, deviceId);
-      return {};
-    }),
+export const deviceLogMutations = ({ db, change }: TeamContext) => ({
+  requestDeviceLog: async ({ deviceId }: OfDevice) => {
+    await requestLog(db, change(), deviceId);
+    return {};
+  },
 });

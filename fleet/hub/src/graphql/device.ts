@@ -13,20 +13,16 @@ import { countAway, openReturns, returnsUntil } from "../nouns/device-return.ts"
 import { setPaused } from "../nouns/pause.ts";
 import { isDeviceId } from "../nouns/text.ts";
 import type { TeamContext } from "./context.ts";
+import { isoOrNull } from "./times.ts";
 import { readFilter, type Connection, type DeviceReader, type DevicesArguments } from "./device-arguments.ts";
 import { queryError } from "./errors.ts";
 import { toGroup } from "./group-node.ts";
-import { attempt, isNoText } from "./mutation.ts";
+import { isNoText } from "./mutation.ts";
 import { cursorOf, readPosition } from "./ordered.ts";
 
 const HOURS = 24;
 const MAX_HOURS = 720;
 const HOUR_MS = 3_600_000;
-
-const isoOrNull = (time: number | null | undefined): string | null =>
-  time === null || time === undefined ? null : new Date(time).toISOString();
-
-type TimeColumn = "last_contact_at" | "enrolled_at" | "conflict_at" | "revoked_at" | "paused_at";
 
 /** A device in an answer. Loads status, tags and groups only if the query asks for them. */
 export class DeviceNode {
@@ -76,38 +72,8 @@ export class DeviceNode {
     const state = await states.load(this.id);
     return state === undefined ? null : isoOrNull(statusChangedAt(state, now()));
   }
-  lastContactAt(_: unknown, context: TeamContext): Promise<string | null> {
-    return this.#time(context, "last_contact_at");
-  }
-  enrolledAt(_: unknown, context: TeamContext): Promise<string | null> {
-    return this.#time(context, "enrolled_at");
-  }
-  conflictAt(_: unknown, context: TeamContext): Promise<string | null> {
-    return this.#time(context, "conflict_at");
-  }
-  revokedAt(_: unknown, context: TeamContext): Promise<string | null> {
-    return this.#time(context, "revoked_at");
-  }
-  pausedAt(_: unknown, context: TeamContext): Promise<string | null> {
-    return this.#time(context, "paused_at");
-  }
   async isPaused(_: unknown, { states }: TeamContext): Promise<boolean | null> {
     return reportOf(await states.load(this.id))?.paused ?? null;
-  }
-  model(_: unknown, context: TeamContext): Promise<unknown> {
-    return this.#reported(context, "model");
-  }
-  serialNumber(_: unknown, context: TeamContext): Promise<unknown> {
-    return this.#reported(context, "serial_number");
-  }
-  architecture(_: unknown, context: TeamContext): Promise<unknown> {
-    return this.#reported(context, "architecture");
-  }
-  version(_: unknown, context: TeamContext): Promise<unknown> {
-    return this.#reported(context, "version");
-  }
-  hostUrl(_: unknown, context: TeamContext): Promise<unknown> {
-    return this.#reported(context, "host_url");
   }
   async clockDifferenceSeconds(_: unknown, { states }: TeamContext): Promise<number | null> {
     const difference = (await states.load(this.id))?.clock_difference ?? null;
@@ -159,14 +125,23 @@ export class DeviceNode {
       ...{ startsAt: isoOrNull(hour * HOUR_MS), contacts, restarts, slowestDecodeMs: worst_p99, dropped: drops },
     }));
   }
-
-  async #reported({ states }: TeamContext, column: keyof DeviceState): Promise<unknown> {
-    return (await states.load(this.id))?.[column] ?? null;
-  }
-  async #time({ states }: TeamContext, column: TimeColumn) {
-    return isoOrNull((await states.load(this.id))?.[column]);
-  }
 }
+
+type Resolver = (_: unknown, context: TeamContext) => Promise<unknown>;
+
+/** Returns the resolver of a column of the device's state. */
+const stateOf = (column: keyof DeviceState, show: (value: never) => unknown = (value) => value): Resolver =>
+  async function (this: DeviceNode, _, { states }) {
+    return show(((await states.load(this.id))?.[column] ?? null) as never);
+  };
+
+// Define these fields on the prototype: an answer may hold 20,000 devices.
+Object.assign(DeviceNode.prototype, {
+  ...{ model: stateOf("model"), serialNumber: stateOf("serial_number"), architecture: stateOf("architecture") },
+  ...{ version: stateOf("version"), hostUrl: stateOf("host_url"), pausedAt: stateOf("paused_at", isoOrNull) },
+  ...{ lastContactAt: stateOf("last_contact_at", isoOrNull), enrolledAt: stateOf("enrolled_at", isoOrNull) },
+  ...{ conflictAt: stateOf("conflict_at", isoOrNull), revokedAt: stateOf("revoked_at", isoOrNull) },
+});
 
 const reportOf = (state: DeviceState | undefined): Heartbeat | undefined =>
   state?.report == null ? undefined : (JSON.parse(state.report) as Heartbeat);
@@ -264,34 +239,29 @@ export const deviceQueries = (context: TeamContext) => ({
 });
 
 /** Fields of `team` in a mutation. */
-export const deviceMutations = ({ db, now, actor, team }: TeamContext) => ({
-  renameDevice: ({ deviceId, name }: { deviceId: string; name: string }) =>
-    attempt(async () => {
-      const kept = await renameDevice(db, now(), actor, team.id, deviceId, name);
-      return { device: new DeviceNode({ id: deviceId, name: kept }) };
-    }),
-  deleteDevice: ({ deviceId }: { deviceId: string }) =>
-    attempt(async () => ({ device: new DeviceNode(await removeDevice(db, now(), actor, team.id, deviceId)) })),
-  setDeviceTags: ({ deviceId, tags }: { deviceId: string; tags: readonly string[] }) =>
-    attempt(async () => ({
-      device: new DeviceNode(await setDeviceTags(db, { now: now(), actor, teamId: team.id }, deviceId, tags)),
-    })),
-  letDevicesReturn: ({ hours }: { hours: number }) =>
-    attempt(async () => ({
-      until: isoOrNull(await openReturns(db, { now: now(), actor, teamId: team.id }, hours)),
-    })),
-  pauseDevice: ({ deviceId }: { deviceId: string }) =>
-    attempt(async () => ({
-      device: new DeviceNode(await setPaused(db, { now: now(), actor, teamId: team.id }, deviceId, true)),
-    })),
-  resumeDevice: ({ deviceId }: { deviceId: string }) =>
-    attempt(async () => ({
-      device: new DeviceNode(await setPaused(db, { now: now(), actor, teamId: team.id }, deviceId, false)),
-    })),
-  revokeDeviceCredential: ({ deviceId }: { deviceId: string }) =>
-    attempt(async () => {
-      const device = await needDevice(db, team.id, deviceId);
-      await revokeDevice(db, now(), actor, { teamId: team.id, id: device.id, name: device.name });
-      return { device: new DeviceNode(device) };
-    }),
+export const deviceMutations = ({ db, now, actor, change, team }: TeamContext) => ({
+  renameDevice: async ({ deviceId, name }: { deviceId: string; name: string }) => {
+    const kept = await renameDevice(db, now(), actor, team.id, deviceId, name);
+    return { device: new DeviceNode({ id: deviceId, name: kept }) };
+  },
+  deleteDevice: async ({ deviceId }: { deviceId: string }) => ({
+    device: new DeviceNode(await removeDevice(db, now(), actor, team.id, deviceId)),
+  }),
+  setDeviceTags: async ({ deviceId, tags }: { deviceId: string; tags: readonly string[] }) => ({
+    device: new DeviceNode(await setDeviceTags(db, change(), deviceId, tags)),
+  }),
+  letDevicesReturn: async ({ hours }: { hours: number }) => ({
+    until: isoOrNull(await openReturns(db, change(), hours)),
+  }),
+  pauseDevice: async ({ deviceId }: { deviceId: string }) => ({
+    device: new DeviceNode(await setPaused(db, change(), deviceId, true)),
+  }),
+  resumeDevice: async ({ deviceId }: { deviceId: string }) => ({
+    device: new DeviceNode(await setPaused(db, change(), deviceId, false)),
+  }),
+  revokeDeviceCredential: async ({ deviceId }: { deviceId: string }) => {
+    const device = await needDevice(db, team.id, deviceId);
+    await revokeDevice(db, now(), actor, { teamId: team.id, id: device.id, name: device.name });
+    return { device: new DeviceNode(device) };
+  },
 });

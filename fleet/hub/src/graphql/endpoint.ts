@@ -90,10 +90,12 @@ export function createEndpoint(services: Services): Endpoint {
   async function execute(exchange: Exchange, { id, row }: Caller, time: number, body: string): Promise<void> {
     const values = new Values();
     const team = { id: row.team_id, name: row.team_name };
+    const actor = `key ${id}`;
     const operation: Operation = {
       ...services,
       team,
-      actor: `key ${id}`,
+      actor,
+      change: () => ({ now: now(), actor, teamId: team.id }),
       scopes: parseScopes(row.scopes),
       values,
       devices: new DevicePages({ ...services, team, values }),

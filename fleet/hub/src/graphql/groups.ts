@@ -11,7 +11,7 @@ import {
 import { connectionOf, readPage, type PageArguments } from "./connection.ts";
 import type { TeamContext } from "./context.ts";
 import { toGroup } from "./group-node.ts";
-import { attempt, isNoText } from "./mutation.ts";
+import { isNoText } from "./mutation.ts";
 import { ANY_CURSOR, cursorOf, sliceOf, type OrderArgument } from "./ordered.ts";
 
 interface GroupsArguments extends PageArguments {
@@ -40,24 +40,24 @@ interface MemberArguments {
 }
 
 /** Fields of `team` in a mutation. */
-export function groupMutations({ db, now, actor, team }: TeamContext) {
-  const change = () => ({ now: now(), actor, teamId: team.id });
+export function groupMutations({ db, change }: TeamContext) {
   return {
-    createDeviceGroup: ({ name }: { name: string }) =>
-      attempt(async () => ({ deviceGroup: toGroup(await createGroup(db, change(), name)) })),
-    renameDeviceGroup: ({ deviceGroupId, name }: { deviceGroupId: string; name: string }) =>
-      attempt(async () => ({ deviceGroup: toGroup(await renameGroup(db, change(), deviceGroupId, name)) })),
-    deleteDeviceGroup: ({ deviceGroupId }: { deviceGroupId: string }) =>
-      attempt(async () => ({ deviceGroup: toGroup(await deleteGroup(db, change(), deviceGroupId)) })),
-    deviceGroupAddDevice: ({ deviceGroupId, deviceId }: MemberArguments) =>
-      attempt(async () => {
-        const { group } = await addToGroup(db, change(), deviceGroupId, [deviceId]);
-        return { deviceGroup: toGroup(group) };
-      }),
-    deviceGroupRemoveDevice: ({ deviceGroupId, deviceId }: MemberArguments) =>
-      attempt(async () => {
-        const { group } = await removeFromGroup(db, change(), deviceGroupId, [deviceId]);
-        return { deviceGroup: toGroup(group) };
-      }),
+    createDeviceGroup: async ({ name }: { name: string }) => ({
+      deviceGroup: toGroup(await createGroup(db, change(), name)),
+    }),
+    renameDeviceGroup: async ({ deviceGroupId, name }: { deviceGroupId: string; name: string }) => ({
+      deviceGroup: toGroup(await renameGroup(db, change(), deviceGroupId, name)),
+    }),
+    deleteDeviceGroup: async ({ deviceGroupId }: { deviceGroupId: string }) => ({
+      deviceGroup: toGroup(await deleteGroup(db, change(), deviceGroupId)),
+    }),
+    deviceGroupAddDevice: async ({ deviceGroupId, deviceId }: MemberArguments) => {
+      const { group } = await addToGroup(db, change(), deviceGroupId, [deviceId]);
+      return { deviceGroup: toGroup(group) };
+    },
+    deviceGroupRemoveDevice: async ({ deviceGroupId, deviceId }: MemberArguments) => {
+      const { group } = await removeFromGroup(db, change(), deviceGroupId, [deviceId]);
+      return { deviceGroup: toGroup(group) };
+    },
   };
 }

@@ -5,12 +5,12 @@ import { listModels, removeModelFile, type ModelFile } from "../nouns/model.ts";
 import { readModelUse, readStorage, type ModelUse } from "../nouns/model-use.ts";
 import { connectionOf, readPage, type PageArguments } from "./connection.ts";
 import type { TeamContext } from "./context.ts";
-import { attempt } from "./mutation.ts";
+import { iso } from "./times.ts";
 
 function toModel({ values }: TeamContext, file: ModelFile, use: () => Promise<ModelUse>): object {
   return {
     ...{ sha256: file.sha256, size: file.size, name: file.name },
-    createdAt: new Date(file.created_at).toISOString(),
+    createdAt: iso(file.created_at),
     isComplete: file.complete_at !== null,
     appIdentifiers: async () => {
       const { apps } = await use();
@@ -48,11 +48,10 @@ export const modelQueries = (context: TeamContext) => ({
 
 /** Fields of `team` in a mutation. */
 export const modelMutations = (context: TeamContext) => ({
-  removeModel: ({ sha256 }: { sha256: string }) =>
-    attempt(async () => {
-      if (!isSha256(sha256))
-        throw new UserError(`sha256: got ${JSON.stringify(sha256.slice(0, 80))}, expected 64 hexadecimal digits`);
-      await removeModelFile(context, context.actor, context.team.id, sha256);
-      return {};
-    }),
+  removeModel: async ({ sha256 }: { sha256: string }) => {
+    if (!isSha256(sha256))
+      throw new UserError(`sha256: got ${JSON.stringify(sha256.slice(0, 80))}, expected 64 hexadecimal digits`);
+    await removeModelFile(context, context.actor, context.team.id, sha256);
+    return {};
+  },
 });

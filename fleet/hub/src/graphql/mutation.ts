@@ -1,12 +1,8 @@
 /** Common parts of mutation results: `status` and `failedMessage`. */
 import { UserError } from "../core/errors.ts";
 
-export type Outcome<T extends object> =
-  | ({ readonly status: "SUCCESS"; readonly failedMessage: null } & T)
-  | { readonly status: "FAILED"; readonly failedMessage: string };
-
 /** Runs a change. An error that the caller can correct becomes a result with status FAILED. Other errors are thrown. */
-export async function attempt<T extends object>(change: () => Promise<T>): Promise<Outcome<T>> {
+export async function attempt(change: () => Promise<object>): Promise<object> {
   try {
     return { status: "SUCCESS", failedMessage: null, ...(await change()) };
   } catch (error) {

@@ -17,13 +17,13 @@ import {
 } from "../nouns/snap-query.ts";
 import { connectionOf, readPage, type PageArguments } from "./connection.ts";
 import type { TeamContext } from "./context.ts";
+import { iso, readTime } from "./times.ts";
 import { queryError } from "./errors.ts";
-import { attempt, isNoText } from "./mutation.ts";
+import { isNoText } from "./mutation.ts";
 
 /** Largest number of snaps that one mutation deletes. */
 const MAX_DELETED = 10_000;
 const MAX_LIST = 100;
-const WITH_OFFSET = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
 
 /** The schema's input type `EventSnapFilterInput`. */
 interface FilterInput {
@@ -34,17 +34,6 @@ interface FilterInput {
   readonly tags?: readonly string[] | null;
   readonly extras?: readonly { readonly key: string; readonly value?: string | null }[] | null;
   readonly fileClassifications?: readonly string[] | null;
-}
-
-function readTime(text: string | null | undefined, name: string): number | undefined {
-  if (text === null || text === undefined) return undefined;
-  const time = WITH_OFFSET.test(text) ? Date.parse(text) : NaN;
-  if (!Number.isNaN(time)) return time;
-  const got = JSON.stringify(text.slice(0, 80));
-  throw queryError(
-    "invalid_input",
-    `filter.createdAt.${name}: got ${got}, expected a time like 2026-11-25T23:05:00Z, with its offset`,
-  );
 }
 
 /** Reads a filter. A field with one value becomes a list with one entry. */
@@ -66,8 +55,8 @@ function readFilter(input: FilterInput | null | undefined): SnapFilter {
     "extras",
   );
   return {
-    from: readTime(input.createdAt?.from, "from"),
-    to: readTime(input.createdAt?.to, "to"),
+    from: readTime(input.createdAt?.from, "filter.createdAt.from"),
+    to: readTime(input.createdAt?.to, "filter.createdAt.to"),
     deviceIds: texts(input.sourceDeviceIds, "sourceDeviceIds"),
     appIdentifiers: texts(input.sourceAppIdentifiers, "sourceAppIdentifiers"),
     names: texts(input.names, "names"),
@@ -93,7 +82,7 @@ function toSnap(context: TeamContext, snap: Snap): object {
   return {
     id: snap.id,
     name: snap.name,
-    createdAt: new Date(snap.created_at).toISOString(),
+    createdAt: iso(snap.created_at),
     tags: snap.tags,
     extras: snap.extras,
     files: snap.files.map((file) => toFile(context, file)),
@@ -141,24 +130,21 @@ export function snapMutations(context: TeamContext) {
     return { deletedCount };
   };
   return {
-    deleteSnapsByIds: ({ snapIds }: { snapIds: readonly string[] }) =>
-      attempt(async () => {
-        if (snapIds.length > MAX_DELETED || isNoText(...snapIds))
-          throw new UserError(`snapIds: got ${snapIds.length}, expected at most ${MAX_DELETED} ids`);
-        return remember(await deleteSnaps(db, files, team.id, snapIds));
-      }),
-    deleteSnapsByFilter: ({ filter }: { filter: FilterInput }) =>
-      attempt(async () => {
-        const read = readFilter(filter);
-        if (isEmptyFilter(read))
-          throw new UserError("filter: got an empty one, which finds every snap, expected at least one condition");
-        return remember(await deleteSnapsBy(db, files, team.id, read, MAX_DELETED));
-      }),
-    requestSnap: ({ deviceId }: { deviceId: string }) =>
-      attempt(async () => {
-        if (!isNoText(deviceId) && (await requestSnap(db, now(), { teamId: team.id, deviceId }))) return {};
-        const got = JSON.stringify(deviceId.slice(0, 80));
-        throw new UserError(`got device ${got}, expected one of the team that is enrolled and not revoked`, 404);
-      }),
+    deleteSnapsByIds: async ({ snapIds }: { snapIds: readonly string[] }) => {
+      if (snapIds.length > MAX_DELETED || isNoText(...snapIds))
+        throw new UserError(`snapIds: got ${snapIds.length}, expected at most ${MAX_DELETED} ids`);
+      return remember(await deleteSnaps(db, files, team.id, snapIds));
+    },
+    deleteSnapsByFilter: async ({ filter }: { filter: FilterInput }) => {
+      const read = readFilter(filter);
+      if (isEmptyFilter(read))
+        throw new UserError("filter: got an empty one, which finds every snap, expected at least one condition");
+      return remember(await deleteSnapsBy(db, files, team.id, read, MAX_DELETED));
+    },
+    requestSnap: async ({ deviceId }: { deviceId: string }) => {
+      if (!isNoText(deviceId) && (await requestSnap(db, now(), { teamId: team.id, deviceId }))) return {};
+      const got = JSON.stringify(deviceId.slice(0, 80));
+      throw new UserError(`got device ${got}, expected one of the team that is enrolled and not revoked`, 404);
+    },
   };
 }

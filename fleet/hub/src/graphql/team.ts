@@ -6,6 +6,7 @@ import { adoptKeyMutations, adoptKeyQueries } from "./adopt-keys.ts";
 import { appMutations, appQueries } from "./applications.ts";
 import type { TeamContext } from "./context.ts";
 import { queryError } from "./errors.ts";
+import { attempt } from "./mutation.ts";
 import { modelMutations, modelQueries } from "./models.ts";
 import { snapMutations, snapQueries } from "./snaps.ts";
 import { deviceMutations, deviceQueries } from "./device.ts";
@@ -18,6 +19,7 @@ interface UpdateDevice {
   readonly name: string;
 }
 
+type Resolve = (args: object) => Promise<object> | object;
 type Fields = (context: TeamContext) => object;
 
 /**
@@ -47,7 +49,7 @@ function admit({ scopes }: TeamContext, area: Area, may: typeof mayRead): void {
 }
 
 /** Returns the fields of all areas. A field whose area the key may not use throws when the query asks for it. */
-function fieldsOf(context: TeamContext, areas: typeof QUERIES, may: typeof mayRead): object {
+function fieldsOf(context: TeamContext, areas: typeof QUERIES, may: typeof mayRead): Readonly<Record<string, Resolve>> {
   const guarded = areas.flatMap(([area, ...parts]) =>
     parts.flatMap((part) =>
       Object.entries(part(context)).map(([name, resolve]) => [
@@ -56,8 +58,14 @@ function fieldsOf(context: TeamContext, areas: typeof QUERIES, may: typeof mayRe
       ]),
     ),
   );
-  return Object.fromEntries(guarded) as object;
+  return Object.fromEntries(guarded) as Readonly<Record<string, Resolve>>;
 }
+
+/** Returns mutations whose results have a status. The refusal of a key is no result. */
+const changesOf = (fields: Readonly<Record<string, Resolve>>): object =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, resolve]) => [name, (args: object) => attempt(async () => resolve(args))]),
+  );
 
 export const root = {
   query: {
@@ -73,9 +81,9 @@ export const root = {
       admit(context, "devices", mayChange);
       return {
         clientMutationId: input.clientMutationId ?? null,
-        ...(await deviceMutations(context).renameDevice(input)),
+        ...(await attempt(() => deviceMutations(context).renameDevice(input))),
       };
     },
-    team: (_: unknown, context: TeamContext) => fieldsOf(context, MUTATIONS, mayChange),
+    team: (_: unknown, context: TeamContext) => changesOf(fieldsOf(context, MUTATIONS, mayChange)),
   },
 };
