@@ -8,7 +8,10 @@ import { UserError } from "../core/errors.ts";
 import { sha256 } from "../core/ids.ts";
 import { mintKey, type MintedKey } from "../core/key.ts";
 import { audit } from "./audit.ts";
-import { cleanName } from "./text.ts";
+import { needDevice } from "./device-query.ts";
+import { needGroup } from "./group.ts";
+import { checkRoom } from "./rows.ts";
+import { checkWhole, cleanName } from "./text.ts";
 
 const DAY_MS = 86_400_000;
 export const MAX_ADOPT_DAYS = 365;
@@ -65,22 +68,14 @@ export async function createAdoptKey(
   wanted: NewAdoptKey,
 ): Promise<(MintedKey & { readonly expires_at: number }) | undefined> {
   const name = cleanName(wanted.name, "adopt key name");
-  checkWhole(wanted.days, MAX_ADOPT_DAYS, "days");
-  checkWhole(wanted.devices, MAX_ADOPT_DEVICES, "devices");
+  checkWhole(wanted.days, 1, MAX_ADOPT_DAYS, "days");
+  checkWhole(wanted.devices, 1, MAX_ADOPT_DEVICES, "devices");
   const key = mintKey("bwa");
   const expires_at = now + wanted.days * DAY_MS;
   const made = await db.write(async (tx) => {
-    const [row] = await tx.all<{ count: number }>("SELECT count(*) AS count FROM adopt_keys WHERE team_id = ?", [
-      teamId,
-    ]);
-    if ((row?.count ?? 0) >= MAX_ADOPT_KEYS)
-      throw new UserError(
-        `got one more adopt key for a team of ${MAX_ADOPT_KEYS}, expected at most ${MAX_ADOPT_KEYS}`,
-        409,
-        `The team has ${MAX_ADOPT_KEYS} adopt keys, which is the limit. Delete old ones first.`,
-      );
-    await checkGroups(tx, teamId, wanted.groupIds);
-    if (wanted.deviceId !== undefined) await checkDevice(tx, teamId, wanted.deviceId);
+    await checkRoom(tx, "adopt_keys", teamId, MAX_ADOPT_KEYS, "adopt key");
+    for (const id of wanted.groupIds) await needGroup(tx, teamId, id);
+    if (wanted.deviceId !== undefined) await needDevice(tx, teamId, wanted.deviceId);
     const rows = await tx.all(
       "INSERT INTO adopt_keys (id, team_id, hash, form, name, device_id, created_by, created_at, expires_at, max_devices, used) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING RETURNING id",
       [
@@ -95,34 +90,6 @@ export async function createAdoptKey(
     return true;
   });
   return made ? { ...key, expires_at } : undefined;
-}
-
-function checkWhole(value: number, max: number, what: string): void {
-  if (Number.isSafeInteger(value) && value >= 1 && value <= max) return;
-  const expected = `expected a whole number from 1 to ${max}`;
-  throw new UserError(`${what}: got ${value}, ${expected}`, 400, `Enter a whole number of ${what} from 1 to ${max}.`);
-}
-
-async function checkGroups(tx: Queries, teamId: string, ids: readonly string[]): Promise<void> {
-  for (const id of ids) {
-    const found = await tx.all("SELECT id FROM device_groups WHERE team_id = ? AND id = ?", [teamId, id]);
-    if (found.length === 0)
-      throw new UserError(
-        `got group ${JSON.stringify(id.slice(0, 80))}, expected one of the team`,
-        404,
-        "This group does not exist any more.",
-      );
-  }
-}
-
-async function checkDevice(tx: Queries, teamId: string, id: string): Promise<void> {
-  const found = await tx.all("SELECT id FROM devices WHERE team_id = ? AND id = ?", [teamId, id]);
-  if (found.length === 0)
-    throw new UserError(
-      `got device ${JSON.stringify(id.slice(0, 80))}, expected one of the team`,
-      404,
-      "This device is not in the team any more.",
-    );
 }
 
 /** Returns keys of a team, the newest first. */

@@ -9,6 +9,7 @@ import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { audit } from "./audit.ts";
 import type { Change } from "./group.ts";
+import { checkRoom, noSuch } from "./rows.ts";
 import { cleanEmail, cleanName } from "./text.ts";
 
 const MAX_CHANNELS = 10;
@@ -56,11 +57,7 @@ export async function findChannel(
 export async function needChannel(db: Queries, teamId: string, id: string): Promise<AlertChannel> {
   const channel = await findChannel(db, id);
   if (channel?.team_id === teamId) return channel;
-  throw new UserError(
-    `got alert channel ${JSON.stringify(id.slice(0, 80))}, expected one of the team`,
-    404,
-    "This channel does not exist any more.",
-  );
+  throw noSuch("alert channel", id);
 }
 
 /** Returns an address for pages and logs. Leaves out path and query of a webhook, which may hold a key. */
@@ -130,15 +127,7 @@ export async function createChannel(
   };
   const secret = kind === "webhook" ? `whsec_${randomBytes(32).toString("base64")}` : null;
   await db.write(async (tx) => {
-    const [row] = await tx.all<{ count: number }>("SELECT count(*) AS count FROM alert_channels WHERE team_id = ?", [
-      teamId,
-    ]);
-    if ((row?.count ?? 0) >= MAX_CHANNELS)
-      throw new UserError(
-        `got one more alert channel, expected at most ${MAX_CHANNELS}`,
-        409,
-        "Delete a channel first.",
-      );
+    await checkRoom(tx, "alert_channels", teamId, MAX_CHANNELS, "alert channel");
     await tx.all(
       "INSERT INTO alert_channels (id, team_id, name, kind, address, secret, created_by, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
       [channel.id, teamId, name, kind, address, secret, actor, now],

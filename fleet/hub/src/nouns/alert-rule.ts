@@ -7,6 +7,7 @@ import { isKind, isOfDevices, KINDS, ruleText, type AlertKind } from "./alert-ki
 import { audit } from "./audit.ts";
 import { readTags } from "./device-tag.ts";
 import { findGroup, type Change } from "./group.ts";
+import { checkRoom, noSuch } from "./rows.ts";
 import { cleanName } from "./text.ts";
 
 const MAX_RULES = 50;
@@ -83,11 +84,7 @@ export async function createRule(
   };
   await db.write(async (tx) => {
     await checkPlaces(tx, rule, rule);
-    const [row] = await tx.all<{ count: number }>("SELECT count(*) AS count FROM alert_rules WHERE team_id = ?", [
-      teamId,
-    ]);
-    if ((row?.count ?? 0) >= MAX_RULES)
-      throw new UserError(`got one more alert rule, expected at most ${MAX_RULES}`, 409, "Delete a rule first.");
+    await checkRoom(tx, "alert_rules", teamId, MAX_RULES, "alert rule");
     await tx.all(`INSERT INTO alert_rules (${COLUMNS}, created_by, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
       ...[rule.id, teamId, rule.name, kind, threshold],
       ...[rule.group_id, rule.tag, rule.channel_id, actor, now],
@@ -107,8 +104,7 @@ async function checkPlaces(tx: Queries, { team_id, kind }: AlertRule, changed: P
   const { group_id = null, tag = null, channel_id = null } = changed;
   if (!isOfDevices(kind) && (group_id !== null || tag !== null))
     throw new UserError(`group or tag: got one for ${kind}, expected none: it is not about devices`, 400);
-  if (group_id !== null && (await findGroup(tx, team_id, group_id)) === undefined)
-    throw new UserError(`group: got ${JSON.stringify(group_id.slice(0, 80))}, expected one of the team`, 404);
+  if (group_id !== null && (await findGroup(tx, team_id, group_id)) === undefined) throw noSuch("group", group_id);
   if (channel_id !== null) await needChannel(tx, team_id, channel_id);
 }
 
@@ -166,7 +162,7 @@ export async function deleteRule(db: Database, { now, actor, teamId }: Change, i
       `DELETE FROM alert_rules WHERE team_id = ? AND id = ? RETURNING ${COLUMNS}`,
       [...[teamId, id]],
     );
-    if (rule === undefined) throw noRule(id);
+    if (rule === undefined) throw noSuch("alert rule", id);
     await tx.all("UPDATE alerts SET ended_at = ? WHERE rule_id = ? AND ended_at IS NULL", [now, id]);
     await tx.all(
       "UPDATE alerts SET told_at = coalesce(told_at, ended_at), end_told_at = ended_at WHERE rule_id = ? AND end_told_at IS NULL",
@@ -183,13 +179,6 @@ export async function needRule(tx: Queries, teamId: string, id: string): Promise
   const [rule] = await tx.all<AlertRule>(`SELECT ${COLUMNS} FROM alert_rules WHERE team_id = ? AND id = ?`, [
     ...[teamId, id],
   ]);
-  if (rule === undefined) throw noRule(id);
+  if (rule === undefined) throw noSuch("alert rule", id);
   return rule;
 }
-
-const noRule = (id: string): UserError =>
-  new UserError(
-    `got alert rule ${JSON.stringify(id.slice(0, 80))}, expected one of the team`,
-    404,
-    "This rule does not exist any more.",
-  );

@@ -6,7 +6,7 @@ import { isKeyId, mintKey, type MintedKey } from "../core/key.ts";
 import { audit } from "./audit.ts";
 import { parseScopes, storedScopes, type Scopes } from "./key-scope.ts";
 import { requireAdmin } from "./team.ts";
-import { cleanName } from "./text.ts";
+import { checkWhole, cleanName } from "./text.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -59,13 +59,6 @@ export async function createKey(
     return true;
   });
   return made ? { ...key, expires_at } : undefined;
-}
-
-function checkWhole(value: number | undefined, least: number, most: number, what: string): void {
-  if (value === undefined || (Number.isSafeInteger(value) && value >= least && value <= most)) return;
-  const expected = `expected a whole number from ${least} to ${most}`;
-  const shown = `Enter a whole number of ${what} from ${least} to ${most}.`;
-  throw new UserError(`${what}: got ${value}, ${expected}`, 400, shown);
 }
 
 /** Throws unless the maker may make another key. */

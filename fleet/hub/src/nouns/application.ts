@@ -9,6 +9,7 @@ import { newId } from "../core/ids.ts";
 import { contentHash, type AppContent, type AppDraft } from "./application-content.ts";
 import { audit } from "./audit.ts";
 import { findModel } from "./model.ts";
+import { checkRoom, noSuch } from "./rows.ts";
 import { cleanName } from "./text.ts";
 
 export interface App {
@@ -80,8 +81,7 @@ export async function findApp(db: Queries, teamId: string, idOrIdentifier: strin
 export async function needApp(db: Queries, teamId: string, idOrIdentifier: string): Promise<App> {
   const app = await findApp(db, teamId, idOrIdentifier);
   if (app !== undefined) return app;
-  const got = JSON.stringify(idOrIdentifier.slice(0, 80));
-  throw new UserError(`got application ${got}, expected one of the team`, 404, "The team has no such application.");
+  throw noSuch("application", idOrIdentifier);
 }
 
 /** Makes an identifier from a name: "Front door (v2)" becomes "front-door-v2". */
@@ -123,9 +123,7 @@ export async function createApp(
   const identifier = cleanIdentifier(given.identifier ?? identifierOf(name));
   const tags = cleanTags(given.tags ?? []);
   return db.write(async (tx) => {
-    const [count] = await tx.all<{ count: number }>("SELECT count(*) AS count FROM apps WHERE team_id = ?", [teamId]);
-    if ((count?.count ?? 0) >= MAX_APPS)
-      throw new UserError(`got one more application, expected at most ${MAX_APPS} in a team`, 409);
+    await checkRoom(tx, "apps", teamId, MAX_APPS, "application");
     const id = newId(now);
     const added = await tx.all(
       "INSERT INTO apps (team_id, id, identifier, name, tags, created_at, updated_at, newest, purpose) VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?) ON CONFLICT DO NOTHING RETURNING id",

@@ -156,7 +156,7 @@ export function removedAt(db: Queries, teamId: string, at: number): Promise<Devi
 
 export function notInTeam(id: string): UserError {
   return new UserError(
-    `got device ${JSON.stringify(id.slice(0, 80))}, expected one that is in the team`,
+    `got device ${JSON.stringify(id.slice(0, 80))}, expected one of the team`,
     404,
     "This device is not in the team any more.",
   );

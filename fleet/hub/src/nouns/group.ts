@@ -5,6 +5,8 @@ import { newId } from "../core/ids.ts";
 import { audit } from "./audit.ts";
 import { findByIds, IDS } from "./by-ids.ts";
 import { countChange, countSetChange } from "./changes.ts";
+import { needDevice } from "./device-query.ts";
+import { checkRoom, noSuch } from "./rows.ts";
 import { cleanName } from "./text.ts";
 
 export const MAX_GROUPS = 500;
@@ -61,16 +63,10 @@ export async function groupsOfMany(
   return groups;
 }
 
-const noGroup = (id: string): UserError =>
-  new UserError(
-    `got group ${JSON.stringify(id.slice(0, 80))}, expected one of the team`,
-    404,
-    "This group does not exist any more.",
-  );
-
-async function needGroup(tx: Queries, teamId: string, id: string): Promise<Group> {
+/** Returns a group of the team. Throws a UserError if there is none. */
+export async function needGroup(tx: Queries, teamId: string, id: string): Promise<Group> {
   const group = await findGroup(tx, teamId, id);
-  if (group === undefined) throw noGroup(id);
+  if (group === undefined) throw noSuch("group", id);
   return group;
 }
 
@@ -92,15 +88,7 @@ export async function createGroup(db: Database, { now, actor, teamId }: Change, 
   const group: Group = { id: newId(now), name: cleanName(nameText, "group name"), created_at: now };
   await db.write(async (tx) => {
     await checkFree(tx, teamId, group.name);
-    const [row] = await tx.all<{ count: number }>("SELECT count(*) AS count FROM device_groups WHERE team_id = ?", [
-      teamId,
-    ]);
-    if ((row?.count ?? 0) >= MAX_GROUPS)
-      throw new UserError(
-        `got one more group for a team of ${MAX_GROUPS}, expected at most ${MAX_GROUPS}`,
-        409,
-        `The team has ${MAX_GROUPS} groups, which is the limit. Delete one first.`,
-      );
+    await checkRoom(tx, "device_groups", teamId, MAX_GROUPS, "group");
     await tx.all("INSERT INTO device_groups (id, team_id, name, created_at) VALUES (?, ?, ?, ?)", [
       ...[group.id, teamId, group.name, now],
     ]);
@@ -149,8 +137,7 @@ export async function addToGroup(
     const group = await needGroup(tx, teamId, groupId);
     let added = 0;
     for (const id of deviceIds) {
-      const found = await tx.all("SELECT id FROM devices WHERE team_id = ? AND id = ?", [teamId, id]);
-      if (found.length === 0) throw noDevice(id);
+      await needDevice(tx, teamId, id);
       const rows = await tx.all(
         "INSERT INTO device_group_members (team_id, group_id, device_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1 AS done",
         [teamId, groupId, id],
@@ -163,13 +150,6 @@ export async function addToGroup(
     return { group, added };
   });
 }
-
-const noDevice = (id: string): UserError =>
-  new UserError(
-    `got device ${JSON.stringify(id.slice(0, 80))}, expected one that is in the team`,
-    404,
-    "This device is not in the team any more.",
-  );
 
 /** Removes devices from a group. Returns the group, and the number of devices that were removed. */
 export async function removeFromGroup(

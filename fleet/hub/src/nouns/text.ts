@@ -1,5 +1,5 @@
 /**
- * Rules for names, emails and passwords. Each function returns the cleaned text, or throws an error that says what it
+ * Rules for names, emails, passwords and numbers. Each function returns the cleaned text, or throws an error that says what it
  * got and what it expected.
  */
 import { UserError } from "../core/errors.ts";
@@ -76,4 +76,12 @@ export function cleanPassword(text: string): string {
     );
   }
   return password;
+}
+
+/** Throws unless a number that a person entered is whole and within its limits. */
+export function checkWhole(value: number | undefined, least: number, most: number, what: string): void {
+  if (value === undefined || (Number.isSafeInteger(value) && value >= least && value <= most)) return;
+  const expected = `expected a whole number from ${least} to ${most}`;
+  const shown = `Enter a whole number of ${what} from ${least} to ${most}.`;
+  throw new UserError(`${what}: got ${value}, ${expected}`, 400, shown);
 }

@@ -48,7 +48,7 @@ onDatabases("pauses", (kind) => {
     expect((await new Agent(hub, again.json).beat()).json.paused).toBe(true);
     const other = await hub.makeTeam("Other", []);
     expect(await change(`resumeDevice(deviceId: "${agent.id}")`, other.key)).toMatchObject({
-      ...{ status: "FAILED", failedMessage: expect.stringContaining("expected one that is in the team") },
+      ...{ status: "FAILED", failedMessage: expect.stringContaining("expected one of the team") },
     });
     const [typed] = await addDevices(hub.storage.db, Date.now(), hub.team.id, 1000, [{ name: "typed" }]);
     expect(await change(`pauseDevice(deviceId: "${typed!.id}")`)).toMatchObject({

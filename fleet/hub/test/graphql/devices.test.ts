@@ -168,12 +168,12 @@ onDatabases("GraphQL of devices", (kind) => {
       [`createDeviceGroup(name: "far south")`, "does not have yet"],
       [`createDeviceGroup(name: " ")`, "expected 1 to 100"],
       [`deviceGroupAddDevice(deviceGroupId: "x", deviceId: "${device!.id}")`, "expected one of the team"],
-      [`deviceGroupAddDevice(deviceGroupId: "${group.id}", deviceId: "x")`, "expected one that is in the team"],
+      [`deviceGroupAddDevice(deviceGroupId: "${group.id}", deviceId: "x")`, "expected one of the team"],
       [`createAdoptKey(name: "a", expiresInDays: 0)`, "expected a whole number from 1 to 365"],
       [`createAdoptKey(name: "a", deviceId: "x")`, "expected one of the team"],
       [`revokeAdoptKey(adoptKeyId: "x")`, "expected the public id"],
-      [`deleteDevice(deviceId: "x")`, "expected one that is in the team"],
-      [`revokeDeviceCredential(deviceId: "x")`, "expected one that is in the team"],
+      [`deleteDevice(deviceId: "x")`, "expected one of the team"],
+      [`revokeDeviceCredential(deviceId: "x")`, "expected one of the team"],
     ] as const) {
       const result = await change(field, "");
       expect([field, result]).toEqual([field, { status: "FAILED", failedMessage: expect.stringContaining(message) }]);
