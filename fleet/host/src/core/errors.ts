@@ -1,46 +1,29 @@
 /** Defines the errors that the sender of a frame or the operator gets. */
 
 /**
- * Reason of a refusal, also the label of the counter `boxwright_host_refused_total`.
+ * HTTP status of each reason of a refusal:
  * - permanent: "foreign", "cut off", "too large", "other config", "tensors", "no name", "picture", "config", "source"
  * (the source belongs to another device than the token)
  * - until the host gets the config: "unknown config"
  * - temporary: "busy" (queue full, or sender's share used up), "slow" (body), "unavailable" (database or threads),
  * "rate" (previews)
  */
-export type Reason =
-  | "foreign"
-  | "cut off"
-  | "too large"
-  | "other config"
-  | "tensors"
-  | "no name"
-  | "picture"
-  | "config"
-  | "source"
-  | "unknown config"
-  | "busy"
-  | "slow"
-  | "unavailable"
-  | "rate";
-
-/** HTTP status of each reason. */
 const STATUS = {
-  foreign: 400,
-  "cut off": 400,
-  "too large": 413,
-  "other config": 400,
-  tensors: 400,
-  "no name": 400,
-  picture: 400,
-  config: 400,
-  source: 403,
-  "unknown config": 409,
-  busy: 429,
-  slow: 408,
-  unavailable: 503,
-  rate: 429,
-} as const satisfies Record<Reason, number>;
+  ...{ foreign: 400, "cut off": 400, "too large": 413, "other config": 400, tensors: 400, "no name": 400 },
+  ...{
+    picture: 400,
+    config: 400,
+    source: 403,
+    "unknown config": 409,
+    busy: 429,
+    slow: 408,
+    unavailable: 503,
+    rate: 429,
+  },
+} as const;
+
+/** Reason of a refusal, also the label of the counter `boxwright_host_refused_total`. */
+export type Reason = keyof typeof STATUS;
 
 /** Error: the host refuses a packet, config or preview. */
 export class Refusal extends Error {

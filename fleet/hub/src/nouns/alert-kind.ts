@@ -5,15 +5,7 @@
 import type { Value } from "boxwright-service/database";
 import { IS_ONLINE, onlineBetween } from "./status.ts";
 
-export type AlertKind =
-  | "device_offline"
-  | "no_frames"
-  | "frames_lost"
-  | "spool_full"
-  | "version_failed"
-  | "clock_wrong"
-  | "rollout_stopped"
-  | "key_expiring";
+export type AlertKind = keyof typeof TABLE;
 
 interface KindRow {
   /** Text in a list of rules. N stands for the threshold. */
@@ -45,7 +37,7 @@ const online = (now: number, sql: string, ...params: Value[]) => ({
   params: [...onlineBetween(now), ...params],
 });
 
-export const KINDS: Readonly<Record<AlertKind, KindRow>> = {
+const TABLE = {
   device_offline: {
     ...{ label: "Device offline for N minutes", unit: "minutes", least: 1, most: 43_200, usual: 5, subject: DEVICE },
     ...{ one: "is offline", several: "are offline" },
@@ -113,7 +105,9 @@ export const KINDS: Readonly<Record<AlertKind, KindRow>> = {
       params: [now, now + days * DAY_MS],
     }),
   },
-};
+} as const satisfies Readonly<Record<string, KindRow>>;
+
+export const KINDS: Readonly<Record<AlertKind, KindRow>> = TABLE;
 
 export const isKind = (text: string): text is AlertKind => Object.hasOwn(KINDS, text);
 /** True if rules of the kind watch devices, so that a rule may name a group or a tag of devices. */

@@ -7,70 +7,30 @@ import { newId } from "../core/ids.ts";
 import { changeInTurns, ROWS_CHANGED } from "../database/slices.ts";
 
 export type AuditAction =
-  | "team.created"
-  | "team.renamed"
-  | "team.removed"
-  | "invite.created"
-  | "invite.ended"
-  | "member.joined"
-  | "member.removed"
-  | "member.role_changed"
-  | "user.created"
-  | "user.removed"
+  | `team.${"created" | "renamed" | "removed"}`
+  | `invite.${"created" | "ended"}`
+  | `member.${"joined" | "removed" | "role_changed"}`
+  | `user.${"created" | "removed"}`
   | "identity.linked"
-  | "password.link_created"
-  | "password.changed"
-  | "signed_in"
-  | "sign_in_failed"
-  | "signed_out"
-  | "key.created"
-  | "key.rotated"
-  | "key.revoked"
-  | "device.added"
-  | "device.renamed"
-  | "device.removed"
-  | "device.restored"
-  | "device.enrolled"
-  | "device.revoked"
-  | "device.conflict_cleared"
-  | "device.returned"
-  | "returns.opened"
-  | "returns.closed"
-  | "device.paused"
-  | "device.tagged"
-  | "device.resumed"
-  | "device.log_requested"
-  | "group.created"
-  | "group.renamed"
-  | "group.deleted"
-  | "group.device_added"
-  | "group.device_removed"
-  | "adopt_key.created"
-  | "adopt_key.revoked"
-  | "adopt_key.deleted"
+  | `password.${"link_created" | "changed"}`
+  | `key.${"created" | "rotated" | "revoked"}`
+  | `device.${"added" | "renamed" | "removed" | "restored" | "enrolled" | "revoked" | "conflict_cleared" | "returned" | "paused" | "tagged" | "resumed" | "log_requested"}`
+  | `returns.${"opened" | "closed"}`
+  | `group.${"created" | "renamed" | "deleted" | "device_added" | "device_removed"}`
+  | `adopt_key.${"created" | "revoked" | "deleted"}`
   | "audit.deleted"
-  | "app.created"
-  | "app.updated"
-  | "app.version_saved"
-  | "app.deleted"
-  | "app.assigned"
-  | "app.unassigned"
-  | "rollout.ended"
-  | "rollout.stopped"
-  | "rollout.step_opened"
-  | "rollout.completed"
-  | "model.added"
-  | "model.removed"
+  | `app.${"created" | "updated" | "version_saved" | "deleted" | "assigned" | "unassigned"}`
+  | `rollout.${"ended" | "stopped" | "step_opened" | "completed"}`
+  | `model.${"added" | "removed"}`
   | "snap.deleted"
-  | "alert_rule.created"
-  | "alert_rule.updated"
-  | "alert_rule.deleted"
-  | "alert_channel.created"
-  | "alert_channel.renamed"
-  | "alert_channel.deleted"
+  | `alert_rule.${"created" | "updated" | "deleted"}`
+  | `alert_channel.${"created" | "renamed" | "deleted"}`
   | "alert.silenced"
   | "signing_key.replaced"
-  | "backup.restored";
+  | "backup.restored"
+  | "signed_in"
+  | "sign_in_failed"
+  | "signed_out";
 
 export interface AuditRow {
   readonly id: string;
