@@ -2,7 +2,16 @@
 import * as v from "valibot";
 import { messageOf } from "boxwright-service/errors";
 import { readPublicKey } from "boxwright-service/release";
-import { anyObject, isWebAddress, list, nullable, secret, type TypeOf, within } from "boxwright-service/schema/json";
+import {
+  anyObject,
+  hubAddressOf,
+  isWebAddress,
+  list,
+  nullable,
+  secret,
+  type TypeOf,
+  within,
+} from "boxwright-service/schema/json";
 import { withoutSecrets } from "../core/errors.ts";
 import { machine } from "../core/machine.ts";
 import { address, choice, eitherOf, fileWith, group, listOf, name, type Path, section, text, whole } from "./parts.ts";
@@ -14,20 +23,14 @@ const GIGABYTE = 2 ** 30;
 /** Adopt key for enrolment. */
 const adoptKey = secret("an adopt key of the hub's page, which begins with bwa_", /^bwa_[^\s\p{C}]+$/u);
 
-function isHub(given: string): boolean {
-  if (!isWebAddress(given)) return false;
-  const { search, hash } = new URL(given);
-  return search + hash === "";
-}
-
 /** The hub that the device belongs to. */
 export const hub = (path: Path) =>
   v.pipe(
     group({
       /** Address without a slash at the end. */
       url: v.pipe(
-        address("an address like https://hub.example.org", isHub),
-        v.transform((given) => new URL(given).href.replace(/\/+$/, "")),
+        address("an address like https://hub.example.org", (given) => hubAddressOf(given) !== null),
+        v.transform((given) => hubAddressOf(given)!),
       ),
       /** Null if the device must be enrolled already. */
       adoptKey: nullable(adoptKey),

@@ -1,6 +1,6 @@
 /** Reads the configuration: defaults, a JSON file, then flags. One error lists all problems. */
 import { MQTT_TOPIC, isTopic, readMqttAddress } from "boxwright-service/mqtt";
-import { by, isWebAddress, secret, show, showSetting, text } from "boxwright-service/schema/json";
+import { by, hubAddressOf, isWebAddress, secret, show, showSetting, text } from "boxwright-service/schema/json";
 import {
   ConfigProblems,
   databasePlace,
@@ -8,6 +8,7 @@ import {
   isLoopback,
   logLevel,
   number,
+  option,
   readOptions,
   texts,
   type ValuesOf,
@@ -20,8 +21,8 @@ const MIB = 2 ** 20;
 
 /** Accepts a hub's address, and returns it without a slash at the end. */
 const hubAddress = by((given) => {
-  const url = typeof given === "string" && isWebAddress(given) ? new URL(given) : null;
-  if (url && url.search === "" && url.hash === "") return url.href.replace(/\/+$/, "");
+  const address = typeof given === "string" ? hubAddressOf(given) : null;
+  if (address !== null) return address;
   throw new Error(`got ${showSetting(given)}, expected an address like https://hub.example.org`);
 });
 const GB = 1e9;
@@ -45,135 +46,104 @@ const mqttTopic = v.custom<string>(
 
 /** Every option. `boxwright-host --help` prints this list. */
 export const options = {
-  address: {
-    schema: text("an address to listen on"),
-    about: "address to listen on; default 127.0.0.1, and 0.0.0.0 once pageToken and agentToken (or hub) are set",
-  },
-  port: { schema: number(0, 65535), fallback: 8790, about: "port to listen on; 0 takes any free one" },
-  agentToken: { schema: token, about: "token that agents send as Authorization: Bearer" },
-  pageToken: { schema: token, about: "token of the page and the query API: Bearer, or the password in a browser" },
-  hub: {
-    schema: hubAddress,
-    about: "address of the hub whose devices may send, each by a token that the hub signs for it",
-  },
-  hubSeconds: {
-    schema: number(0.1, 3600, false),
-    fallback: 30,
-    about: "seconds between two reads of the hub's keys and revoked devices",
-  },
-  database: {
-    schema: databasePlace,
-    fallback: "boxwright-host.db",
-    about: "SQLite file, or address of a PostgreSQL database that several hosts share",
-  },
-  databasePool: { schema: number(1, 100), fallback: 4, about: "PostgreSQL connections of this process" },
-  keepDays: {
-    schema: number(0, 36_500, false),
-    fallback: 30,
-    about: "days after which frames are deleted; 0 keeps all",
-  },
-  keepBytes: {
-    schema: number(0, 2 ** 50),
-    fallback: 20 * GB,
-    about: "bytes of frames beyond which the oldest are deleted; 0 sets no limit",
-  },
-  nats: {
-    schema: secret("an address like nats://127.0.0.1:4222", /^(nats|tls):\/\/\S+$/),
-    about: "NATS server with JetStream; without it packets come over HTTP only",
-  },
-  mqtt: {
-    schema: mqttPlace,
-    about: "MQTT 5 broker whose packets this host takes, mqtt://127.0.0.1:1883 or mqtts://user:password@machine",
-  },
-  mqttTopic: {
-    schema: mqttTopic,
-    fallback: MQTT_TOPIC,
-    about: "MQTT topic above those of packets, configs and previews: the same on agents and hosts",
-  },
-  mqttClient: {
-    schema: text("a client id of at most 64 letters, digits, - and _", /^[\w-]{1,64}$/),
-    fallback: "boxwright-host",
-    about: "client id at the MQTT broker, which keeps packets under it while the host is away; another for each host",
-  },
-  mqttGroup: {
-    schema: text("the name of a group, of at most 64 letters, digits, - and _", /^[\w-]{1,64}$/),
-    about: "group of hosts that share the packets of the MQTT broker, and one database; default: this host gets each",
-  },
-  partitions: { schema: number(1, 256), fallback: 1, about: "partitions of the stream: the same on agents and hosts" },
-  consume: { schema: texts(number(0, 255)), about: "partitions that this host takes; default all" },
-  streamBytes: {
-    schema: number(MIB, 2 ** 50),
-    fallback: 1024 * MIB,
-    about: "most bytes of a stream that this host makes; a full one refuses, and agents spool",
-  },
-  ackWait: {
-    schema: number(1, 3600, false),
-    fallback: 30,
-    about: "seconds after which the broker delivers a packet again that nobody acknowledged",
-  },
-  inFlight: { schema: number(1, 1024), fallback: 16, about: "packets that a broker gives this host at once" },
-  webhooks: {
-    schema: by(webhooks),
-    fallback: [] as Webhook[],
-    about: "outside addresses that get detections, each signed; in the config file alone (docs/webhooks.md)",
-  },
-  announceMqtt: {
-    schema: mqttPlace,
-    about: "MQTT 5 broker to which this host tells what is seen (docs/announce.md); default: none",
-  },
-  announceTopic: { schema: mqttTopic, fallback: MQTT_TOPIC, about: "topic above those of what is seen" },
-  announceAs: {
-    schema: texts(v.picklist(["onvif", "home-assistant"], "expected onvif or home-assistant")),
-    fallback: ["onvif", "home-assistant"] as ("onvif" | "home-assistant")[],
-    about: "forms of what is seen: onvif (Profile M metadata in JSON), home-assistant (MQTT discovery)",
-  },
-  announceDiscovery: { schema: mqttTopic, fallback: "homeassistant", about: "discovery prefix of Home Assistant" },
-  traces: {
-    schema: collector,
-    about: "OpenTelemetry collector (OTLP/HTTP) that gets the traces of frames that agents trace; default: none",
-  },
-  configs: {
-    schema: texts(text("the path of a JSON file")),
-    fallback: [] as string[],
-    about: "config files known from the start; the first one decodes packets that name no config",
-  },
-  maxConfigs: { schema: number(1, 1024), fallback: 64, about: "configs that the host decodes with" },
-  threads: { schema: number(1, 256), about: "threads that decode; default: one less than processors" },
-  queue: {
-    schema: number(1, 1024),
-    fallback: 8,
-    about: "raw frames of a camera that may wait; more are refused with 429",
-  },
-  maxPacketBytes: { schema: number(1024, 64 * MIB), fallback: 8 * MIB, about: "most bytes of a packet" },
-  maxRequests: {
-    schema: number(1, 4096),
-    fallback: 64,
-    about: "room for bodies, in whole packets; slow ones share half of it",
-  },
-  minBodyRate: {
-    schema: number(0, MIB),
-    fallback: 8192,
-    about: "least bytes a second of a body; a slower one is refused with 408. 0 takes any",
-  },
-  maxBodySeconds: {
-    schema: number(1, 3600, false),
-    fallback: 60,
-    about: "most seconds of a body; a longer one is refused with 408",
-  },
-  proxyHops: {
-    schema: number(0, 10),
-    fallback: 0,
-    about: "proxies in front that add to X-Forwarded-For: senders are told apart by it",
-  },
-  maxPreviewBytes: { schema: number(1024, 16 * MIB), fallback: MIB / 2, about: "most bytes of a preview picture" },
-  maxPreviewPixels: { schema: number(64, 2 ** 26), fallback: 2 ** 22, about: "most pixels of a preview picture" },
-  previewsPerSecond: { schema: number(0.01, 100, false), fallback: 5, about: "preview pictures a second of a camera" },
-  maxCameras: { schema: number(1, 10_000), fallback: 128, about: "cameras on the page, each with its last preview" },
-  logLevel: {
-    schema: logLevel,
-    fallback: "info",
-    about: "least level that is logged",
-  },
+  address: option(
+    "address to listen on; default 127.0.0.1, and 0.0.0.0 once pageToken and agentToken (or hub) are set",
+    text("an address to listen on"),
+  ),
+  port: option("port to listen on; 0 takes any free one", number(0, 65535), 8790),
+  agentToken: option("token that agents send as Authorization: Bearer", token),
+  pageToken: option("token of the page and the query API: Bearer, or the password in a browser", token),
+  hub: option("address of the hub whose devices may send, each by a token that the hub signs for it", hubAddress),
+  hubSeconds: option("seconds between two reads of the hub's keys and revoked devices", number(0.1, 3600, false), 30),
+  database: option(
+    "SQLite file, or address of a PostgreSQL database that several hosts share",
+    databasePlace,
+    "boxwright-host.db",
+  ),
+  databasePool: option("PostgreSQL connections of this process", number(1, 100), 4),
+  keepDays: option("days after which frames are deleted; 0 keeps all", number(0, 36_500, false), 30),
+  keepBytes: option(
+    "bytes of frames beyond which the oldest are deleted; 0 sets no limit",
+    number(0, 2 ** 50),
+    20 * GB,
+  ),
+  nats: option(
+    "NATS server with JetStream; without it packets come over HTTP only",
+    secret("an address like nats://127.0.0.1:4222", /^(nats|tls):\/\/\S+$/),
+  ),
+  mqtt: option(
+    "MQTT 5 broker whose packets this host takes, mqtt://127.0.0.1:1883 or mqtts://user:password@machine",
+    mqttPlace,
+  ),
+  mqttTopic: option(
+    "MQTT topic above those of packets, configs and previews: the same on agents and hosts",
+    mqttTopic,
+    MQTT_TOPIC,
+  ),
+  mqttClient: option(
+    "client id at the MQTT broker, which keeps packets under it while the host is away; another for each host",
+    text("a client id of at most 64 letters, digits, - and _", /^[\w-]{1,64}$/),
+    "boxwright-host",
+  ),
+  mqttGroup: option(
+    "group of hosts that share the packets of the MQTT broker, and one database; default: this host gets each",
+    text("the name of a group, of at most 64 letters, digits, - and _", /^[\w-]{1,64}$/),
+  ),
+  partitions: option("partitions of the stream: the same on agents and hosts", number(1, 256), 1),
+  consume: option("partitions that this host takes; default all", texts(number(0, 255))),
+  streamBytes: option(
+    "most bytes of a stream that this host makes; a full one refuses, and agents spool",
+    number(MIB, 2 ** 50),
+    1024 * MIB,
+  ),
+  ackWait: option(
+    "seconds after which the broker delivers a packet again that nobody acknowledged",
+    number(1, 3600, false),
+    30,
+  ),
+  inFlight: option("packets that a broker gives this host at once", number(1, 1024), 16),
+  webhooks: option(
+    "outside addresses that get detections, each signed; in the config file alone (docs/webhooks.md)",
+    by(webhooks),
+    [] as Webhook[],
+  ),
+  announceMqtt: option(
+    "MQTT 5 broker to which this host tells what is seen (docs/announce.md); default: none",
+    mqttPlace,
+  ),
+  announceTopic: option("topic above those of what is seen", mqttTopic, MQTT_TOPIC),
+  announceAs: option(
+    "forms of what is seen: onvif (Profile M metadata in JSON), home-assistant (MQTT discovery)",
+    texts(v.picklist(["onvif", "home-assistant"], "expected onvif or home-assistant")),
+    ["onvif", "home-assistant"] as ("onvif" | "home-assistant")[],
+  ),
+  announceDiscovery: option("discovery prefix of Home Assistant", mqttTopic, "homeassistant"),
+  traces: option(
+    "OpenTelemetry collector (OTLP/HTTP) that gets the traces of frames that agents trace; default: none",
+    collector,
+  ),
+  configs: option(
+    "config files known from the start; the first one decodes packets that name no config",
+    texts(text("the path of a JSON file")),
+    [] as string[],
+  ),
+  maxConfigs: option("configs that the host decodes with", number(1, 1024), 64),
+  threads: option("threads that decode; default: one less than processors", number(1, 256)),
+  queue: option("raw frames of a camera that may wait; more are refused with 429", number(1, 1024), 8),
+  maxPacketBytes: option("most bytes of a packet", number(1024, 64 * MIB), 8 * MIB),
+  maxRequests: option("room for bodies, in whole packets; slow ones share half of it", number(1, 4096), 64),
+  minBodyRate: option(
+    "least bytes a second of a body; a slower one is refused with 408. 0 takes any",
+    number(0, MIB),
+    8192,
+  ),
+  maxBodySeconds: option("most seconds of a body; a longer one is refused with 408", number(1, 3600, false), 60),
+  proxyHops: option("proxies in front that add to X-Forwarded-For: senders are told apart by it", number(0, 10), 0),
+  maxPreviewBytes: option("most bytes of a preview picture", number(1024, 16 * MIB), MIB / 2),
+  maxPreviewPixels: option("most pixels of a preview picture", number(64, 2 ** 26), 2 ** 22),
+  previewsPerSecond: option("preview pictures a second of a camera", number(0.01, 100, false), 5),
+  maxCameras: option("cameras on the page, each with its last preview", number(1, 10_000), 128),
+  logLevel: option("least level that is logged", logLevel, "info"),
 } satisfies Readonly<Record<string, Option>>;
 
 /** The checked options. */

@@ -7,11 +7,10 @@ const DAYS = 7;
 
 export const adoptKeyCommands: Commands = {
   "adopt-keys create": {
-    usage: "boxwright-hub adopt-keys create --team TEAM --name NAME [--days N] [--devices N] [--device ID]",
+    args: "--team TEAM --name NAME [--days N] [--devices N] [--device ID]",
     about:
       "a key with which devices enrol; by default for 7 days and one device. " +
       "With --device, that device alone enrols, and keeps its id and name",
-    values: ["team", "name", "days", "devices", "device"],
     run: async (call) => {
       const { db, need, get } = call;
       const wanted = {
@@ -26,15 +25,13 @@ export const adoptKeyCommands: Commands = {
     },
   },
   "adopt-keys list": {
-    usage: "boxwright-hub adopt-keys list --team TEAM",
+    args: "--team TEAM",
     about: "a team's adopt keys, without the keys themselves",
-    values: ["team"],
     run: async (call) => listAdoptKeys(call.db, (await teamOf(call)).id),
   },
   "adopt-keys revoke": {
-    usage: "boxwright-hub adopt-keys revoke --team TEAM --key PUBLIC_ID",
+    args: "--team TEAM --key PUBLIC_ID",
     about: "ends an adopt key; devices that enrolled with it are not touched",
-    values: ["team", "key"],
     run: async (call) => {
       const { name } = await revokeAdoptKey(call.db, Date.now(), ACTOR, (await teamOf(call)).id, call.need("key"));
       return { revoked: call.need("key"), name };

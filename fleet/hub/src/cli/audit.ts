@@ -7,9 +7,8 @@ const ROWS = 100;
 
 export const auditCommands: Commands = {
   audit: {
-    usage: "boxwright-hub audit [--team TEAM] [--limit N]",
+    args: "[--team TEAM] [--limit N]",
     about: "what changed access, the newest first",
-    values: ["team", "limit"],
     run: async ({ db, get }) => {
       const limit = Number(get("limit") ?? ROWS);
       if (!Number.isSafeInteger(limit) || limit < 1)

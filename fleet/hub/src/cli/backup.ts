@@ -5,17 +5,14 @@ import { iso, type Call, type Commands } from "./command.ts";
 
 export const backupCommands: Commands = {
   backup: {
-    usage: "boxwright-hub backup --out FILE",
+    args: "--out FILE",
     about: "writes FILE (gzipped JSON lines) while the hub runs; the result names what is left out",
-    values: ["out"],
     run: async ({ db, need }) => ({ file: need("out"), ...(await backup(db, Date.now(), need("out"))) }),
   },
   restore: {
-    usage: "boxwright-hub restore --from FILE [--replace]",
+    args: "--from FILE [--replace]",
     about:
       "fills an empty database from a backup; --replace throws away what is there, but access that was taken away since stays away",
-    values: ["from"],
-    switches: ["replace"],
     run: runRestore,
   },
 };

@@ -1,6 +1,7 @@
 /** Types of a command and of its arguments. */
 import type { Config } from "../core/config.ts";
 import type { Database } from "boxwright-service/database";
+import type { FlagKind } from "boxwright-service/flags";
 import { findTeam, type Team } from "../nouns/team.ts";
 
 /** Actor of the command line in the audit. */
@@ -20,14 +21,12 @@ export interface Call {
 }
 
 export interface Command {
-  /** Usage line. Options without brackets are required. */
-  readonly usage: string;
+  /**
+   * Arguments, as the usage line shows them: "--team TEAM [--limit N] FILE". Options without brackets are required. An
+   * option without a word behind it is a switch. Default: none.
+   */
+  readonly args?: string;
   readonly about: string;
-  /** Names of options with a value. */
-  readonly values?: readonly string[];
-  /** Names of options without a value. */
-  readonly switches?: readonly string[];
-  readonly takesRest?: boolean;
   /** True if the command creates a missing SQLite file even without --create. */
   readonly creates?: boolean;
   /** Returns the result, which is printed as JSON. */
@@ -35,6 +34,16 @@ export interface Command {
 }
 
 export type Commands = Readonly<Record<string, Command>>;
+
+/** Returns the flags that the arguments of a usage line name, by kind. `rest` is true if a word belongs to no flag. */
+export function flagsIn(args: string): { readonly flags: Record<string, FlagKind>; readonly rest: boolean } {
+  const flags: Record<string, FlagKind> = {};
+  const others = args.replace(/[[\]]/g, " ").replace(/--([a-z-]+)( [^\s-]\S*)?/g, (_, name: string, value?: string) => {
+    flags[name] = value === undefined ? "switch" : "text";
+    return "";
+  });
+  return { flags, rest: others.trim() !== "" };
+}
 
 /** Error of a wrong call: exit code 2. */
 export class Usage extends Error {}

@@ -12,9 +12,8 @@ function whereIs({ databaseUrl, databaseFile }: Config): string {
 
 export const databaseCommands: Commands = {
   init: {
-    usage: "boxwright-hub init --email EMAIL [--team NAME]",
+    args: "--email EMAIL [--team NAME]",
     about: "makes the first team and a one-time link for its administrator; a team that is there already is kept",
-    values: ["email", "team"],
     creates: true,
     run: async ({ db, config, need, get, warn }) => {
       const name = get("team");
@@ -29,7 +28,6 @@ export const databaseCommands: Commands = {
     },
   },
   migrate: {
-    usage: "boxwright-hub migrate",
     about: "brings the database schema up to date (serve does it too)",
     // Do nothing here: opening the database has migrated it.
     run: ({ db }) => Promise.resolve({ database: db.kind, migrated: true }),

@@ -9,15 +9,13 @@ import { decodeDeviceFile, parseDeviceFile } from "./devicefile.ts";
 
 export const deviceCommands: Commands = {
   "devices list": {
-    usage: "boxwright-hub devices list --team TEAM",
+    args: "--team TEAM",
     about: "a team's devices",
-    values: ["team"],
     run: async (call) => listDevices(call.db, (await teamOf(call)).id),
   },
   "devices add": {
-    usage: "boxwright-hub devices add --team TEAM --name NAME [--id ID]",
+    args: "--team TEAM --name NAME [--id ID]",
     about: "one device; without --id the hub makes an id",
-    values: ["team", "name", "id"],
     run: async (call) => {
       const { db, config, need, get } = call;
       const device = { id: get("id"), name: need("name") };
@@ -25,11 +23,9 @@ export const deviceCommands: Commands = {
     },
   },
   "devices import": {
-    usage: "boxwright-hub devices import --team TEAM FILE",
+    args: "--team TEAM FILE",
     about:
       'many devices, all or none; FILE: a JSON array or JSON lines of {"name", "id"?}, or one name a line; - reads standard input',
-    values: ["team"],
-    takesRest: true,
     run: async (call) => {
       const list = parseDeviceFile(decodeDeviceFile(await readInput(call)));
       const team = await teamOf(call);
@@ -38,9 +34,8 @@ export const deviceCommands: Commands = {
     },
   },
   "devices rename": {
-    usage: "boxwright-hub devices rename --team TEAM --id ID --name NAME",
+    args: "--team TEAM --id ID --name NAME",
     about: "a new name for a device",
-    values: ["team", "id", "name"],
     run: async (call) => {
       const id = call.need("id");
       return {
@@ -50,9 +45,8 @@ export const deviceCommands: Commands = {
     },
   },
   "devices accept": {
-    usage: "boxwright-hub devices accept --team TEAM [--hours 24]",
+    args: "--team TEAM [--hours 24]",
     about: "after a restore: for so many hours, each device that proves itself by its key comes back; 0 ends it",
-    values: ["team", "hours"],
     run: async (call) => {
       const change = { now: Date.now(), actor: ACTOR, teamId: (await teamOf(call)).id };
       const until = await openReturns(call.db, change, Number(call.get("hours") ?? RETURN_HOURS));
@@ -63,9 +57,8 @@ export const deviceCommands: Commands = {
     },
   },
   "devices remove": {
-    usage: "boxwright-hub devices remove --team TEAM --id ID",
+    args: "--team TEAM --id ID",
     about: "takes a device away",
-    values: ["team", "id"],
     run: async (call) => {
       await removeDevice(call.db, Date.now(), ACTOR, (await teamOf(call)).id, call.need("id"));
       return { removed: call.need("id") };

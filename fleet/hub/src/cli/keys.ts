@@ -6,9 +6,8 @@ const isoOrNull = (time: number | null): string | null => (time === null ? null 
 
 export const keyCommands: Commands = {
   "keys list": {
-    usage: "boxwright-hub keys list --team TEAM",
+    args: "--team TEAM",
     about: "public ids of a team's API keys, with scopes, maker, end and last use (written once a minute)",
-    values: ["team"],
     run: async (call) => {
       const keys = await listKeys(call.db, (await teamOf(call)).id);
       return keys.map(({ id, name, scopes, made_by, created_at, expires_at, last_used_at, revoked_at }) => ({
@@ -24,9 +23,8 @@ export const keyCommands: Commands = {
     },
   },
   "keys revoke": {
-    usage: "boxwright-hub keys revoke --team TEAM --key PUBLIC_ID",
+    args: "--team TEAM --key PUBLIC_ID",
     about: "revokes an API key, from the next request on; also while the hub runs",
-    values: ["team", "key"],
     run: async (call) => {
       const key = call.need("key");
       const { fresh } = await revokeKey(call.db, Date.now(), ACTOR, (await teamOf(call)).id, key);

@@ -7,14 +7,14 @@ import "../core/production.ts";
 import { readFlags, type FlagKind } from "boxwright-service/flags";
 import { explainLimit } from "boxwright-service/limits";
 import { ConfigProblems } from "boxwright-service/schema/options";
-import { options as configOptions, readConfig, readConfigFile, type Config } from "../core/config.ts";
+import { options as configOptions, readConfig, readConfigFile, variableOf, type Config } from "../core/config.ts";
 import { UnavailableError, UserError } from "boxwright-service/errors";
 import { redact } from "../core/log.ts";
 import { openDatabase } from "../database/open.ts";
 import { adoptKeyCommands } from "./adopt-keys.ts";
 import { auditCommands } from "./audit.ts";
 import { backupCommands } from "./backup.ts";
-import { Usage, type Command, type Commands } from "./command.ts";
+import { flagsIn, Usage, type Command, type Commands } from "./command.ts";
 import { showConfig } from "./config.ts";
 import { databaseCommands } from "./database.ts";
 import { deviceCommands } from "./devices.ts";
@@ -38,11 +38,13 @@ const commands: Commands = {
 /** Commands that open no database, or that open the database themselves and keep it open. */
 const outside = {
   serve: {
-    usage: "boxwright-hub serve [--create] [--check]",
+    args: "[--create] [--check]",
     about: "runs the hub until SIGTERM; with --check it opens the database and tries the store of files, and ends",
   },
-  config: { usage: "boxwright-hub config", about: "checks the configuration and prints it, without secrets" },
+  config: { args: "", about: "checks the configuration and prints it, without secrets" },
 } as const;
+
+const all: Readonly<Record<string, Pick<Command, "args" | "about">>> = { ...outside, ...commands };
 
 interface Parsed {
   readonly values: Readonly<Record<string, unknown>>;
@@ -59,7 +61,7 @@ async function main(argv: readonly string[]): Promise<void> {
   }
   const name = commandName(words);
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  const parsed = parse(name, command, argv.slice(name.split(" ").length));
+  const parsed = parse(name, argv.slice(name.split(" ").length));
   const file = parsed.values["config"] as string | undefined;
   const config = readConfig(process.env, readConfigFile(file ?? process.env["HUB_CONFIG"]));
   const create = parsed.values["create"] === true;
@@ -68,7 +70,7 @@ async function main(argv: readonly string[]): Promise<void> {
     const { checkServer, runServer } = await import("./serve.ts");
     return parsed.values["check"] === true ? print(await checkServer(config, create)) : runServer(config, create);
   }
-  print(command === undefined ? showConfig(config) : await runCommand(command, config, parsed));
+  print(command === undefined ? showConfig(config) : await runCommand(name, command, config, parsed));
 }
 
 /**
@@ -78,44 +80,48 @@ async function main(argv: readonly string[]): Promise<void> {
 function commandName(words: readonly string[]): string {
   const two = words.slice(0, 2).join(" ");
   const name = Object.hasOwn(commands, two) ? two : words[0]!;
-  if (Object.hasOwn(commands, name) || Object.hasOwn(outside, name)) return name;
-  const names = [...Object.keys(outside), ...Object.keys(commands)];
+  if (Object.hasOwn(all, name)) return name;
+  const names = Object.keys(all);
   const isGroup = names.some((known) => known.startsWith(`${words[0]} `));
   const meant = isGroup ? `, expected one of: ${names.join(", ")}` : meantBy(two, names);
   throw new Usage(`got command ${JSON.stringify(two)}${meant}`);
 }
 
-function parse(name: string, command: Command | undefined, args: readonly string[]): Parsed {
-  const of = (names: readonly string[], kind: FlagKind): Record<string, FlagKind> =>
-    Object.fromEntries(names.map((option) => [option, kind]));
-  const { values, words, problems } = readFlags(args, {
-    ...of(["config", ...(command?.values ?? [])], "text"),
-    ...of([...(name === "config" ? [] : ["create"]), ...(name === "serve" ? ["check"] : [])], "switch"),
-    ...of(command?.switches ?? [], "switch"),
-  });
-  const extra = command?.takesRest === true ? [] : words;
+function parse(name: string, args: readonly string[]): Parsed {
+  const { flags, rest } = flagsIn(all[name]!.args ?? "");
+  const create: Record<string, FlagKind> = name === "config" ? {} : { create: "switch" };
+  const { values, words, problems } = readFlags(args, { config: "text", ...create, ...flags });
+  const extra = rest ? [] : words;
   const lines = [...problems, ...extra.map((word) => `${JSON.stringify(word)}: belongs to no option`)];
-  const { usage } = command ?? outside[name as keyof typeof outside];
-  if (lines.length > 0) throw new Usage(withUsage(lines.join("\n"), usage));
+  if (lines.length > 0) throw new Usage(withUsage(lines.join("\n"), name));
   return { values, positionals: words };
 }
 
+const usageOf = (name: string): string => `boxwright-hub ${name} ${all[name]!.args ?? ""}`.trim();
+
 /** Appends the usage to a problem, in the same line. */
-function withUsage(problem: string, usage: string): string {
-  return `${problem}${/[.?]$/.test(problem) ? "" : "."} Usage: ${usage}`;
+function withUsage(problem: string, name: string): string {
+  return `${problem}${/[.?]$/.test(problem) ? "" : "."} Usage: ${usageOf(name)}`;
 }
 
-async function runCommand(command: Command, config: Config, { values, positionals }: Parsed): Promise<unknown> {
+async function runCommand(
+  name: string,
+  command: Command,
+  config: Config,
+  { values, positionals }: Parsed,
+): Promise<unknown> {
   const get = (option: string): string | undefined => values[option] as string | undefined;
   const need = (option: string): string => {
     const value = get(option);
-    if (value === undefined) throw new Usage(withUsage(`got no --${option}`, command.usage));
+    if (value === undefined) throw new Usage(withUsage(`got no --${option}`, name));
     return value;
   };
   // Read the required options from the usage line: they are the options without brackets.
-  const needed = [...command.usage.replace(/\[[^\]]*\]/g, "").matchAll(/--([a-z]+)/g)].map(([, option]) => option!);
+  const needed = [...(command.args ?? "").replace(/\[[^\]]*\]/g, "").matchAll(/--([a-z]+)/g)].map(
+    ([, option]) => option!,
+  );
   const missing = needed.filter((option) => get(option) === undefined).map((option) => `--${option}`);
-  if (missing.length > 0) throw new Usage(withUsage(`got no ${missing.join(" and no ")}`, command.usage));
+  if (missing.length > 0) throw new Usage(withUsage(`got no ${missing.join(" and no ")}`, name));
   const has = (option: string): boolean => values[option] === true;
   const db = await openDatabase(config, { create: command.creates === true || has("create") });
   try {
@@ -126,9 +132,9 @@ async function runCommand(command: Command, config: Config, { values, positional
 }
 
 function help(): string {
-  const lines = Object.values({ ...outside, ...commands }).map(({ usage, about }) => `  ${usage}\n      ${about}`);
+  const lines = Object.entries(all).map(([name, { about }]) => `  ${usageOf(name)}\n      ${about}`);
   const settings = Object.entries(configOptions).map(
-    ([name, { env, about }]) => `  ${env.padEnd(26)} ${name.padEnd(18)} ${about}`,
+    ([name, { about }]) => `  ${variableOf(name).padEnd(26)} ${name.padEnd(18)} ${about}`,
   );
   return `Usage: boxwright-hub COMMAND [--config FILE] [--create]
        boxwright-hub --version

@@ -4,7 +4,6 @@ import { ACTOR, type Commands } from "./command.ts";
 
 export const signingKeyCommands: Commands = {
   "signing-key replace": {
-    usage: "boxwright-hub signing-key replace",
     about:
       "replaces the key that signs tokens of devices, also while the hub runs. " +
       "Do so if somebody may have a copy of the database",

@@ -4,37 +4,31 @@ import { ACTOR, iso, teamOf, type Commands } from "./command.ts";
 
 export const teamCommands: Commands = {
   "teams list": {
-    usage: "boxwright-hub teams list",
     about: "every team",
     run: async ({ db }) => (await listTeams(db)).map((team) => ({ ...team, created_at: iso(team.created_at) })),
   },
   "teams add": {
-    usage: "boxwright-hub teams add --name NAME",
+    args: "--name NAME",
     about: "a new, empty team",
-    values: ["name"],
     run: ({ db, need }) => addTeam(db, Date.now(), ACTOR, need("name")),
   },
   "teams rename": {
-    usage: "boxwright-hub teams rename --team TEAM --name NAME",
+    args: "--team TEAM --name NAME",
     about: "a new name for a team",
-    values: ["team", "name"],
     run: async (call) => renameTeam(call.db, Date.now(), ACTOR, undefined, (await teamOf(call)).id, call.need("name")),
   },
   "teams remove": {
-    usage: "boxwright-hub teams remove --team TEAM [--with-everything]",
+    args: "--team TEAM [--with-everything]",
     about:
       "ends an empty team; --with-everything also one that has devices, members or keys: its keys are refused from the next request on",
-    values: ["team"],
-    switches: ["with-everything"],
     run: async (call) => {
       const team = await teamOf(call);
       return { removed: team, ...(await removeTeam(call.db, Date.now(), ACTOR, team, call.has("with-everything"))) };
     },
   },
   "teams members": {
-    usage: "boxwright-hub teams members --team TEAM",
+    args: "--team TEAM",
     about: "who is in a team",
-    values: ["team"],
     run: async (call) => membersOf(call.db, (await teamOf(call)).id),
   },
 };

@@ -10,14 +10,12 @@ import { ACTOR, iso, linkTo, teamOf, type Call, type Commands } from "./command.
 
 export const userCommands: Commands = {
   "users list": {
-    usage: "boxwright-hub users list",
     about: "everyone with an account",
     run: async ({ db }) => (await listUsers(db)).map((user) => ({ ...user, created_at: iso(user.created_at) })),
   },
   "users invite": {
-    usage: "boxwright-hub users invite --team TEAM --email EMAIL [--role admin|member|viewer]",
+    args: "--team TEAM --email EMAIL [--role admin|member|viewer]",
     about: "a one-time link into a team",
-    values: ["team", "email", "role"],
     run: async (call) => {
       const { db, config, need, get } = call;
       const team = await teamOf(call);
@@ -27,25 +25,22 @@ export const userCommands: Commands = {
     },
   },
   "users reset": {
-    usage: "boxwright-hub users reset --email EMAIL",
+    args: "--email EMAIL",
     about: "a one-time link to choose a new password",
-    values: ["email"],
     run: async ({ db, config, need }) => ({
       link: linkTo(config, await resetLink(db, Date.now(), ACTOR, need("email"))),
     }),
   },
   "users role": {
-    usage: "boxwright-hub users role --team TEAM --email EMAIL --role admin|member|viewer",
+    args: "--team TEAM --email EMAIL --role admin|member|viewer",
     about:
       "changes what someone may do in a team; of someone who is no administrator any more it names the API keys they made",
-    values: ["team", "email", "role"],
     run: changeRole,
   },
   "users remove": {
-    usage: "boxwright-hub users remove --email EMAIL [--team TEAM]",
+    args: "--email EMAIL [--team TEAM]",
     about:
       "ends the account, or with --team only the membership, and the invitations the person made; names the API keys they made, which stay until revoked",
-    values: ["email", "team"],
     run: remove,
   },
 };

@@ -6,11 +6,12 @@ import { by, oneOf, secret, show, text } from "boxwright-service/schema/json";
 import {
   ConfigProblems,
   databasePlace,
-  type Option as PlainOption,
+  type Option,
   isLoopback,
   logLevel,
   misspeltVariables,
   number,
+  option,
   readJsonFile,
   readOptions,
   type ValuesOf,
@@ -29,7 +30,7 @@ const MOST_OBJECT_BYTES = 5 * 2 ** 30;
 function bucketProblems(config: Config): string[] {
   const missing = OF_BUCKET.filter((name) => config[name] === undefined);
   if (missing.length === OF_BUCKET.length) return [];
-  const names = missing.map((name) => options[name].env).join(", ");
+  const names = missing.map(variableOf).join(", ");
   if (missing.length > 0) return [`HUB_S3_*: got no ${names}, expected all of a bucket or none`];
   const { modelBytes } = config;
   if (modelBytes <= MOST_OBJECT_BYTES) return [];
@@ -68,271 +69,137 @@ const sqliteFile = v.pipe(
 /** Variables for the hub's clients and tests. The hub itself does not read these variables as options. */
 const OF_OTHERS = ["HUB_CONFIG", "HUB_API_KEY", "HUB_URL", "HUB_TOKEN", "HUB_CI"];
 
-interface Option extends PlainOption {
-  readonly env: string;
+/** Returns the environment variable of an option. */
+export function variableOf(name: string): string {
+  if (name === "databaseUrl") return "DATABASE_URL";
+  if (name === "filesFolder") return "HUB_FILES";
+  return `HUB_${name.replace(/[A-Z]/g, "_$&").toUpperCase()}`;
 }
 
 /** Every option. `boxwright-hub --help` and `boxwright-hub config` print this list. */
 export const options = {
-  databaseUrl: {
-    env: "DATABASE_URL",
-    schema: secret("an address like postgres://user:password@host/name", /^postgres(ql)?:\/\//),
-    about: "PostgreSQL; without it the hub keeps a SQLite file",
-  },
-  databaseFile: {
-    env: "HUB_DATABASE_FILE",
-    schema: sqliteFile,
-    fallback: "hub.db",
-    about: "the SQLite file",
-  },
-  databasePool: {
-    env: "HUB_DATABASE_POOL",
-    schema: number(1, 1000),
-    fallback: 10,
-    about: "PostgreSQL connections of one process",
-  },
-  host: {
-    env: "HUB_HOST",
-    schema: text("an address to listen on"),
-    fallback: "127.0.0.1",
-    about: "address to listen on",
-  },
-  port: { env: "HUB_PORT", schema: number(0, 65535), fallback: 8787, about: "port to listen on; 0 takes any free one" },
-  baseUrl: {
-    env: "HUB_BASE_URL",
-    schema: origin,
-    about: "the address that browsers and backends use; by default http://localhost:PORT",
-  },
-  tlsCert: {
-    env: "HUB_TLS_CERT",
-    schema: text("the path of a PEM file"),
-    about: "certificate chain, for TLS without a proxy",
-  },
-  tlsKey: { env: "HUB_TLS_KEY", schema: text("the path of a PEM file"), about: "private key of the certificate" },
-  proxyHops: {
-    env: "HUB_PROXY_HOPS",
-    schema: number(0, 10),
-    fallback: 0,
-    about: "how many proxies stand in front and add to X-Forwarded-For",
-  },
-  metricsToken: {
-    env: "HUB_METRICS_TOKEN",
-    schema: secret("at least 16 letters, digits, _ or -", /^[\w-]{16,}$/),
-    about: "bearer token for /metrics; without it only this machine may read them",
-  },
-  logLevel: {
-    env: "HUB_LOG_LEVEL",
-    schema: logLevel,
-    fallback: "info",
-    about: "least level that is logged",
-  },
-  maxDevices: {
-    env: "HUB_MAX_DEVICES",
-    schema: number(1, MAX_DEVICES),
-    fallback: 5000,
-    about: "devices a team may have",
-  },
-  keyRate: {
-    env: "HUB_KEY_RATE",
-    schema: number(0.1, 1e6, false),
-    fallback: 100,
-    about: "requests a second of one API key",
-  },
-  keyBurst: { env: "HUB_KEY_BURST", schema: number(1, 1e6), fallback: 200, about: "requests of one API key at once" },
-  addressRate: {
-    env: "HUB_ADDRESS_RATE",
-    schema: number(0.1, 1e6, false),
-    fallback: 200,
-    about: "requests a second of one address (IPv6: one /64)",
-  },
-  addressBurst: {
-    env: "HUB_ADDRESS_BURST",
-    schema: number(1, 1e6),
-    fallback: 400,
-    about: "requests of one address at once",
-  },
-  addressConnections: {
-    env: "HUB_ADDRESS_CONNECTIONS",
-    schema: number(1, 65_535),
-    fallback: 256,
-    about: "open connections of one address; a proxy in front has to limit them itself",
-  },
-  connections: {
-    env: "HUB_CONNECTIONS",
-    schema: number(64, 65_535),
-    fallback: 20_000,
-    about: "open connections in all; each device keeps one, and one more while it waits for a config",
-  },
-  signInsPerMinute: {
-    env: "HUB_SIGN_INS_PER_MINUTE",
-    schema: number(0.1, 1e6, false),
-    fallback: 6,
-    about: "sign-ins a minute, of one address and for one account",
-  },
-  signInBurst: {
-    env: "HUB_SIGN_IN_BURST",
-    schema: number(1, 1e6),
-    fallback: 10,
-    about: "sign-ins at once, of one address and for one account",
-  },
-  sessionIdleMinutes: {
-    env: "HUB_SESSION_IDLE_MINUTES",
-    schema: number(2, 43_200),
-    fallback: 480,
-    about: "a session ends after this long without a request",
-  },
-  sessionHours: {
-    env: "HUB_SESSION_HOURS",
-    schema: number(1, 8760),
-    fallback: 168,
-    about: "a session ends after this long in any case",
-  },
-  auditDays: {
-    env: "HUB_AUDIT_DAYS",
-    schema: number(1, 36_500),
-    fallback: 365,
-    about: "rows of the audit are deleted after so many days, but for those that say who lost access",
-  },
-  drainSeconds: {
-    env: "HUB_DRAIN_SECONDS",
-    schema: number(0, 300, false),
-    fallback: 0,
-    about: "after SIGTERM: seconds of answering on, with /readyz at 503, before the port closes",
-  },
-  heartbeatSeconds: {
-    env: "HUB_HEARTBEAT_SECONDS",
-    schema: number(1, 3600),
-    fallback: 30,
-    about: "seconds between two heartbeats of a device; after three missed ones it is offline",
-  },
-  filesFolder: {
-    env: "HUB_FILES",
-    schema: text("the path of a folder"),
-    fallback: "hub-files",
-    about: "folder of model files and snaps; hubs on one database share it. With a bucket: of what is on its way there",
-  },
-  s3Endpoint: {
-    env: "HUB_S3_ENDPOINT",
-    schema: origin,
-    about: "address of an S3-compatible store that keeps model files and snaps, with the other HUB_S3 settings",
-  },
-  s3Bucket: {
-    env: "HUB_S3_BUCKET",
-    schema: text("the name of a bucket", /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/),
-    about: "the bucket; the hub deletes files there that its database does not name",
-  },
-  s3Region: {
-    env: "HUB_S3_REGION",
-    schema: text("the name of a region", /^[\w-]{1,64}$/),
-    fallback: "us-east-1",
-    about: "region of the bucket; stores without regions take the default",
-  },
-  s3Prefix: {
-    env: "HUB_S3_PREFIX",
-    schema: text("letters, digits, . _ - and a slash at the end, such as hub/", /^([\w.-]+\/)*$/),
-    fallback: "",
-    about: "stands before each name in the bucket; two hubs on two databases need two prefixes or two buckets",
-  },
-  s3AccessKeyId: {
-    env: "HUB_S3_ACCESS_KEY_ID",
-    schema: text("the id of a key of the store", /^[!-~]{3,128}$/),
-    about: "id of a key that may put, get, delete and list objects of the bucket",
-  },
-  s3SecretAccessKey: {
-    env: "HUB_S3_SECRET_ACCESS_KEY",
-    schema: secret("the secret of that key, without spaces", /^[!-~]+$/),
-    about: "its secret",
-  },
-  modelBytes: {
-    env: "HUB_MODEL_BYTES",
-    schema: number(1, 2 ** 40),
-    fallback: 256 * MIB,
-    about: "bytes of one model file",
-  },
-  teamModelBytes: {
-    env: "HUB_TEAM_MODEL_BYTES",
-    schema: number(1, 2 ** 50),
-    fallback: 4096 * MIB,
-    about: "bytes of all model files of a team",
-  },
-  snapFileBytes: {
-    env: "HUB_SNAP_FILE_BYTES",
-    schema: number(1, 2 ** 30),
-    fallback: 8 * MIB,
-    about: "bytes of one file of a snap",
-  },
-  teamSnapBytes: {
-    env: "HUB_TEAM_SNAP_BYTES",
-    schema: number(1, 2 ** 50),
-    fallback: 4096 * MIB,
-    about: "bytes of all snaps of a team; the oldest are deleted to make room",
-  },
-  snapDays: {
-    env: "HUB_SNAP_DAYS",
-    schema: number(1, 3650),
-    fallback: 30,
-    about: "days after which a snap is deleted",
-  },
-  snapsPerHour: {
-    env: "HUB_SNAPS_PER_HOUR",
-    schema: number(1, 1e6),
-    fallback: 360,
-    about: "snaps an hour of one device",
-  },
-  snapBytesPerHour: {
-    env: "HUB_SNAP_BYTES_PER_HOUR",
-    schema: number(1, 2 ** 40),
-    fallback: 256 * MIB,
-    about: "bytes of snaps an hour of one device",
-  },
-  webhookAddresses: {
-    env: "HUB_WEBHOOK_ADDRESSES",
-    schema: oneOf(["public", "any"]),
-    fallback: "public",
-    about: "where webhooks of alerts may go: https addresses of the public internet, or any, inside your network too",
-  },
-  smtpUrl: {
-    env: "HUB_SMTP_URL",
-    schema: secret("an address like smtps://user:password@mail.example.org", /^smtps?:\/\/[^\s/]+\/?$/),
-    about: "mail server for alerts, with HUB_MAIL_FROM; smtp:// turns to TLS if the server can",
-  },
-  mailFrom: {
-    env: "HUB_MAIL_FROM",
-    schema: text("an email address", /^[^\s@,;<>]+@[^\s@,;<>]+$/),
-    about: "sender of those mails",
-  },
-  oidcIssuer: {
-    env: "HUB_OIDC_ISSUER",
-    schema: issuer,
-    about: "provider of OpenID Connect by which people sign in, with HUB_OIDC_CLIENT_ID and HUB_OIDC_CLIENT_SECRET",
-  },
-  oidcClientId: {
-    env: "HUB_OIDC_CLIENT_ID",
-    schema: text("the id that the provider gave the hub", /^[!-~]{1,255}$/),
-    about: "id of the hub at the provider; its redirect address there is HUB_BASE_URL/sign-in/oidc/callback",
-  },
-  oidcClientSecret: {
-    env: "HUB_OIDC_CLIENT_SECRET",
-    schema: secret("the secret that the provider gave the hub, without spaces", /^[!-~]+$/),
-    about: "secret of the hub at the provider",
-  },
-  oidcName: {
-    env: "HUB_OIDC_NAME",
-    schema: text("a name of 1 to 40 characters", /^.{1,40}$/),
-    fallback: "your company's account",
-    about: "how the sign-in page calls the provider",
-  },
-  oidcTeam: {
-    env: "HUB_OIDC_TEAM",
-    schema: text("the id of a team (boxwright-hub teams list)", /^[0-9a-f-]{36}$/),
-    about: "team that people of the provider join who have no account; without it they need an invitation",
-  },
-  oidcRole: {
-    env: "HUB_OIDC_ROLE",
-    schema: oneOf(["viewer", "member"]),
-    fallback: "viewer",
-    about: "their role there",
-  },
+  databaseUrl: option(
+    "PostgreSQL; without it the hub keeps a SQLite file",
+    secret("an address like postgres://user:password@host/name", /^postgres(ql)?:\/\//),
+  ),
+  databaseFile: option("the SQLite file", sqliteFile, "hub.db"),
+  databasePool: option("PostgreSQL connections of one process", number(1, 1000), 10),
+  host: option("address to listen on", text("an address to listen on"), "127.0.0.1"),
+  port: option("port to listen on; 0 takes any free one", number(0, 65535), 8787),
+  baseUrl: option("the address that browsers and backends use; by default http://localhost:PORT", origin),
+  tlsCert: option("certificate chain, for TLS without a proxy", text("the path of a PEM file")),
+  tlsKey: option("private key of the certificate", text("the path of a PEM file")),
+  proxyHops: option("how many proxies stand in front and add to X-Forwarded-For", number(0, 10), 0),
+  metricsToken: option(
+    "bearer token for /metrics; without it only this machine may read them",
+    secret("at least 16 letters, digits, _ or -", /^[\w-]{16,}$/),
+  ),
+  logLevel: option("least level that is logged", logLevel, "info"),
+  maxDevices: option("devices a team may have", number(1, MAX_DEVICES), 5000),
+  keyRate: option("requests a second of one API key", number(0.1, 1e6, false), 100),
+  keyBurst: option("requests of one API key at once", number(1, 1e6), 200),
+  addressRate: option("requests a second of one address (IPv6: one /64)", number(0.1, 1e6, false), 200),
+  addressBurst: option("requests of one address at once", number(1, 1e6), 400),
+  addressConnections: option(
+    "open connections of one address; a proxy in front has to limit them itself",
+    number(1, 65_535),
+    256,
+  ),
+  connections: option(
+    "open connections in all; each device keeps one, and one more while it waits for a config",
+    number(64, 65_535),
+    20_000,
+  ),
+  signInsPerMinute: option("sign-ins a minute, of one address and for one account", number(0.1, 1e6, false), 6),
+  signInBurst: option("sign-ins at once, of one address and for one account", number(1, 1e6), 10),
+  sessionIdleMinutes: option("a session ends after this long without a request", number(2, 43_200), 480),
+  sessionHours: option("a session ends after this long in any case", number(1, 8760), 168),
+  auditDays: option(
+    "rows of the audit are deleted after so many days, but for those that say who lost access",
+    number(1, 36_500),
+    365,
+  ),
+  drainSeconds: option(
+    "after SIGTERM: seconds of answering on, with /readyz at 503, before the port closes",
+    number(0, 300, false),
+    0,
+  ),
+  heartbeatSeconds: option(
+    "seconds between two heartbeats of a device; after three missed ones it is offline",
+    number(1, 3600),
+    30,
+  ),
+  filesFolder: option(
+    "folder of model files and snaps; hubs on one database share it. With a bucket: of what is on its way there",
+    text("the path of a folder"),
+    "hub-files",
+  ),
+  s3Endpoint: option(
+    "address of an S3-compatible store that keeps model files and snaps, with the other HUB_S3 settings",
+    origin,
+  ),
+  s3Bucket: option(
+    "the bucket; the hub deletes files there that its database does not name",
+    text("the name of a bucket", /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/),
+  ),
+  s3Region: option(
+    "region of the bucket; stores without regions take the default",
+    text("the name of a region", /^[\w-]{1,64}$/),
+    "us-east-1",
+  ),
+  s3Prefix: option(
+    "stands before each name in the bucket; two hubs on two databases need two prefixes or two buckets",
+    text("letters, digits, . _ - and a slash at the end, such as hub/", /^([\w.-]+\/)*$/),
+    "",
+  ),
+  s3AccessKeyId: option(
+    "id of a key that may put, get, delete and list objects of the bucket",
+    text("the id of a key of the store", /^[!-~]{3,128}$/),
+  ),
+  s3SecretAccessKey: option("its secret", secret("the secret of that key, without spaces", /^[!-~]+$/)),
+  modelBytes: option("bytes of one model file", number(1, 2 ** 40), 256 * MIB),
+  teamModelBytes: option("bytes of all model files of a team", number(1, 2 ** 50), 4096 * MIB),
+  snapFileBytes: option("bytes of one file of a snap", number(1, 2 ** 30), 8 * MIB),
+  teamSnapBytes: option(
+    "bytes of all snaps of a team; the oldest are deleted to make room",
+    number(1, 2 ** 50),
+    4096 * MIB,
+  ),
+  snapDays: option("days after which a snap is deleted", number(1, 3650), 30),
+  snapsPerHour: option("snaps an hour of one device", number(1, 1e6), 360),
+  snapBytesPerHour: option("bytes of snaps an hour of one device", number(1, 2 ** 40), 256 * MIB),
+  webhookAddresses: option(
+    "where webhooks of alerts may go: https addresses of the public internet, or any, inside your network too",
+    oneOf(["public", "any"]),
+    "public",
+  ),
+  smtpUrl: option(
+    "mail server for alerts, with HUB_MAIL_FROM; smtp:// turns to TLS if the server can",
+    secret("an address like smtps://user:password@mail.example.org", /^smtps?:\/\/[^\s/]+\/?$/),
+  ),
+  mailFrom: option("sender of those mails", text("an email address", /^[^\s@,;<>]+@[^\s@,;<>]+$/)),
+  oidcIssuer: option(
+    "provider of OpenID Connect by which people sign in, with HUB_OIDC_CLIENT_ID and HUB_OIDC_CLIENT_SECRET",
+    issuer,
+  ),
+  oidcClientId: option(
+    "id of the hub at the provider; its redirect address there is HUB_BASE_URL/sign-in/oidc/callback",
+    text("the id that the provider gave the hub", /^[!-~]{1,255}$/),
+  ),
+  oidcClientSecret: option(
+    "secret of the hub at the provider",
+    secret("the secret that the provider gave the hub, without spaces", /^[!-~]+$/),
+  ),
+  oidcName: option(
+    "how the sign-in page calls the provider",
+    text("a name of 1 to 40 characters", /^.{1,40}$/),
+    "your company's account",
+  ),
+  oidcTeam: option(
+    "team that people of the provider join who have no account; without it they need an invitation",
+    text("the id of a team (boxwright-hub teams list)", /^[0-9a-f-]{36}$/),
+  ),
+  oidcRole: option("their role there", oneOf(["viewer", "member"]), "viewer"),
 } satisfies Readonly<Record<string, Option>>;
 
 export type Config = ValuesOf<typeof options>;
@@ -340,12 +207,12 @@ export type Config = ValuesOf<typeof options>;
 /** Returns the configuration, or throws `ConfigProblems`. `file` is the parsed JSON of the config file. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>, file: unknown = {}): Config {
   // Treat an empty variable as unset, since people empty a variable in order to unset it.
-  const given = Object.entries(options).map(
-    ([name, { env: where }]) => [name, env[where] ? { where, value: env[where] } : undefined] as const,
-  );
-  const { values, problems } = readOptions(options, file, Object.fromEntries(given));
-  const variables = Object.values(options).map((option) => option.env);
-  problems.push(...misspeltVariables(env, "HUB_", [...variables, ...OF_OTHERS]));
+  const given = Object.keys(options).map((name) => {
+    const where = variableOf(name);
+    return [name, env[where] ? { where, value: env[where] } : undefined] as const;
+  });
+  const { values, problems } = readOptions(options, file, Object.fromEntries(given), variableOf);
+  problems.push(...misspeltVariables(env, "HUB_", [...Object.keys(options).map(variableOf), ...OF_OTHERS]));
   const config = values as unknown as Config;
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined)) {
     problems.push(

@@ -130,6 +130,10 @@ describe("the command", () => {
     expect(stdout).not.toContain("topsecret");
     const behind = await run(["config"], { DATABASE_URL: "postgres://h/d?user=u&password=topsecret" });
     expect(behind.json).toMatchObject({ databaseUrl: "postgres://h/d?***" });
+    const mail = { HUB_SMTP_URL: "smtps://u:topsecret@mail.example.org", HUB_MAIL_FROM: "hub@example.org" };
+    const provider = { HUB_OIDC_ISSUER: "https://login.example.org", HUB_OIDC_CLIENT_ID: "hub" };
+    const others = await run(["config"], { ...mail, ...provider, HUB_OIDC_CLIENT_SECRET: "topsecret" });
+    expect(others.json).toMatchObject({ smtpUrl: "smtps://***@mail.example.org", oidcClientSecret: "***" });
   });
 
   it("takes a port that is in use for what it is", async () => {

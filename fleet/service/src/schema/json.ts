@@ -163,6 +163,13 @@ export function isWebAddress(given: string): boolean {
   const { protocol, username, password } = new URL(given);
   return /^https?:$/.test(protocol) && username === "" && password === "";
 }
+
+/** Returns the address of a hub, without a slash at the end. Returns null if the text is no such address. */
+export function hubAddressOf(given: string): string | null {
+  if (!isWebAddress(given)) return null;
+  const { href, search, hash } = new URL(given);
+  return search + hash === "" ? href.replace(/\/+$/, "") : null;
+}
 /** Accepts the address of a page and keeps its text, since parsing may add a slash. */
 export const plainAddress = v.pipe(v.string(WEB_ADDRESS), v.check(isWebAddress, WEB_ADDRESS));
 /** Accepts the address of a page that the hub shows as a link. */

@@ -12,8 +12,17 @@ export interface Option<T = unknown> {
   readonly schema: Schema<T>;
   readonly fallback?: T;
   readonly about: string;
-  /** Environment variable that overrides the file. */
-  readonly env?: string;
+}
+
+/** Returns the row of an option. An option without a fallback may be undefined. */
+export function option<S extends Schema<unknown>>(about: string, schema: S): { about: string; schema: S };
+export function option<S extends Schema<unknown>>(
+  about: string,
+  schema: S,
+  fallback: v.InferOutput<S>,
+): { about: string; schema: S; fallback: v.InferOutput<S> };
+export function option(about: string, schema: Schema<unknown>, fallback?: unknown): Option {
+  return { about, schema, ...(fallback !== undefined && { fallback }) };
 }
 
 /** Types of the values of a table of options. An option without a default may be undefined. */
@@ -66,18 +75,20 @@ export interface Given {
  * Returns the values of a table of options, and all problems. An option with a problem gets its default.
  * @param file parsed config file
  * @param given values of environment or flags, by option name
+ * @param variableOf returns the environment variable of an option, which people may write into the file
  */
 export function readOptions(
   options: Readonly<Record<string, Option>>,
   file: unknown,
   given: Readonly<Record<string, Given | undefined>>,
+  variableOf: (name: string) => string | undefined = () => undefined,
 ): { values: Record<string, unknown>; problems: string[] } {
   const problems: string[] = [];
   if (!isObject(file)) problems.push(`config file: got ${showSetting(file, 40)}, expected a JSON object`);
   const fromFile = isObject(file) ? file : {};
   for (const name of Object.keys({ ...fromFile, ...given })) {
     if (Object.hasOwn(options, name)) continue;
-    const [inFile] = Object.entries(options).find(([, { env }]) => env === name) ?? [];
+    const inFile = Object.keys(options).find((known) => variableOf(known) === name);
     const meant = inFile === undefined ? meantBy(name, Object.keys(options)) : `; its name in a file is ${inFile}`;
     problems.push(`${name}: got an option that does not exist${meant}`);
   }

@@ -28,8 +28,8 @@ test("every problem is told at once, where it stands, and no secret is repeated"
     "names: got 1, expected a name",
     "HUB_TOKEN: got a text of 3 characters, expected at least 4 letters",
   ]);
-  const variables = { port: { ...options.port, env: "HUB_PORT" } };
-  expect(readOptions(variables, { HUB_PORT: 80 }, {}).problems).toEqual([
+  const variableOf = (name: string): string => `HUB_${name.toUpperCase()}`;
+  expect(readOptions(options, { HUB_PORT: 80 }, {}, variableOf).problems).toEqual([
     "HUB_PORT: got an option that does not exist; its name in a file is port",
   ]);
   expect(readOptions(options, [], {}).problems).toEqual(["config file: got a list of 0, expected a JSON object"]);
