@@ -15,7 +15,7 @@ export interface Listing {
 }
 
 /**
- * Makes the method of one field of `team`. `args` declares the arguments as GraphQL does, such as "name: String!, id: ID".
+ * Makes the method of one field of `team`. `args` declares the arguments as GraphQL does: "name: String!, id: ID".
  */
 type Make<Values extends readonly unknown[]> = <T>(
   field: string,

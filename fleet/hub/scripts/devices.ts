@@ -64,7 +64,7 @@ export async function enrolAll(db: Database): Promise<Fleet> {
       [groupId, teamId],
     ),
   );
-  const { id: appId } = await createApp(db, now, "load", teamId, { name: "Gate" });
+  const { id: appId } = await createApp(db, { now, actor: "load", teamId }, { name: "Gate" });
   return { teamId, groupId, appId, credentials, ids: devices.map(({ id }) => id) };
 }
 
@@ -79,7 +79,7 @@ export async function giveVersion(
 ): Promise<Assignment> {
   const now = Date.now();
   const content = { config: null, options: { topK: now % 1000 }, model: null, snaps: [] };
-  const { version } = await saveVersion(db, now, "load", teamId, appId, { content, description: "" });
+  const { version } = await saveVersion(db, { now, actor: "load", teamId }, appId, { content, description: "" });
   const given = { target: { kind: "group", id: groupId }, appId, version: version.number, ...gates } as const;
   return assign(db, { now, actor: "load", teamId }, given);
 }

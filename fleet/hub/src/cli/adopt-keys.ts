@@ -1,7 +1,7 @@
 /** `boxwright-hub adopt-keys` */
 import { newToken } from "../core/ids.ts";
 import { createAdoptKey, listAdoptKeys, revokeAdoptKey } from "../nouns/adoptkey.ts";
-import { ACTOR, iso, teamOf, type Commands } from "./command.ts";
+import { changeOf, iso, teamOf, type Commands } from "./command.ts";
 
 const DAYS = 7;
 
@@ -20,7 +20,7 @@ export const adoptKeyCommands: Commands = {
         groupIds: [],
         deviceId: get("device"),
       };
-      const made = await createAdoptKey(db, Date.now(), ACTOR, (await teamOf(call)).id, newToken(), wanted);
+      const made = await createAdoptKey(db, await changeOf(call), newToken(), wanted);
       return { id: made!.id, key: made!.key, expires: iso(made!.expires_at) };
     },
   },
@@ -33,7 +33,7 @@ export const adoptKeyCommands: Commands = {
     args: "--team TEAM --key PUBLIC_ID",
     about: "ends an adopt key; devices that enrolled with it are not touched",
     run: async (call) => {
-      const { name } = await revokeAdoptKey(call.db, Date.now(), ACTOR, (await teamOf(call)).id, call.need("key"));
+      const { name } = await revokeAdoptKey(call.db, await changeOf(call), call.need("key"));
       return { revoked: call.need("key"), name };
     },
   },

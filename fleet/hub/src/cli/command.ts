@@ -2,6 +2,7 @@
 import type { Config } from "../core/config.ts";
 import type { Database } from "boxwright-service/database";
 import type { FlagKind } from "boxwright-service/flags";
+import type { Change } from "../nouns/audit.ts";
 import { findTeam, type Team } from "../nouns/team.ts";
 
 /** Actor of the command line in the audit. */
@@ -55,6 +56,11 @@ export function linkTo({ baseUrl, port }: Config, token: string): string {
 
 export function iso(time: number): string {
   return new Date(time).toISOString();
+}
+
+/** Returns the parts of a change of the team that `--team` names. */
+export async function changeOf(call: Call): Promise<Change> {
+  return { now: Date.now(), actor: ACTOR, teamId: (await teamOf(call)).id };
 }
 
 /** Finds the team that `--team` names. */

@@ -4,7 +4,7 @@ import { buffer as readStream } from "node:stream/consumers";
 import { UserError } from "../core/errors.ts";
 import { addDevices, listDevices, removeDevice, renameDevice } from "../nouns/device.ts";
 import { countAway, openReturns, RETURN_HOURS } from "../nouns/device-return.ts";
-import { ACTOR, teamOf, Usage, type Call, type Commands } from "./command.ts";
+import { changeOf, teamOf, Usage, type Call, type Commands } from "./command.ts";
 import { decodeDeviceFile, parseDeviceFile } from "./devicefile.ts";
 
 export const deviceCommands: Commands = {
@@ -40,7 +40,7 @@ export const deviceCommands: Commands = {
       const id = call.need("id");
       return {
         id,
-        name: await renameDevice(call.db, Date.now(), ACTOR, (await teamOf(call)).id, id, call.need("name")),
+        name: await renameDevice(call.db, await changeOf(call), id, call.need("name")),
       };
     },
   },
@@ -48,7 +48,7 @@ export const deviceCommands: Commands = {
     args: "--team TEAM [--hours 24]",
     about: "after a restore: for so many hours, each device that proves itself by its key comes back; 0 ends it",
     run: async (call) => {
-      const change = { now: Date.now(), actor: ACTOR, teamId: (await teamOf(call)).id };
+      const change = await changeOf(call);
       const until = await openReturns(call.db, change, Number(call.get("hours") ?? RETURN_HOURS));
       return {
         until: until === null ? null : new Date(until).toISOString(),
@@ -60,7 +60,7 @@ export const deviceCommands: Commands = {
     args: "--team TEAM --id ID",
     about: "takes a device away",
     run: async (call) => {
-      await removeDevice(call.db, Date.now(), ACTOR, (await teamOf(call)).id, call.need("id"));
+      await removeDevice(call.db, await changeOf(call), call.need("id"));
       return { removed: call.need("id") };
     },
   },

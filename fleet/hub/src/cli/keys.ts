@@ -1,6 +1,6 @@
 /** `boxwright-hub keys` */
 import { listKeys, revokeKey } from "../nouns/apikey.ts";
-import { ACTOR, iso, teamOf, type Commands } from "./command.ts";
+import { changeOf, iso, teamOf, type Commands } from "./command.ts";
 
 const isoOrNull = (time: number | null): string | null => (time === null ? null : iso(time));
 
@@ -27,7 +27,7 @@ export const keyCommands: Commands = {
     about: "revokes an API key, from the next request on; also while the hub runs",
     run: async (call) => {
       const key = call.need("key");
-      const { fresh } = await revokeKey(call.db, Date.now(), ACTOR, (await teamOf(call)).id, key);
+      const { fresh } = await revokeKey(call.db, await changeOf(call), key);
       return { revoked: key, before: !fresh };
     },
   },

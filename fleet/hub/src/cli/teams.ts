@@ -1,6 +1,6 @@
 /** `boxwright-hub teams` */
 import { addTeam, listTeams, membersOf, removeTeam, renameTeam } from "../nouns/team.ts";
-import { ACTOR, iso, teamOf, type Commands } from "./command.ts";
+import { ACTOR, changeOf, iso, teamOf, type Commands } from "./command.ts";
 
 export const teamCommands: Commands = {
   "teams list": {
@@ -15,7 +15,7 @@ export const teamCommands: Commands = {
   "teams rename": {
     args: "--team TEAM --name NAME",
     about: "a new name for a team",
-    run: async (call) => renameTeam(call.db, Date.now(), ACTOR, undefined, (await teamOf(call)).id, call.need("name")),
+    run: async (call) => renameTeam(call.db, await changeOf(call), call.need("name")),
   },
   "teams remove": {
     args: "--team TEAM [--with-everything]",

@@ -20,7 +20,7 @@ export const userCommands: Commands = {
       const { db, config, need, get } = call;
       const team = await teamOf(call);
       const role = parseRole(get("role") ?? "member");
-      const token = await invite(db, Date.now(), ACTOR, undefined, team.id, need("email"), role);
+      const token = await invite(db, { now: Date.now(), actor: ACTOR, teamId: team.id }, need("email"), role);
       return { team, link: linkTo(config, token) };
     },
   },
@@ -50,7 +50,7 @@ async function changeRole(call: Call): Promise<unknown> {
   const team = await teamOf(call);
   const role = parseRole(need("role"));
   const email = cleanEmail(need("email"));
-  await setRole(db, Date.now(), ACTOR, undefined, team.id, email, role);
+  await setRole(db, { now: Date.now(), actor: ACTOR, teamId: team.id }, email, role);
   const user = await findUser(db, email);
   if (role === "admin" || user === undefined) return { team, email, role };
   return { team, email, role, keysThatStay: await keysMadeBy(db, user.id, team.id) };
@@ -64,7 +64,7 @@ async function remove({ db, need, get, warn }: Call): Promise<unknown> {
   if (user === undefined) throw new UserError(`got ${email}, expected a user (\`boxwright-hub users list\`)`, 404);
   const teams = team === undefined ? await teamsOf(db, user.id) : [team];
   if (team === undefined) await removeUser(db, Date.now(), ACTOR, email);
-  else await removeMember(db, Date.now(), ACTOR, undefined, team.id, user.id);
+  else await removeMember(db, { now: Date.now(), actor: ACTOR, teamId: team.id }, user.id);
   await warnOfNoAdmin(db, teams, warn);
   return { removed: email, keysThatStay: await keysMadeBy(db, user.id, team?.id) };
 }

@@ -70,10 +70,10 @@ interface CreateArguments {
 
 /** Fields of `team` in a mutation. */
 export function adoptKeyMutations(context: TeamContext) {
-  const { db, now, actor, team } = context;
+  const { db, change, team } = context;
   return {
     createAdoptKey: async (args: CreateArguments) => {
-      const made = await createAdoptKey(db, now(), actor, team.id, newToken(), {
+      const made = await createAdoptKey(db, change(), newToken(), {
         name: args.name,
         days: args.expiresInDays,
         devices: args.maxDevices,
@@ -84,10 +84,10 @@ export function adoptKeyMutations(context: TeamContext) {
       return { adoptKey: toAdoptKey(context, key!), key: made!.key };
     },
     revokeAdoptKey: async ({ adoptKeyId }: { adoptKeyId: string }) => ({
-      adoptKey: toAdoptKey(context, await revokeAdoptKey(db, now(), actor, team.id, adoptKeyId)),
+      adoptKey: toAdoptKey(context, await revokeAdoptKey(db, change(), adoptKeyId)),
     }),
     deleteAdoptKey: async ({ adoptKeyId }: { adoptKeyId: string }) => ({
-      adoptKey: toAdoptKey(context, await deleteAdoptKey(db, now(), actor, team.id, adoptKeyId)),
+      adoptKey: toAdoptKey(context, await deleteAdoptKey(db, change(), adoptKeyId)),
     }),
   };
 }

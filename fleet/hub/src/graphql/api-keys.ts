@@ -32,7 +32,7 @@ interface CreateArguments {
 }
 
 /** Fields of `team` in a mutation. */
-export function apiKeyMutations({ db, now, actor, team }: TeamContext) {
+export function apiKeyMutations({ db, now, actor, change, team }: TeamContext) {
   const find = async (id: string): Promise<object> => {
     const key = (await listKeys(db, team.id)).find((listed) => listed.id === id);
     return toApiKey(key!, now());
@@ -51,7 +51,7 @@ export function apiKeyMutations({ db, now, actor, team }: TeamContext) {
     rotateApiKey: async ({ apiKeyId, overlapHours }: { apiKeyId: string; overlapHours: number }) =>
       show(await rotateKey(db, now(), maker, team.id, newToken(), { id: apiKeyId, overlapHours })),
     revokeApiKey: async ({ apiKeyId }: { apiKeyId: string }) => {
-      await revokeKey(db, now(), actor, team.id, apiKeyId);
+      await revokeKey(db, change(), apiKeyId);
       return { apiKey: await find(apiKeyId) };
     },
   };

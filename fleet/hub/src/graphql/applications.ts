@@ -188,7 +188,7 @@ const TARGET_FIELDS = ["deviceId", "groupId", "deviceTag"] as const;
 
 /** Fields of `team` in a mutation. */
 export function appMutations(context: TeamContext) {
-  const { db, now, actor, change, team, desired } = context;
+  const { db, change, team, desired } = context;
   /** Runs a change that may give devices another version, and wakes the devices that wait for a version. */
   const changeDesired = async <T extends object>(work: () => Promise<T>) => {
     try {
@@ -202,14 +202,14 @@ export function appMutations(context: TeamContext) {
       const { name, identifier, tags } = args;
       const purpose = purposeOf(args);
       const wanted = { name, identifier: given(identifier), tags: given(tags) ?? [], purpose };
-      return { app: toApp(context, await createApp(db, now(), actor, team.id, wanted)) };
+      return { app: toApp(context, await createApp(db, change(), wanted)) };
     },
     updateApp: async (args: { appId: string; name?: string | null; tags?: string[] | null }) => {
       const wanted = { name: given(args.name), tags: given(args.tags) };
-      return { app: toApp(context, await updateApp(db, now(), actor, team.id, args.appId, wanted)) };
+      return { app: toApp(context, await updateApp(db, change(), args.appId, wanted)) };
     },
     deleteApp: async ({ appId }: { appId: string }) => ({
-      app: toApp(context, await deleteApp(db, now(), actor, team.id, appId)),
+      app: toApp(context, await deleteApp(db, change(), appId)),
     }),
     saveAppVersion: async (args: VersionArguments) => {
       const { config = null, options = null, snaps = null, modelSha256 = null, release = null } = args;
@@ -221,7 +221,7 @@ export function appMutations(context: TeamContext) {
           ? await checkDraft(context, team.id, { config, options, snaps, modelSha256 })
           : await checkRelease(db, team.id, release);
       const wanted = { ...checked, expected: given(args.ifNewest) };
-      const { version, isNew } = await saveVersion(db, now(), actor, team.id, args.appId, wanted);
+      const { version, isNew } = await saveVersion(db, change(), args.appId, wanted);
       const app = await findApp(db, team.id, args.appId);
       return { version: toVersion(context, app!, version), isNew };
     },

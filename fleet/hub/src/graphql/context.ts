@@ -2,7 +2,8 @@
 import type { Services } from "../http/services.ts";
 import type { Team } from "../nouns/team.ts";
 import type { Values } from "./values.ts";
-import type { Change, Group } from "../nouns/group.ts";
+import type { Change } from "../nouns/audit.ts";
+import type { Group } from "../nouns/group.ts";
 import type { Scopes } from "../nouns/key-scope.ts";
 import type { DesiredVersion } from "../nouns/desired.ts";
 import type { DeviceState } from "../nouns/status.ts";

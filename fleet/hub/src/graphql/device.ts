@@ -239,13 +239,13 @@ export const deviceQueries = (context: TeamContext) => ({
 });
 
 /** Fields of `team` in a mutation. */
-export const deviceMutations = ({ db, now, actor, change, team }: TeamContext) => ({
+export const deviceMutations = ({ db, change, team }: TeamContext) => ({
   renameDevice: async ({ deviceId, name }: { deviceId: string; name: string }) => {
-    const kept = await renameDevice(db, now(), actor, team.id, deviceId, name);
+    const kept = await renameDevice(db, change(), deviceId, name);
     return { device: new DeviceNode({ id: deviceId, name: kept }) };
   },
   deleteDevice: async ({ deviceId }: { deviceId: string }) => ({
-    device: new DeviceNode(await removeDevice(db, now(), actor, team.id, deviceId)),
+    device: new DeviceNode(await removeDevice(db, change(), deviceId)),
   }),
   setDeviceTags: async ({ deviceId, tags }: { deviceId: string; tags: readonly string[] }) => ({
     device: new DeviceNode(await setDeviceTags(db, change(), deviceId, tags)),
@@ -261,7 +261,7 @@ export const deviceMutations = ({ db, now, actor, change, team }: TeamContext) =
   }),
   revokeDeviceCredential: async ({ deviceId }: { deviceId: string }) => {
     const device = await needDevice(db, team.id, deviceId);
-    await revokeDevice(db, now(), actor, { teamId: team.id, id: device.id, name: device.name });
+    await revokeDevice(db, change(), device);
     return { device: new DeviceNode(device) };
   },
 });

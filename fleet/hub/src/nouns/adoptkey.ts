@@ -7,7 +7,7 @@ import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { sha256 } from "../core/ids.ts";
 import { mintKey, type MintedKey } from "../core/key.ts";
-import { audit } from "./audit.ts";
+import { audit, type Change } from "./audit.ts";
 import { needDevice } from "./device-query.ts";
 import { needGroup } from "./group.ts";
 import { checkRoom } from "./rows.ts";
@@ -61,9 +61,7 @@ export function spentBecause(key: AdoptKey, now: number): "revoked" | "expired" 
  */
 export async function createAdoptKey(
   db: Database,
-  now: number,
-  actor: string,
-  teamId: string,
+  { now, actor, teamId }: Change,
   nonce: string,
   wanted: NewAdoptKey,
 ): Promise<(MintedKey & { readonly expires_at: number }) | undefined> {
@@ -130,13 +128,7 @@ async function adoptKeyOf(db: Queries, teamId: string, id: string): Promise<Adop
 }
 
 /** Revokes a key. Revoking a revoked key changes nothing. */
-export async function revokeAdoptKey(
-  db: Database,
-  now: number,
-  actor: string,
-  teamId: string,
-  id: string,
-): Promise<AdoptKey> {
+export async function revokeAdoptKey(db: Database, { now, actor, teamId }: Change, id: string): Promise<AdoptKey> {
   return db.write(async (tx) => {
     const key = await adoptKeyOf(tx, teamId, id);
     if (key.revoked_at !== null) return key;
@@ -147,13 +139,7 @@ export async function revokeAdoptKey(
 }
 
 /** Deletes a key. Devices that enrolled with the key are not affected. */
-export async function deleteAdoptKey(
-  db: Database,
-  now: number,
-  actor: string,
-  teamId: string,
-  id: string,
-): Promise<AdoptKey> {
+export async function deleteAdoptKey(db: Database, { now, actor, teamId }: Change, id: string): Promise<AdoptKey> {
   return db.write(async (tx) => {
     const key = await adoptKeyOf(tx, teamId, id);
     await tx.all("DELETE FROM adopt_key_groups WHERE adopt_key_id = ?", [id]);

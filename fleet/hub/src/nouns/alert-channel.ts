@@ -7,8 +7,7 @@ import { refuseInside } from "boxwright-service/public-address";
 import type { Config } from "../core/config.ts";
 import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
-import { audit } from "./audit.ts";
-import type { Change } from "./group.ts";
+import { audit, type Change } from "./audit.ts";
 import { checkRoom, noSuch } from "./rows.ts";
 import { cleanEmail, cleanName } from "./text.ts";
 

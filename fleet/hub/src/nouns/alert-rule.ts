@@ -4,9 +4,9 @@ import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { needChannel } from "./alert-channel.ts";
 import { isKind, isOfDevices, KINDS, ruleText, type AlertKind } from "./alert-kind.ts";
-import { audit } from "./audit.ts";
+import { audit, type Change } from "./audit.ts";
 import { readTags } from "./device-tag.ts";
-import { findGroup, type Change } from "./group.ts";
+import { findGroup } from "./group.ts";
 import { checkRoom, noSuch } from "./rows.ts";
 import { cleanName } from "./text.ts";
 

@@ -2,8 +2,7 @@
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { needRule } from "./alert-rule.ts";
-import { audit } from "./audit.ts";
-import type { Change } from "./group.ts";
+import { audit, type Change } from "./audit.ts";
 import { needTarget, tagTarget, type TargetKind } from "./target.ts";
 
 const MINUTE_MS = 60_000;

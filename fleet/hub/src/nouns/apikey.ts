@@ -3,7 +3,7 @@ import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { sha256 } from "../core/ids.ts";
 import { isKeyId, mintKey, type MintedKey } from "../core/key.ts";
-import { audit } from "./audit.ts";
+import { audit, type Change } from "./audit.ts";
 import { parseScopes, storedScopes, type Scopes } from "./key-scope.ts";
 import { requireAdmin } from "./team.ts";
 import { checkWhole, cleanName } from "./text.ts";
@@ -185,11 +185,8 @@ async function keyOf(tx: Queries, teamId: string, id: string): Promise<OwnKey> {
 /** Revokes a key. `fresh` is false if the key was revoked already. `by` is the administrator who revokes the key. */
 export async function revokeKey(
   db: Database,
-  now: number,
-  actor: string,
-  teamId: string,
+  { now, actor, by, teamId }: Change,
   id: string,
-  by?: string,
 ): Promise<{ fresh: boolean }> {
   checkKeyId(id);
   return db.write(async (tx) => {

@@ -7,7 +7,7 @@ import { readRelease, readSigned, type Release, type SignedRelease } from "boxwr
 import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { contentHash, type AppContent, type AppDraft } from "./application-content.ts";
-import { audit } from "./audit.ts";
+import { audit, type Change } from "./audit.ts";
 import { findModel } from "./model.ts";
 import { checkRoom, noSuch } from "./rows.ts";
 import { cleanName } from "./text.ts";
@@ -111,9 +111,7 @@ export function cleanTags(tags: readonly string[]): string[] {
 
 export async function createApp(
   db: Database,
-  now: number,
-  actor: string,
-  teamId: string,
+  { now, actor, teamId }: Change,
   given: { readonly name: string; readonly identifier?: string | undefined; readonly tags?: readonly string[] } & {
     readonly purpose?: Purpose | undefined;
   },
@@ -143,9 +141,7 @@ export async function createApp(
 /** Changes the name or the tags. The identifier cannot change, since devices identify the application by it. */
 export async function updateApp(
   db: Database,
-  now: number,
-  actor: string,
-  teamId: string,
+  { now, actor, teamId }: Change,
   appId: string,
   given: { readonly name?: string | undefined; readonly tags?: readonly string[] | undefined },
 ): Promise<App> {
@@ -166,7 +162,7 @@ export async function updateApp(
 }
 
 /** Removes an application. Refuses while an assignment names this application. */
-export async function deleteApp(db: Database, now: number, actor: string, teamId: string, appId: string): Promise<App> {
+export async function deleteApp(db: Database, { now, actor, teamId }: Change, appId: string): Promise<App> {
   return db.write(async (tx) => {
     const app = await needApp(tx, teamId, appId);
     const [used] = await tx.all<{ count: number }>(
@@ -296,9 +292,7 @@ export interface SaveVersion {
  */
 export async function saveVersion(
   db: Database,
-  now: number,
-  actor: string,
-  teamId: string,
+  { now, actor, teamId }: Change,
   appId: string,
   { content, description, expected }: SaveVersion,
 ): Promise<{ version: AppVersion; isNew: boolean }> {

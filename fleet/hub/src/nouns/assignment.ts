@@ -9,11 +9,10 @@ import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { needApp, needVersion, type Purpose } from "./application.ts";
-import { audit } from "./audit.ts";
+import { audit, type Change } from "./audit.ts";
 import { countChange } from "./changes.ts";
 import { SET_KINDS, SET_TABLES } from "./device-set.ts";
 import { parseGates, readGates, USUAL_FAILURE_LIMIT, type Gates, type GivenGates } from "./gates.ts";
-import type { Change } from "./group.ts";
 import { readShadow, SHADOW_SHARE, type GivenShadow, type Shadow } from "./shadow.ts";
 import { needTarget, type Target, type TargetKind } from "./target.ts";
 

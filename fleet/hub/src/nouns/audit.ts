@@ -41,6 +41,16 @@ export interface AuditRow {
   readonly subject: string;
 }
 
+/** A change of a team: its time, and the person or key that makes the change. */
+export interface Change {
+  readonly now: number;
+  /** An email, `operator`, or `key` and the public id of an API key. */
+  readonly actor: string;
+  /** Id of the person, who needs the right to make the change. Undefined for the operator and for an API key. */
+  readonly by?: string | undefined;
+  readonly teamId: string;
+}
+
 /**
  * Adds a row. `actor` is an email, or `operator` for the command line. `subject` holds public ids, emails and names,
  * never a secret.
@@ -120,13 +130,7 @@ export const KEPT: readonly AuditAction[] = [
 const NOT_KEPT = `action NOT IN (${KEPT.map((action) => `'${action}'`).join(", ")})`;
 
 /** Deletes rows of a team from before a time, except rows that a restore reads. Returns the number of deleted rows. */
-export async function deleteAudit(
-  tx: Queries,
-  now: number,
-  actor: string,
-  teamId: string,
-  before: number,
-): Promise<number> {
+export async function deleteAudit(tx: Queries, { now, actor, teamId }: Change, before: number): Promise<number> {
   const rows = await tx.all(`DELETE FROM audit WHERE team_id = ? AND at < ? AND ${NOT_KEPT} RETURNING 1 AS done`, [
     teamId,
     before,

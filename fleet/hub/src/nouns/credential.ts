@@ -4,7 +4,7 @@
  */
 import type { Database, Queries } from "boxwright-service/database";
 import { mintKey, type MintedKey } from "../core/key.ts";
-import { audit } from "./audit.ts";
+import { audit, type Change } from "./audit.ts";
 import { STATE_COLUMNS, type DeviceState } from "./status.ts";
 
 const DAY_MS = 86_400_000;
@@ -99,9 +99,8 @@ export function credentialsOf(db: Queries, teamId: string, deviceId: string): Pr
 /** Revokes the credentials and the tokens of a device. The device has to enrol again. */
 export async function revokeDevice(
   db: Database,
-  now: number,
-  actor: string,
-  { teamId, id, name }: { readonly teamId: string; readonly id: string; readonly name: string },
+  { now, actor, teamId }: Change,
+  { id, name }: { readonly id: string; readonly name: string },
 ): Promise<void> {
   await db.write(async (tx) => {
     if ((await endCredentials(tx, now, teamId, id)) === 0) return;

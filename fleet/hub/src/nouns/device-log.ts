@@ -7,9 +7,8 @@ import type { DeviceLog } from "boxwright-service/schema/protocol";
 import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { changeInTurns, ROWS_CHANGED } from "../database/slices.ts";
-import { audit } from "./audit.ts";
+import { audit, type Change } from "./audit.ts";
 import { needDevice, type DeviceRow } from "./device-query.ts";
-import type { Change } from "./group.ts";
 
 /** Largest number of stored logs of one device. A new log replaces the oldest. */
 const KEPT = 3;

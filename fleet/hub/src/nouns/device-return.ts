@@ -7,9 +7,8 @@ import { randomBytes } from "node:crypto";
 import type { Database, Queries } from "boxwright-service/database";
 import { isReturnSigned } from "boxwright-service/device-return";
 import { UserError } from "../core/errors.ts";
-import { audit } from "./audit.ts";
+import { audit, type Change } from "./audit.ts";
 import { addCredential } from "./credential.ts";
-import type { Change } from "./group.ts";
 
 const HOUR_MS = 3_600_000;
 export const RETURN_HOURS = 24;

@@ -5,11 +5,10 @@
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { cleanTags } from "./application.ts";
-import { audit } from "./audit.ts";
+import { audit, type Change } from "./audit.ts";
 import { findByIds, IDS } from "./by-ids.ts";
 import { countSetChange } from "./changes.ts";
 import { needDevice, type DeviceRow } from "./device-query.ts";
-import type { Change } from "./group.ts";
 
 /** Largest number of tags in the list of a team. */
 const MAX_LISTED = 1000;

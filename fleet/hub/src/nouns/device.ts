@@ -2,7 +2,7 @@
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
-import { audit } from "./audit.ts";
+import { audit, type Change } from "./audit.ts";
 import { voidTokens } from "./credential.ts";
 import { forgetDevice } from "./leftovers.ts";
 import { cleanDeviceId, cleanName } from "./text.ts";
@@ -85,9 +85,7 @@ async function forgetRemoved(tx: Queries, teamId: string, devices: readonly Devi
 /** Renames a device. Returns the name as it is stored. */
 export async function renameDevice(
   db: Database,
-  now: number,
-  actor: string,
-  teamId: string,
+  { now, actor, teamId }: Change,
   id: string,
   name: string,
 ): Promise<string> {
@@ -105,14 +103,8 @@ export async function renameDevice(
 }
 
 /** Removes a device. Returns the removed device. */
-export async function removeDevice(
-  db: Database,
-  now: number,
-  actor: string,
-  teamId: string,
-  id: string,
-): Promise<Device> {
-  return (await removeDevices(db, now, actor, teamId, [id]))[0]!;
+export async function removeDevice(db: Database, change: Change, id: string): Promise<Device> {
+  return (await removeDevices(db, change, [id]))[0]!;
 }
 
 /**
@@ -121,9 +113,7 @@ export async function removeDevice(
  */
 export async function removeDevices(
   db: Database,
-  now: number,
-  actor: string,
-  teamId: string,
+  { now, actor, teamId }: Change,
   ids: readonly string[],
 ): Promise<Device[]> {
   return db.write(async (tx) => {

@@ -2,7 +2,7 @@
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
-import { audit } from "./audit.ts";
+import { audit, type Change } from "./audit.ts";
 import { findByIds, IDS } from "./by-ids.ts";
 import { countChange, countSetChange } from "./changes.ts";
 import { needDevice } from "./device-query.ts";
@@ -15,14 +15,6 @@ export interface Group {
   readonly id: string;
   readonly name: string;
   readonly created_at: number;
-}
-
-/** A change of a team: its time, and the person or key that makes the change. */
-export interface Change {
-  readonly now: number;
-  /** An email, `operator`, or `key` and the public id of an API key. */
-  readonly actor: string;
-  readonly teamId: string;
 }
 
 /** Returns groups, ordered by name. */

@@ -4,7 +4,7 @@
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import type { Files } from "../files/files.ts";
-import { audit } from "./audit.ts";
+import { audit, type Change } from "./audit.ts";
 import { cleanName } from "./text.ts";
 
 export interface ModelFile {
@@ -109,9 +109,7 @@ export async function beginModel(
 /** Marks a file as complete: all bytes are there, and the hash is right. */
 export async function completeModel(
   db: Database,
-  now: number,
-  actor: string,
-  teamId: string,
+  { now, actor, teamId }: Change,
   { sha256, name }: ModelFile,
 ): Promise<void> {
   await db.write(async (tx) => {

@@ -1,9 +1,8 @@
 /** Pauses devices. A device learns of a pause with its next heartbeat. Paused devices still send heartbeats. */
 import type { Database } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
-import { audit } from "./audit.ts";
+import { audit, type Change } from "./audit.ts";
 import { needDevice, type DeviceRow } from "./device-query.ts";
-import type { Change } from "./group.ts";
 
 /**
  * Pauses or resumes a device. Pausing a paused device or resuming a running one changes nothing, and adds no audit row.

@@ -8,7 +8,7 @@ import type { Database, Queries } from "boxwright-service/database";
 import { HEARTBEAT_SECONDS, type Heartbeat } from "boxwright-service/schema/protocol";
 import { CLOCK_SKEW_MS } from "../core/clock.ts";
 import { changeInTurns, ROWS_CHANGED } from "../database/slices.ts";
-import { audit } from "./audit.ts";
+import { audit, type Change } from "./audit.ts";
 
 /** Returns the milliseconds without contact after which a device is offline: three missed heartbeats. */
 export const offlineMs = (beatSeconds: number): number => 3000 * beatSeconds;
@@ -312,9 +312,8 @@ export async function deleteOldHours(db: Database, now: number, limit: number): 
 /** Removes the warning that two devices seem to use the same credential. */
 export async function clearConflict(
   db: Database,
-  now: number,
-  actor: string,
-  { teamId, id, name }: { readonly teamId: string; readonly id: string; readonly name: string },
+  { now, actor, teamId }: Change,
+  { id, name }: { readonly id: string; readonly name: string },
 ): Promise<void> {
   await db.write(async (tx) => {
     const rows = await tx.all(

@@ -1,7 +1,7 @@
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
-import { audit } from "./audit.ts";
+import { audit, type Change } from "./audit.ts";
 import { ALERT_TABLES } from "../database/alerts.ts";
 import { voidTokensOfTeam } from "./credential.ts";
 import { endInvitations } from "./link.ts";
@@ -32,14 +32,7 @@ export async function addTeam(db: Database, now: number, actor: string, name: st
   return team;
 }
 
-export async function renameTeam(
-  db: Database,
-  now: number,
-  actor: string,
-  by: string | undefined,
-  teamId: string,
-  name: string,
-): Promise<Team> {
+export async function renameTeam(db: Database, { now, actor, by, teamId }: Change, name: string): Promise<Team> {
   const clean = cleanName(name, "team name");
   await db.write(async (tx) => {
     if (by !== undefined) await requireAdmin(tx, teamId, by);
@@ -187,14 +180,7 @@ export async function requireAdmin(tx: Queries, teamId: string, userId: string):
  * Removes a member, and returns the member's email. `by` is the administrator who removes, or undefined for the
  * operator.
  */
-export async function removeMember(
-  db: Database,
-  now: number,
-  actor: string,
-  by: string | undefined,
-  teamId: string,
-  userId: string,
-): Promise<string> {
+export async function removeMember(db: Database, { now, actor, by, teamId }: Change, userId: string): Promise<string> {
   return db.write(async (tx) => {
     if (by !== undefined) await requireAdmin(tx, teamId, by);
     const left = await admins(tx, teamId);
@@ -214,10 +200,7 @@ export async function removeMember(
 
 export async function setRole(
   db: Database,
-  now: number,
-  actor: string,
-  by: string | undefined,
-  teamId: string,
+  { now, actor, by, teamId }: Change,
   emailText: string,
   role: Role,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * Rules for names, emails, passwords and numbers. Each function returns the cleaned text, or throws an error that says what it
- * got and what it expected.
+ * Rules for names, emails, passwords and numbers. Each function returns the cleaned text, or throws an error that says
+ * what it got and what it expected.
  */
 import { UserError } from "../core/errors.ts";
 

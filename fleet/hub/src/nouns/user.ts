@@ -2,7 +2,7 @@
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { newId, newToken, sha256 } from "../core/ids.ts";
-import { audit } from "./audit.ts";
+import { audit, type Change } from "./audit.ts";
 import { endInvitations, insertLink, readLink } from "./link.ts";
 import type { Role } from "./role.ts";
 import { notInTeam, requireAdmin, type Team } from "./team.ts";
@@ -33,10 +33,7 @@ export function listUsers(db: Queries): Promise<(User & { created_at: number; te
  */
 export async function invite(
   db: Database,
-  now: number,
-  actor: string,
-  by: string | undefined,
-  teamId: string,
+  { now, actor, by, teamId }: Change,
   emailText: string,
   role: Role,
 ): Promise<string> {
@@ -214,6 +211,6 @@ export async function initialise(
   return {
     team,
     made: first === undefined,
-    token: await invite(db, now, "operator", undefined, team.id, emailText, "admin"),
+    token: await invite(db, { now, actor: "operator", teamId: team.id }, emailText, "admin"),
   };
 }

@@ -15,24 +15,22 @@ import { listGroups, type Group } from "../nouns/group.ts";
 import { Ago, countText } from "./ago.tsx";
 import type { Answer } from "./answer.tsx";
 import { ButtonForm, Field, PostForm, Submit } from "./forms.tsx";
-import { showPage, type Guards, type Member } from "./guards.tsx";
+import { changeOf, showPage, type Guards, type Member } from "./guards.tsx";
 import { Breakable, List } from "./layout.tsx";
 import { NewAdoptKey } from "./new-adopt-key.tsx";
 import type { Site } from "./site.ts";
 
 export function registerAdoptKeys(site: Site, guards: Guards): void {
-  const { db, now } = site;
+  const { db } = site;
   const base = "/teams/:team/adopt-keys";
   const form = guards.page(base, (visit, problem) => keysPage(site, visit, problem));
   form(base, (visit) => postKey(site, visit));
   form(`${base}/:key/revoke`, async (visit) => {
-    const { session, team } = visit;
-    const { name } = await revokeAdoptKey(db, now(), session.user.email, team.id, visit.param("key"));
+    const { name } = await revokeAdoptKey(db, changeOf(site, visit), visit.param("key"));
     return `${name} is revoked. Devices that enrolled with it are not touched.`;
   });
   form(`${base}/:key/delete`, async (visit) => {
-    const { session, team } = visit;
-    const { name } = await deleteAdoptKey(db, now(), session.user.email, team.id, visit.param("key"));
+    const { name } = await deleteAdoptKey(db, changeOf(site, visit), visit.param("key"));
     return `${name} is deleted. Devices that enrolled with it are not touched.`;
   });
 }
@@ -41,10 +39,10 @@ const addressOf = ({ team }: Member): string => `/teams/${team.id}/adopt-keys`;
 const PURPOSE = "adopt key";
 
 async function postKey(site: Site, visit: Member): Promise<Answer> {
-  const { session, team, form } = visit;
+  const { session, form } = visit;
   const nonce = form("nonce");
   checkNonce(session, PURPOSE, nonce);
-  const made = await createAdoptKey(site.db, site.now(), session.user.email, team.id, nonce, {
+  const made = await createAdoptKey(site.db, changeOf(site, visit), nonce, {
     name: form("name"),
     days: Number(form("days")),
     devices: Number(form("devices")),

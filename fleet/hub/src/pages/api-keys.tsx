@@ -19,7 +19,7 @@ import { Ago } from "./ago.tsx";
 import type { Answer } from "./answer.tsx";
 import { curlLine } from "./curl.ts";
 import { ButtonForm, Field, PostForm, Submit } from "./forms.tsx";
-import { showPage, type PageForm, type Member } from "./guards.tsx";
+import { changeOf, showPage, type PageForm, type Member } from "./guards.tsx";
 import { Breakable, CopyText, List, ShownOnce } from "./layout.tsx";
 import type { Site } from "./site.ts";
 
@@ -29,9 +29,7 @@ export function registerApiKeys(site: Site, form: PageForm): void {
   form(base, (visit) => postKey(site, visit));
   form(`${base}/:key/rotate`, (visit) => postRotation(site, visit));
   form(`${base}/:key/revoke`, async (visit) => {
-    const { session, team } = visit;
-    const { user } = session;
-    await revokeKey(site.db, site.now(), user.email, team.id, visit.param("key"), user.id);
+    await revokeKey(site.db, changeOf(site, visit), visit.param("key"));
     return `The key ${visit.param("key")} is revoked. It opens nothing from now on.`;
   });
 }

@@ -20,7 +20,7 @@ import { redirect, type Answer } from "./answer.tsx";
 import { diffLines } from "./diff.ts";
 import { MAX_APPLICATION_FORM } from "./form.ts";
 import { CsrfToken, LinkButton, Options, PostForm, Submit, type Choice } from "./forms.tsx";
-import { queryOf, showPage, type Guards, type Member } from "./guards.tsx";
+import { changeOf, queryOf, showPage, type Guards, type Member } from "./guards.tsx";
 import { Machine, Message } from "./layout.tsx";
 import { sayAt } from "./said.ts";
 import type { Site } from "./site.ts";
@@ -93,11 +93,11 @@ async function postEdit(site: Site, visit: Member): Promise<Answer> {
   }
 }
 
-async function save(site: Site, { team, session }: Member, { id }: App, checked: SaveVersion): Promise<Answer> {
-  const { version, isNew } = await saveVersion(site.db, site.now(), session.user.email, team.id, id, checked);
+async function save(site: Site, visit: Member, { id }: App, checked: SaveVersion): Promise<Answer> {
+  const { version, isNew } = await saveVersion(site.db, changeOf(site, visit), id, checked);
   const { number } = version;
   const text = isNew ? `Saved as version ${number}.` : `This is version ${number}, which was saved before.`;
-  return redirect(sayAt(session, `/teams/${team.id}/apps/${id}/versions/${number}`, { text }));
+  return redirect(sayAt(visit.session, `/teams/${visit.team.id}/apps/${id}/versions/${number}`, { text }));
 }
 
 async function editPage(

@@ -42,9 +42,9 @@ export function registerApplication(site: Site, guards: Guards): void {
     const app = await needApp(site.db, visit.team.id, visit.form("app"));
     return answer(visit, app, await give(site, visit, app, app.newest));
   });
-  page(`${base}/remove`, async ({ team, session, param }) => {
-    const { name } = await deleteApp(site.db, site.now(), session.user.email, team.id, param("app"));
-    return redirect(sayAt(session, `/teams/${team.id}/apps`, { text: `Removed ${name}.` }));
+  page(`${base}/remove`, async (visit) => {
+    const { name } = await deleteApp(site.db, changeOf(site, visit), visit.param("app"));
+    return redirect(sayAt(visit.session, `/teams/${visit.team.id}/apps`, { text: `Removed ${name}.` }));
   });
 }
 
@@ -113,7 +113,7 @@ async function postEnd(site: Site, visit: Member, { purpose }: App): Promise<str
   return "The roll-out has ended. All devices get the version that the others have.";
 }
 
-async function postName({ db, now }: Site, { session, team, form }: Member, app: App): Promise<string> {
-  const { name } = await updateApp(db, now(), session.user.email, team.id, app.id, { name: form("name") });
+async function postName(site: Site, visit: Member, app: App): Promise<string> {
+  const { name } = await updateApp(site.db, changeOf(site, visit), app.id, { name: visit.form("name") });
   return `Renamed to ${name}.`;
 }

@@ -5,18 +5,18 @@ import { listAssignments, type Assignment } from "../nouns/assignment.ts";
 import { countText } from "./ago.tsx";
 import { redirect, type Answer } from "./answer.tsx";
 import { NameForm, Select } from "./forms.tsx";
-import { showPage, type Guards, type Member } from "./guards.tsx";
+import { changeOf, showPage, type Guards, type Member } from "./guards.tsx";
 import { List } from "./layout.tsx";
 import { sayAt } from "./said.ts";
 import type { Site } from "./site.ts";
 
 export function registerApplications(site: Site, guards: Guards): void {
-  const { db, now } = site;
+  const { db } = site;
   const base = "/teams/:team/apps";
   const form = guards.page(base, (visit, problem) => listPage(site, visit, problem));
   form(base, async (visit) => {
     const { team, session, form: field } = visit;
-    const app = await createApp(db, now(), session.user.email, team.id, {
+    const app = await createApp(db, changeOf(site, visit), {
       name: field("name"),
       purpose: field("purpose") === "agent" ? "agent" : "network",
     });

@@ -5,7 +5,7 @@ import { requireAdmin } from "../nouns/team.ts";
 import { countText } from "./ago.tsx";
 import type { Answer } from "./answer.tsx";
 import { Field, PostForm, Select, Submit } from "./forms.tsx";
-import { queryOf, queryText, showPage, type Guards, type Member } from "./guards.tsx";
+import { changeOf, queryOf, queryText, showPage, type Guards, type Member } from "./guards.tsx";
 import { Breakable, List } from "./layout.tsx";
 import { refuseMethod } from "../http/refusals.ts";
 import type { Site } from "./site.ts";
@@ -45,7 +45,8 @@ export function registerAudit(site: Site, guards: Guards): void {
     const headers = { "content-disposition": `attachment; filename="${name}"`, "x-content-type-options": "nosniff" };
     exchange.send(200, "application/x-ndjson; charset=utf-8", text, headers);
   });
-  form(base, async ({ team, session, form: field }) => {
+  form(base, async (visit) => {
+    const { team, session, form: field } = visit;
     const days = Number(field("days"));
     if (!Number.isSafeInteger(days) || days < LEAST_DAYS || days > MAX_DAYS)
       throw new UserError(
@@ -55,7 +56,7 @@ export function registerAudit(site: Site, guards: Guards): void {
       );
     const count = await db.write(async (tx) => {
       await requireAdmin(tx, team.id, session.user.id);
-      return deleteAudit(tx, now(), session.user.email, team.id, now() - days * DAY_MS);
+      return deleteAudit(tx, changeOf(site, visit), now() - days * DAY_MS);
     });
     return `Deleted ${countText(count, "row")}.`;
   });

@@ -45,7 +45,7 @@ const SECTIONS: readonly ((site: Site, visit: Member, device: ShownDevice) => Pr
 const ADOPT_DAYS = 1;
 
 export function registerDevice(site: Site, guards: Guards): void {
-  const { db, now } = site;
+  const { db } = site;
   const base = "/teams/:team/devices/:device";
   const page = guards.page(base, (visit, problem) => devicePage(site, visit, problem));
   const form = (path: string, work: (visit: Member, device: DeviceRow) => Promise<string | Answer>): void =>
@@ -53,8 +53,6 @@ export function registerDevice(site: Site, guards: Guards): void {
       const device = await findDevice(db, visit.team.id, visit.param("device"));
       return device === undefined ? notFound(frameOf(visit, "Not found", "devices")) : work(visit, device);
     });
-  const placed = ({ team }: Member, { id, name }: DeviceRow) => ({ teamId: team.id, id, name });
-
   form(`${base}/groups`, async (visit, { id, name }) => {
     const { group } = await addToGroup(db, changeOf(site, visit), visit.form("group"), [id]);
     return `${name} is in ${group.name} now.`;
@@ -64,7 +62,7 @@ export function registerDevice(site: Site, guards: Guards): void {
     return `${name} is not in ${group.name} any more.`;
   });
   form(`${base}/revoke`, async (visit, device) => {
-    await revokeDevice(db, now(), visit.session.user.email, placed(visit, device));
+    await revokeDevice(db, changeOf(site, visit), device);
     return `The credential of ${device.name} is revoked. The hub refuses it now, hosts within a minute.`;
   });
   form(`${base}/pause`, async (visit, { id, name }) => {
@@ -91,14 +89,14 @@ export function registerDevice(site: Site, guards: Guards): void {
       : `${name} is silent. Its alerts are noted all the same.`;
   });
   form(`${base}/one`, async (visit, device) => {
-    await clearConflict(db, now(), visit.session.user.email, placed(visit, device));
+    await clearConflict(db, changeOf(site, visit), device);
     return `Noted: ${device.name} is one device.`;
   });
   form(`${base}/adopt`, async (visit, { id, name }) => {
     const nonce = visit.form("nonce");
     checkNonce(visit.session, adoptPurpose(id), nonce);
     const wanted = { name, days: ADOPT_DAYS, devices: 1, groupIds: [], deviceId: id };
-    const key = await createAdoptKey(db, now(), visit.session.user.email, visit.team.id, nonce, wanted);
+    const key = await createAdoptKey(db, changeOf(site, visit), nonce, wanted);
     const content = <NewAdoptKey made={key} baseUrl={site.baseUrl} back={addressOf(visit)} backText={name} />;
     return showPage(visit, ["Adopt key", "devices"], content, { status: key === undefined ? 409 : 201 });
   });

@@ -50,13 +50,13 @@ export function registerDevices(site: Site, guards: Guards): void {
   });
   const rename = async (visit: Member): Promise<Answer> => {
     const id = visit.param("device");
-    const name = await renameDevice(db, now(), actorOf(visit), visit.team.id, id, visit.form("name"));
+    const name = await renameDevice(db, changeOf(site, visit), id, visit.form("name"));
     const address = `${addressOf(visit, viewOf(visit))}#device-${id}`;
     return redirect(sayAt(visit.session, address, { text: `Renamed to ${name}.` }));
   };
   form(`${base}/:device/rename`, rename, "rename");
   const remove = async (visit: Member): Promise<Answer> => {
-    const { id, name } = await removeDevice(db, now(), actorOf(visit), visit.team.id, visit.param("device"));
+    const { id, name } = await removeDevice(db, changeOf(site, visit), visit.param("device"));
     const undo = { action: `/teams/${visit.team.id}/devices/restore`, fields: { id, name } };
     const said = { text: `Removed ${name}.`, undo };
     return redirect(sayAt(visit.session, addressOf(visit, closed(viewOf(visit))), said));
@@ -114,7 +114,7 @@ async function changeMany(site: Site, visit: Member): Promise<Answer> {
   const back = (said: Said): Answer => redirect(sayAt(session, addressOf(visit, closed(viewOf(visit))), said));
   if (action === "ask") return askRemoval(visit, ids);
   if (action === "remove") {
-    const removed = await removeDevices(db, change.now, change.actor, team.id, ids);
+    const removed = await removeDevices(db, change, ids);
     const undo = { action: `/teams/${team.id}/devices/restore`, fields: { removed: String(change.now) } };
     return back({ text: `Removed ${countText(removed.length, "device")}.`, undo });
   }

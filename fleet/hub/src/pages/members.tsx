@@ -14,7 +14,7 @@ import { cleanEmail } from "../nouns/text.ts";
 import { invite, resetLinkFor } from "../nouns/user.ts";
 import { redirect, type Answer } from "./answer.tsx";
 import { ButtonForm, Field, LinkButton, PostForm, Question, Select, Submit } from "./forms.tsx";
-import { showPage, type Guards, type Member } from "./guards.tsx";
+import { changeOf, showPage, type Guards, type Member } from "./guards.tsx";
 import { Breakable, CopyText, List, Message, Name } from "./layout.tsx";
 import type { Site } from "./site.ts";
 
@@ -26,16 +26,14 @@ export function registerMembers(site: Site, guards: Guards): void {
   );
   form(base, (visit) => postInvitation(site, visit));
   form(`${base}/invitations/:invitation/cancel`, async (visit) => {
-    const { user } = visit.session;
-    const email = await cancelInvitation(db, now(), user.email, user.id, visit.team.id, visit.param("invitation"));
+    const email = await cancelInvitation(db, changeOf(site, visit), visit.param("invitation"));
     return `The invitation of ${email} is cancelled. Its link does not work any more.`;
   });
   form(`${base}/:user/role`, async (visit) => {
-    const { user } = visit.session;
     const role = parseRole(visit.form("role"));
     const target = (await membersOf(db, visit.team.id)).find(({ user_id }) => user_id === visit.param("user"));
     if (target === undefined) throw notInTeam();
-    await setRole(db, now(), user.email, user.id, visit.team.id, target.email, role);
+    await setRole(db, changeOf(site, visit), target.email, role);
     return `${target.email} is ${role === "admin" ? "an administrator" : `a ${role}`} now.`;
   });
   form(`${base}/:user/password`, async (visit) => {
@@ -46,16 +44,15 @@ export function registerMembers(site: Site, guards: Guards): void {
   form(`${base}/:user/remove`, async (visit) => {
     const { user } = visit.session;
     const target = visit.param("user");
-    const email = await removeMember(db, now(), user.email, user.id, visit.team.id, target);
+    const email = await removeMember(db, changeOf(site, visit), target);
     return target === user.id ? redirect("/") : `${email} is not in the team any more.`;
   });
 }
 
 async function postInvitation(site: Site, visit: Member): Promise<Answer> {
-  const { user } = visit.session;
   const email = cleanEmail(visit.form("email"));
   const role = parseRole(visit.form("role"));
-  const token = await invite(site.db, site.now(), user.email, user.id, visit.team.id, email, role);
+  const token = await invite(site.db, changeOf(site, visit), email, role);
   return membersPage(site, visit, { link: { purpose: "invite", email, url: `${site.baseUrl}/link/${token}` } });
 }
 

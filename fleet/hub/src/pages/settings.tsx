@@ -4,15 +4,14 @@ import { renameTeam } from "../nouns/team.ts";
 import type { Answer } from "./answer.tsx";
 import { apiKeysOf, registerApiKeys } from "./api-keys.tsx";
 import { NameForm } from "./forms.tsx";
-import { showPage, type Guards, type Member } from "./guards.tsx";
+import { changeOf, showPage, type Guards, type Member } from "./guards.tsx";
 import type { Site } from "./site.ts";
 
 export function registerSettings(site: Site, guards: Guards): void {
   const base = "/teams/:team/settings";
   const form = guards.page(base, (visit, problem) => settingsPage(site, visit, problem));
   form(base, async (visit) => {
-    const { user } = visit.session;
-    const { name } = await renameTeam(site.db, site.now(), user.email, user.id, visit.team.id, visit.form("name"));
+    const { name } = await renameTeam(site.db, changeOf(site, visit), visit.form("name"));
     return `Renamed to ${name}.`;
   });
   registerApiKeys(site, form);

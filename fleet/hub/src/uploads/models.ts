@@ -86,7 +86,7 @@ async function putModel(services: Services, exchange: Exchange, sender: Sender, 
     throw new UserError(`model file: ${received.why}`);
   }
   if (received.kind === "wrong_hash") return refuse(exchange, "wrong_hash", `: got ${received.sha256}`);
-  await completeModel(db, now(), sender.actor, sender.teamId, file);
+  await completeModel(db, { now: now(), actor: sender.actor, teamId: sender.teamId }, file);
   answerComplete(exchange, file);
 }
 

@@ -44,7 +44,7 @@ onDatabases("enrolment", (kind) => {
     expect((await enrol(hub, old)).json.errors[0].message).toContain("expired");
     hub.clock.offset = 0;
     const revoked = await adoptKey(hub);
-    await revokeAdoptKey(hub.storage.db, Date.now(), "test", hub.team.id, idOf(revoked));
+    await revokeAdoptKey(hub.storage.db, { now: Date.now(), actor: "test", teamId: hub.team.id }, idOf(revoked));
     expect((await enrol(hub, revoked)).json.errors[0].message).toContain("revoked");
     // Prefix and checksum are judged without the database.
     const queries = await hub.queriesOf(async () => {
@@ -142,7 +142,7 @@ onDatabases("enrolment", (kind) => {
     const asked = await fetch(document.url, { headers: { "if-none-match": etag } });
     expect(asked.status).toBe(304);
 
-    await removeDevice(hub.storage.db, Date.now(), "test", hub.team.id, agent.id);
+    await removeDevice(hub.storage.db, { now: Date.now(), actor: "test", teamId: hub.team.id }, agent.id);
     expect((await agent.beat()).status).toBe(401);
     hub.clock.offset += 6000;
     const after = await (await fetch(document.url)).json();
@@ -163,7 +163,7 @@ onDatabases("enrolment", (kind) => {
     const { iat } = decodeJwt((await agent.ask("/device/token")).json.token);
     hub.clock.offset = 0;
     const place = { teamId: hub.team.id, id: agent.id, name: agent.name };
-    await revokeDevice(hub.storage.db, Date.now(), "test", place);
+    await revokeDevice(hub.storage.db, { now: Date.now(), actor: "test", teamId: hub.team.id }, place);
     const revoked = await listRevocations(hub.storage.db);
     expect(revoked.find(({ device_id }) => device_id === agent.id)!.before).toBeGreaterThan(iat!);
   });
@@ -174,7 +174,8 @@ onDatabases("enrolment", (kind) => {
     const all = hub.db.all.bind(hub.db);
     // The signing key is read after the credential was checked.
     hub.db.all = async (sql, params) => {
-      if (sql.includes("signing_keys")) await revokeDevice(hub.storage.db, Date.now(), "test", place);
+      if (sql.includes("signing_keys"))
+        await revokeDevice(hub.storage.db, { now: Date.now(), actor: "test", teamId: hub.team.id }, place);
       return all(sql, params);
     };
     const { status } = await agent.ask("/device/token");
@@ -184,7 +185,7 @@ onDatabases("enrolment", (kind) => {
 
   it("names a revocation under a clock that is far ahead too", async () => {
     const agent = await Agent.enrol(hub);
-    await revokeDevice(hub.storage.db, Date.now(), "test", { teamId: hub.team.id, id: agent.id, name: agent.name });
+    await revokeDevice(hub.storage.db, { now: Date.now(), actor: "test", teamId: hub.team.id }, agent);
     hub.clock.offset = 30 * DAY;
     const { revoked } = await (await fetch(`${hub.url}/.well-known/boxwright-hub.json`)).json();
     expect(revoked).toContainEqual({ device_id: agent.id, before: expect.any(Number) });
@@ -198,7 +199,7 @@ onDatabases("enrolment", (kind) => {
       return document.revoked.map(({ device_id }: { device_id: string }) => device_id);
     };
     expect(await revoked()).not.toContain(agent.id);
-    await revokeDevice(hub.storage.db, Date.now(), "test", { teamId: hub.team.id, id: agent.id, name: agent.name });
+    await revokeDevice(hub.storage.db, { now: Date.now(), actor: "test", teamId: hub.team.id }, agent);
     hub.clock.offset += 900;
     expect(await revoked()).toContain(agent.id);
     hub.clock.offset = 0;
@@ -220,7 +221,7 @@ onDatabases("enrolment", (kind) => {
 
   it("gives the id of a removed device to a stranger without its credential", async () => {
     const agent = await Agent.enrol(hub);
-    await removeDevice(hub.storage.db, Date.now(), "test", hub.team.id, agent.id);
+    await removeDevice(hub.storage.db, { now: Date.now(), actor: "test", teamId: hub.team.id }, agent.id);
     await addDevices(hub.storage.db, Date.now(), hub.team.id, 1000, [{ id: agent.id, name: "another" }]);
     expect((await agent.beat()).status).toBe(401);
   });

@@ -189,10 +189,17 @@ onEmptyDatabases("alerts", (_db, storage) => {
     await rule({ kind: "version_failed" });
     const { id } = await group("north", []);
     await setDeviceTags(db, change(), "a", ["roof"]);
-    const { id: appId } = await createApp(db, change().now, "test", change().teamId, { name: "Door" });
+    const { id: appId } = await createApp(
+      db,
+      { now: change().now, actor: "test", teamId: change().teamId },
+      { name: "Door" },
+    );
     const content = { config: {}, options: {}, model: null, snaps: [] };
     for (const target of [{ kind: "group", id } as const, tagTarget("roof")]) {
-      await saveVersion(db, change().now, "test", change().teamId, appId, { content, description: "" });
+      await saveVersion(db, { now: change().now, actor: "test", teamId: change().teamId }, appId, {
+        content,
+        description: "",
+      });
       await assign(db, change(), { target, appId, version: 1, share: 50 });
       await silence(db, change(), { ...target, minutes: 30 });
     }

@@ -67,7 +67,7 @@ onDatabases("sign-in by OpenID Connect", (kind) => {
     const [, stranger] = await signIn(`invited-${kind}`);
     expect(stranger.status).toBe(403);
     expect(await stranger.text()).toContain("has no account here, and no invitation");
-    await invite(hub.storage.db, Date.now(), "test", undefined, hub.team.id, email, "member");
+    await invite(hub.storage.db, { now: Date.now(), actor: "test", teamId: hub.team.id }, email, "member");
     const [browser, response] = await signIn(`invited-${kind}`);
     expect([response.status, sessionOf(browser)]).toEqual([303, expect.any(String)]);
     expect(await membersOf(hub.storage.db, hub.team.id)).toContainEqual(

@@ -42,7 +42,12 @@ describe("the pages", () => {
   afterAll(() => hub.stop());
 
   it("take no weak password, neither by a link nor on the account page", async () => {
-    const token = await invite(hub.storage.db, Date.now(), "test", undefined, hub.team.id, "new@example.org", "member");
+    const token = await invite(
+      hub.storage.db,
+      { now: Date.now(), actor: "test", teamId: hub.team.id },
+      "new@example.org",
+      "member",
+    );
     const person = new Person(hub.url);
     const refused = await person.post(`/link/${token}`, { password: "1234567890" });
     expect(refused.status).toBe(400);

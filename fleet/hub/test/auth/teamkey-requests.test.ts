@@ -61,7 +61,7 @@ onDatabases("keys", (kind) => {
 
   it("answers an invented, an unknown and a revoked key with the same bytes", async () => {
     const { key, keyId, team } = await hub.makeTeam("Gone", []);
-    await revokeKey(hub.storage.db, Date.now(), "operator", team.id, keyId);
+    await revokeKey(hub.storage.db, { now: Date.now(), actor: "operator", teamId: team.id }, keyId);
     const answers = await Promise.all(
       ["hub_bad", mintKey().key, key, key.slice(0, 20) + "A" + key.slice(21)].map((token) => hub.query(LIST, token)),
     );
@@ -86,7 +86,7 @@ onDatabases("keys", (kind) => {
   it("refuses a revoked key on the next request, over a connection that is open (2)", async () => {
     const { key, keyId, team } = await hub.makeTeam("Short", ["d"]);
     expect((await hub.query(LIST, key)).status).toBe(200);
-    await revokeKey(hub.storage.again(), Date.now(), "operator", team.id, keyId);
+    await revokeKey(hub.storage.again(), { now: Date.now(), actor: "operator", teamId: team.id }, keyId);
     expect((await hub.query(LIST, key)).status).toBe(401);
   });
 

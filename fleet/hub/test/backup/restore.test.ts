@@ -29,14 +29,14 @@ onEmptyDatabases("backups", (db, storage) => {
     const [device] = await addDevices(db(), NOW, team.id, 10, [{ name: "gate" }]);
     const group = await createGroup(db(), change, "Gates");
     await addToGroup(db(), change, group.id, [device!.id]);
-    const app = await createApp(db(), NOW, "test", team.id, { name: "Gate" });
+    const app = await createApp(db(), { now: NOW, actor: "test", teamId: team.id }, { name: "Gate" });
     const sha256 = "a".repeat(64);
     const limits = { modelBytes: 100, teamModelBytes: 1000 };
     const model = await beginModel(db(), NOW, team.id, limits, { sha256, size: 3, name: "m.onnx" });
-    await completeModel(db(), NOW, "test", team.id, model);
+    await completeModel(db(), { now: NOW, actor: "test", teamId: team.id }, model);
     for (const classes of [1, 2]) {
       const content = { config: { classes }, options: {}, model: { sha256, size: 3, name: "m.onnx" }, snaps: [] };
-      await saveVersion(db(), NOW, "test", team.id, app.id, { content, description: "" });
+      await saveVersion(db(), { now: NOW, actor: "test", teamId: team.id }, app.id, { content, description: "" });
     }
     const target = { kind: "group", id: group.id } as const;
     await assign(db(), change, { target, appId: app.id, version: 1 });
@@ -83,7 +83,7 @@ onEmptyDatabases("backups", (db, storage) => {
       expect(text).not.toContain(key!.key.slice(17));
       expect(text).not.toContain(session.token);
       expect(text).not.toMatch(/"table":"(sessions|links)"/);
-      await revokeKey(db(), NOW, "operator", team.id, key!.id);
+      await revokeKey(db(), { now: NOW, actor: "operator", teamId: team.id }, key!.id);
 
       const fresh = await openTestDatabase(target);
       expect(await restore(fresh.db, NOW, file, false)).toMatchObject({
@@ -123,7 +123,7 @@ onEmptyDatabases("backups", (db, storage) => {
     await useLink(
       db(),
       NOW,
-      await invite(db(), NOW, "test", undefined, b.id, person("removed").email, "admin"),
+      await invite(db(), { now: NOW, actor: "test", teamId: b.id }, person("removed").email, "admin"),
       undefined,
     );
     const key = await createKey(db(), NOW, person("ended"), a.id, "form");
@@ -133,21 +133,26 @@ onEmptyDatabases("backups", (db, storage) => {
     const { rows } = await backup(db(), NOW, file);
 
     await rotateKey(db(), NOW, person("root"), a.id, "fourth form", { id: rotated!.id, overlapHours: 1 });
-    await setRole(db(), NOW, "x", undefined, a.id, person("demoted").email, "member");
-    await removeMember(db(), NOW, "x", undefined, a.id, person("removed").id);
+    await setRole(db(), { now: NOW, actor: "x", teamId: a.id }, person("demoted").email, "member");
+    await removeMember(db(), { now: NOW, actor: "x", teamId: a.id }, person("removed").id);
     for (const name of ["ended", "again"]) await removeUser(db(), NOW, "x", person(name).email);
-    await removeMember(db(), NOW, "x", undefined, a.id, person("back").id);
-    await useLink(db(), NOW, await invite(db(), NOW, "x", undefined, a.id, person("back").email, "admin"), undefined);
+    await removeMember(db(), { now: NOW, actor: "x", teamId: a.id }, person("back").id);
+    await useLink(
+      db(),
+      NOW,
+      await invite(db(), { now: NOW, actor: "x", teamId: a.id }, person("back").email, "admin"),
+      undefined,
+    );
     // Another id, another password, another team.
     await useLink(
       db(),
       NOW,
-      await invite(db(), NOW, "x", undefined, b.id, person("again").email, "member"),
+      await invite(db(), { now: NOW, actor: "x", teamId: b.id }, person("again").email, "member"),
       "another hash",
     );
     await changePassword(db(), NOW, person("renewed"), "new hash");
-    await revokeKey(db(), NOW + 5, "x", a.id, key!.id);
-    await removeDevice(db(), NOW, "test", a.id, device!.id);
+    await revokeKey(db(), { now: NOW + 5, actor: "x", teamId: a.id }, key!.id);
+    await removeDevice(db(), { now: NOW, actor: "test", teamId: a.id }, device!.id);
     const late = await joinTeam(db(), a.id, "late@example.org");
     const since = (await readAudit(db(), 1000)).length;
     const check = async (result: Awaited<ReturnType<typeof restore>>): Promise<void> => {
@@ -206,7 +211,7 @@ onEmptyDatabases("backups", (db, storage) => {
     const ann = await joinTeam(db(), team.id, "ann@example.org");
     await backup(db(), NOW, file);
     await joinTeam(db(), team.id, "ben@example.org");
-    await removeMember(db(), NOW, "x", undefined, team.id, ann.id);
+    await removeMember(db(), { now: NOW, actor: "x", teamId: team.id }, ann.id);
     expect((await restore(db(), NOW, file, true)).teamsWithoutAdmin).toEqual([team.id]);
     expect(await membersOf(db(), team.id)).toEqual([]);
 

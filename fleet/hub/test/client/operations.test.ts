@@ -76,10 +76,14 @@ describe("the client's methods", () => {
     const names = Array.from({ length: 105 }, (_, i) => `a${String(i).padStart(3, "0")}`);
     // Past the checks of an endpoint, which take their time.
     const { db } = hub.storage;
-    for (const [i, name] of names.entries()) await createApp(db, Date.now() + i, "test", hub.team.id, { name });
+    for (const [i, name] of names.entries())
+      await createApp(db, { now: Date.now() + i, actor: "test", teamId: hub.team.id }, { name });
     for (let i = 0; i < 21; i++) {
       const content = { config: { ...CONFIG, confidenceThreshold: i / 100 }, options: {}, model: null, snaps: [] };
-      await saveVersion(db, Date.now(), "test", hub.team.id, "a000", { content, description: "" });
+      await saveVersion(db, { now: Date.now(), actor: "test", teamId: hub.team.id }, "a000", {
+        content,
+        description: "",
+      });
     }
     requests = 0;
     expect((await client.apps()).map(({ name }) => name)).toEqual(names);

@@ -59,8 +59,12 @@ for (const { kind, skip, place } of stores) {
         const key = await makeKey(await useLinkAt(hub.url, init.json.link as string), team);
         const db = await open();
         const wanted = { name: "all", days: 7, devices: 10_000, groupIds: [] };
-        const adopt = (await createAdoptKey(db, Date.now(), "test", team, randomBytes(16).toString("hex"), wanted))!
-          .key;
+        const adopt = (await createAdoptKey(
+          db,
+          { now: Date.now(), actor: "test", teamId: team },
+          randomBytes(16).toString("hex"),
+          wanted,
+        ))!.key;
         await db.close();
 
         const acknowledged = {

@@ -81,7 +81,7 @@ onDatabases("kill -9", (kind) => {
           { create: false },
         );
         try {
-          await revokeKey(db, Date.now(), "operator", team, key.slice(4, 16));
+          await revokeKey(db, { now: Date.now(), actor: "operator", teamId: team }, key.slice(4, 16));
           revoked.push(key);
         } finally {
           await db.close();
@@ -93,7 +93,7 @@ onDatabases("kill -9", (kind) => {
 
       const database = { databaseUrl: env["DATABASE_URL"], databaseFile: env["HUB_DATABASE_FILE"] ?? "" };
       const adopt = await useDatabase(database, (db) =>
-        createAdoptKey(db, Date.now(), "operator", team, "kills", {
+        createAdoptKey(db, { now: Date.now(), actor: "operator", teamId: team }, "kills", {
           ...{ name: "kills", days: 1, devices: 20_000, groupIds: [] },
         }),
       );

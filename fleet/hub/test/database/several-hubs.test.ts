@@ -23,7 +23,7 @@ describe("several hubs on one SQLite file (18)", () => {
     expect(new Set(statuses)).toEqual(new Set([303]));
     for (const hub of [one, two])
       expect((await hub.query(LIST, one.key)).json.data.team.devices.nodes).toHaveLength(42);
-    await revokeKey(one.storage.db, Date.now(), "operator", one.team.id, one.keyId);
+    await revokeKey(one.storage.db, { now: Date.now(), actor: "operator", teamId: one.team.id }, one.keyId);
     expect((await two.query(LIST, one.key)).status).toBe(401);
     await two.running.stop();
     await one.stop();

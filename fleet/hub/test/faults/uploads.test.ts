@@ -29,7 +29,12 @@ async function setUp(): Promise<{ env: Environment; team: string; adopt: string;
     { create: false },
   );
   const wanted = { name: "all", days: 7, devices: 10, groupIds: [] };
-  const made = await createAdoptKey(db, Date.now(), "test", team, randomBytes(16).toString("hex"), wanted);
+  const made = await createAdoptKey(
+    db,
+    { now: Date.now(), actor: "test", teamId: team },
+    randomBytes(16).toString("hex"),
+    wanted,
+  );
   await db.close();
   const hub = await HubProcess.start(env);
   const key = await makeKey(await useLinkAt(hub.url, init.json.link as string), team);

@@ -155,15 +155,15 @@ onDatabases("endpoint", (kind) => {
     expect(await names()).toEqual(["a"]);
     const [device] = await addDevices(elsewhere, Date.now(), team.id, 5000, [{ name: "b" }]);
     expect(await names()).toEqual(["a", "b"]);
-    await renameDevice(elsewhere, Date.now(), "test", team.id, device!.id, "c");
+    await renameDevice(elsewhere, { now: Date.now(), actor: "test", teamId: team.id }, device!.id, "c");
     expect(await names()).toEqual(["a", "c"]);
-    await revokeKey(elsewhere, Date.now(), "operator", team.id, keyId);
+    await revokeKey(elsewhere, { now: Date.now(), actor: "operator", teamId: team.id }, keyId);
     expect((await hub.query(LIST, key)).status).toBe(401);
   });
 
   it("sees a new team name at once", async () => {
     const { team, key } = await hub.makeTeam("Before", []);
-    await renameTeam(hub.storage.db, Date.now(), "operator", undefined, team.id, "After");
+    await renameTeam(hub.storage.db, { now: Date.now(), actor: "operator", teamId: team.id }, "After");
     expect((await hub.query("{ team { name } }", key)).json.data.team.name).toBe("After");
   });
 

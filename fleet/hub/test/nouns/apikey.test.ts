@@ -40,17 +40,17 @@ onEmptyDatabases("API keys", (db, storage) => {
   it("revokes a key once, for its own team only, and for every connection", async () => {
     const [a, b] = [await addTeam(db(), NOW, "test", "A"), await addTeam(db(), NOW, "test", "B")];
     const key = await createKey(db(), NOW, await joinTeam(db(), a.id, "a@example.org"), a.id, "form");
-    await expect(revokeKey(db(), NOW, "operator", b.id, key!.id)).rejects.toThrow(
+    await expect(revokeKey(db(), { now: NOW, actor: "operator", teamId: b.id }, key!.id)).rejects.toThrow(
       "expected the public id of a key of this team",
     );
-    await expect(revokeKey(db(), NOW, "operator", a.id, key!.key)).rejects.toThrow(
+    await expect(revokeKey(db(), { now: NOW, actor: "operator", teamId: a.id }, key!.key)).rejects.toThrow(
       /got 55 characters, expected the public id/,
     );
     const other = storage().again();
     expect((await lookUpKey(other, key!.id))?.revoked_at).toBeNull();
-    expect(await revokeKey(db(), NOW + 5, "operator", a.id, key!.id)).toEqual({ fresh: true });
+    expect(await revokeKey(db(), { now: NOW + 5, actor: "operator", teamId: a.id }, key!.id)).toEqual({ fresh: true });
     expect((await lookUpKey(other, key!.id))?.revoked_at).toBe(NOW + 5);
-    expect(await revokeKey(db(), NOW + 9, "operator", a.id, key!.id)).toEqual({ fresh: false });
+    expect(await revokeKey(db(), { now: NOW + 9, actor: "operator", teamId: a.id }, key!.id)).toEqual({ fresh: false });
     expect((await readAudit(db(), 10, a.id)).filter((row) => row.action === "key.revoked")).toHaveLength(1);
   });
 

@@ -15,7 +15,7 @@ import { assign, endRollout, findAssignment, isInShare, unassign } from "../../s
 import { resolveDesired, rolloutProgress } from "../../src/nouns/desired.ts";
 import { addDevices } from "../../src/nouns/device.ts";
 import { countReports, noteReport, reportsOf } from "../../src/nouns/report.ts";
-import type { Change } from "../../src/nouns/group.ts";
+import type { Change } from "../../src/nouns/audit.ts";
 import { addTeam } from "../../src/nouns/team.ts";
 import { Desired } from "../../src/nouns/waiting.ts";
 import { NOW, openTestDatabase, type TestDatabase, onDatabases } from "../support/hub.ts";
@@ -85,12 +85,16 @@ onDatabases("applications", (kind) => {
           ...[teamId, group, id],
         ]);
     });
-    const app = (await createApp(db, NOW, "test", teamId, { name: "Front Door (v2)" })).id;
+    const app = (await createApp(db, { now: NOW, actor: "test", teamId }, { name: "Front Door (v2)" })).id;
     for (const threshold of [0.1, 0.2, 0.3]) await save(app, threshold);
     return { devices, group, app };
   }
   const save = (app: string, threshold: number, expected?: number) =>
-    saveVersion(db, NOW, "test", teamId, app, { content: content(threshold), description: "", expected });
+    saveVersion(db, { now: NOW, actor: "test", teamId }, app, {
+      content: content(threshold),
+      description: "",
+      expected,
+    });
   const versions = async () => new Map([...(await resolveDesired(db, teamId))].map(([id, { number }]) => [id, number]));
 
   it("count their versions, know content again, and refuse a save over another one", async () => {
@@ -102,14 +106,20 @@ onDatabases("applications", (kind) => {
     expect(numbers).toEqual([4, 3, 2, 1]);
     expect((await listVersions(db, teamId, app, { before: 3, limit: 1 })).map((v) => v.number)).toEqual([2]);
     expect((await findVersion(db, teamId, app, 4))?.content).toEqual(content(0.4));
-    await expect(createApp(db, NOW, "test", teamId, { name: "front door v2" })).rejects.toThrow("again");
-    expect(await updateApp(db, NOW, "test", teamId, app, { name: "New", tags: ["a", "a"] })).toMatchObject({
+    await expect(createApp(db, { now: NOW, actor: "test", teamId }, { name: "front door v2" })).rejects.toThrow(
+      "again",
+    );
+    expect(
+      await updateApp(db, { now: NOW, actor: "test", teamId }, app, { name: "New", tags: ["a", "a"] }),
+    ).toMatchObject({
       ...{ identifier: "front-door-v2", name: "New", tags: ["a"] },
     });
     await assign(db, change, { target: { kind: "group", id: `g-${teamId}` }, appId: app, version: 1 });
-    await expect(deleteApp(db, NOW, "test", teamId, app)).rejects.toThrow("that 1 devices and groups are given");
+    await expect(deleteApp(db, { now: NOW, actor: "test", teamId }, app)).rejects.toThrow(
+      "that 1 devices and groups are given",
+    );
     await unassign(db, change, { kind: "group", id: `g-${teamId}` });
-    await deleteApp(db, NOW, "test", teamId, app);
+    await deleteApp(db, { now: NOW, actor: "test", teamId }, app);
     expect(await listVersions(db, teamId, app)).toEqual([]);
   });
 

@@ -36,10 +36,10 @@ onDatabases("a roll-out to a tag", (kind) => {
       for (const id of devices.slice(0, tagged))
         await tx.all("INSERT INTO device_tags (team_id, device_id, tag) VALUES (?, ?, 'north')", [teamId, id]);
     });
-    const app = (await createApp(db, NOW, "test", teamId, { name: "Door" })).id;
+    const app = (await createApp(db, { now: NOW, actor: "test", teamId }, { name: "Door" })).id;
     for (const threshold of [0.1, 0.2, 0.3]) {
       const content = { config: { confidence_threshold: threshold }, options: {}, model: null, snaps: [] };
-      await saveVersion(db, NOW, "test", teamId, app, { content, description: "" });
+      await saveVersion(db, { now: NOW, actor: "test", teamId }, app, { content, description: "" });
     }
     const desired = new Desired({ db, onError: (error) => expect(error).toBeUndefined() });
     return {

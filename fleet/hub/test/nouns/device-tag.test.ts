@@ -94,10 +94,10 @@ onDatabases("tags of devices", (kind) => {
     const { hub, admin, base } = site;
     const { db } = hub.storage;
     const teamId = hub.team.id;
-    const app = await createApp(db, Date.now(), "test", teamId, { name: "Door" });
+    const app = await createApp(db, { now: Date.now(), actor: "test", teamId }, { name: "Door" });
     for (const threshold of [0.1, 0.2]) {
       const content = { config: { confidence_threshold: threshold }, options: {}, model: null, snaps: [] };
-      await saveVersion(db, Date.now(), "test", teamId, app.id, { content, description: "" });
+      await saveVersion(db, { now: Date.now(), actor: "test", teamId }, app.id, { content, description: "" });
     }
     const page = `${base}/apps/${app.id}`;
     const give = await admin.formOf(`${page}/versions/1`, `${page}/assign`);

@@ -42,16 +42,18 @@ onEmptyDatabases("devices", (db, storage) => {
     const [a, b] = [await addTeam(db(), NOW, "test", "A"), await addTeam(db(), NOW, "test", "B")];
     const [device] = await addDevices(db(), NOW, a.id, 10, [{ name: "  cam  " }]);
     expect(device?.name).toBe("cam");
-    await expect(renameDevice(db(), NOW, "test", b.id, device!.id, "stolen")).rejects.toThrow(UserError);
-    await expect(removeDevice(db(), NOW, "test", b.id, device!.id)).rejects.toThrow(UserError);
-    await renameDevice(db(), NOW, "test", a.id, device!.id, "cam 2");
+    await expect(renameDevice(db(), { now: NOW, actor: "test", teamId: b.id }, device!.id, "stolen")).rejects.toThrow(
+      UserError,
+    );
+    await expect(removeDevice(db(), { now: NOW, actor: "test", teamId: b.id }, device!.id)).rejects.toThrow(UserError);
+    await renameDevice(db(), { now: NOW, actor: "test", teamId: a.id }, device!.id, "cam 2");
     expect(await listDevices(db(), a.id)).toEqual([{ id: device!.id, name: "cam 2" }]);
     await expect(addDevices(db(), NOW, a.id, 10, [{ name: "new" }, { id: device!.id, name: "again" }])).rejects.toThrow(
       "expected one that the team does not have yet",
     );
     expect(await listDevices(db(), a.id)).toHaveLength(1);
     await addDevices(db(), NOW, b.id, 10, [{ id: device!.id, name: "same id, other team" }]);
-    await removeDevice(db(), NOW, "test", a.id, device!.id);
+    await removeDevice(db(), { now: NOW, actor: "test", teamId: a.id }, device!.id);
     expect(await listDevices(db(), b.id)).toHaveLength(1);
   });
 });

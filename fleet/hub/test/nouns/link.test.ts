@@ -9,7 +9,7 @@ import { joinTeam, NOW, onEmptyDatabases } from "../support/hub.ts";
 onEmptyDatabases("links", (db, storage) => {
   it("lets a link be used once, for a day, by one of many who try", async () => {
     const team = await addTeam(db(), NOW, "test", "A");
-    const token = await invite(db(), NOW, "test", undefined, team.id, " Ann@Example.org ", "admin");
+    const token = await invite(db(), { now: NOW, actor: "test", teamId: team.id }, " Ann@Example.org ", "admin");
     expect(await readLink(db(), NOW + LINK_LIFETIME_MS, token)).toBeUndefined();
     expect(await readLink(db(), NOW, token)).toMatchObject({
       purpose: "invite",
@@ -29,10 +29,11 @@ onEmptyDatabases("links", (db, storage) => {
   it("leaves no second way in for someone who joined, or whose account has ended", async () => {
     const [a, b] = [await addTeam(db(), NOW, "test", "A"), await addTeam(db(), NOW, "test", "B")];
     await joinTeam(db(), a.id, "admin@example.org");
-    const asked = (team: { id: string }) => invite(db(), NOW, "test", undefined, team.id, "ann@example.org", "admin");
+    const asked = (team: { id: string }) =>
+      invite(db(), { now: NOW, actor: "test", teamId: team.id }, "ann@example.org", "admin");
     const [first, second, elsewhere] = [await asked(a), await asked(a), await asked(b)];
     const ann = await useLink(db(), NOW, first, "hash");
-    await removeMember(db(), NOW, "test", undefined, a.id, ann!.id);
+    await removeMember(db(), { now: NOW, actor: "test", teamId: a.id }, ann!.id);
     expect(await useLink(db(), NOW, second, undefined)).toBeUndefined();
     expect(await membersOf(db(), a.id)).toHaveLength(1);
     expect(await readLink(db(), NOW, elsewhere)).toBeDefined();
@@ -46,10 +47,15 @@ onEmptyDatabases("links", (db, storage) => {
   it("ends invitations with the right to invite, and leaves those of others", async () => {
     const [a, b] = [await addTeam(db(), NOW, "test", "A"), await addTeam(db(), NOW, "test", "B")];
     const [ann, ben] = [await joinTeam(db(), a.id, "ann@example.org"), await joinTeam(db(), a.id, "ben@example.org")];
-    await useLink(db(), NOW, await invite(db(), NOW, "test", undefined, b.id, ann.email, "admin"), undefined);
+    await useLink(
+      db(),
+      NOW,
+      await invite(db(), { now: NOW, actor: "test", teamId: b.id }, ann.email, "admin"),
+      undefined,
+    );
     let serial = 0;
     const by = (user: User | undefined, teamId: string, now = NOW) =>
-      invite(db(), now, "x", user?.id, teamId, `p${serial++}@example.org`, "admin");
+      invite(db(), { now, actor: "x", by: user?.id, teamId }, `p${serial++}@example.org`, "admin");
     const open = async (tokens: readonly string[]) =>
       Promise.all(tokens.map(async (token) => (await readLink(db(), NOW, token)) !== undefined));
 
@@ -60,18 +66,18 @@ onEmptyDatabases("links", (db, storage) => {
       await by(undefined, a.id),
       await by(ann, a.id, NOW - LINK_LIFETIME_MS),
     ];
-    await setRole(db(), NOW, "ben@example.org", ben.id, a.id, ann.email, "member");
+    await setRole(db(), { now: NOW, actor: "ben@example.org", by: ben.id, teamId: a.id }, ann.email, "member");
     expect(await open(links)).toEqual([false, true, true, true, false]);
     // One row for what ended here, none for what had run out.
     expect((await readAudit(db(), 100)).filter((row) => row.action === "invite.ended")).toMatchObject([
       { actor: "ben@example.org", team_id: a.id, subject: "p0@example.org admin" },
     ]);
     // Given back, the right brings no old invitation back.
-    await setRole(db(), NOW, "operator", undefined, a.id, ann.email, "admin");
+    await setRole(db(), { now: NOW, actor: "operator", teamId: a.id }, ann.email, "admin");
     expect(await open(links)).toEqual([false, true, true, true, false]);
 
     links[0] = await by(ann, a.id);
-    await removeMember(db(), NOW, "operator", undefined, a.id, ann.id);
+    await removeMember(db(), { now: NOW, actor: "operator", teamId: a.id }, ann.id);
     expect(await open(links)).toEqual([false, true, true, true, false]);
     expect(await useLink(db(), NOW, links[0], "hash")).toBeUndefined();
     await removeUser(db(), NOW, "operator", ann.email);
@@ -87,8 +93,9 @@ onEmptyDatabases("links", (db, storage) => {
         await joinTeam(db(), team.id, `ann${i}@example.org`),
         await joinTeam(db(), team.id, `ben${i}@example.org`),
       ];
-      const inviting = () => invite(db(), NOW, "x", ann.id, team.id, `new${i}@example.org`, "admin");
-      const removing = () => removeMember(other, NOW, "x", undefined, team.id, ann.id);
+      const inviting = () =>
+        invite(db(), { now: NOW, actor: "x", by: ann.id, teamId: team.id }, `new${i}@example.org`, "admin");
+      const removing = () => removeMember(other, { now: NOW, actor: "x", teamId: team.id }, ann.id);
       let invited: Promise<string>;
       let gone: Promise<unknown>;
       // Either may win. The first two rounds are no race, so that both ends are seen on any machine.

@@ -53,11 +53,11 @@ onDatabases("a roll-out with steps", (kind) => {
             ...[teamId, `g-${teamId}`, id],
           ]);
       });
-      const app = (await createApp(db, NOW, "test", teamId, { name: "Door" })).id;
+      const app = (await createApp(db, { now: NOW, actor: "test", teamId }, { name: "Door" })).id;
       for (const threshold of [0.1, 0.2]) {
         const config = { family: "yolov8", confidence_threshold: threshold };
         const content = { config, options: {}, model: null, snaps: [] };
-        await saveVersion(db, NOW, "test", teamId, app, { content, description: "" });
+        await saveVersion(db, { now: NOW, actor: "test", teamId }, app, { content, description: "" });
       }
       const fleet = new Fleet({ teamId, app, devices });
       await fleet.give({ version: 1 });

@@ -57,7 +57,7 @@ onEmptyDatabases("sessions", (db) => {
     const early = await openSession(db(), ahead, limits, user);
     expect(await readSession(db(), ahead, limits, early.token)).toBeDefined();
     expect(await readSession(db(), NOW, limits, early.token)).toBeUndefined();
-    const token = await invite(db(), ahead, "test", undefined, team.id, "late@example.org", "member");
+    const token = await invite(db(), { now: ahead, actor: "test", teamId: team.id }, "late@example.org", "member");
     expect(await useLink(db(), NOW, token, "hash")).toBeUndefined();
     // The clock of another hub may be a little ahead.
     const near = await openSession(db(), NOW + 60_000, limits, user);
@@ -66,7 +66,7 @@ onEmptyDatabases("sessions", (db) => {
       await readLink(
         db(),
         NOW,
-        await invite(db(), NOW + 60_000, "test", undefined, team.id, "near@example.org", "member"),
+        await invite(db(), { now: NOW + 60_000, actor: "test", teamId: team.id }, "near@example.org", "member"),
       ),
     ).toBeDefined();
     expect(await db().all("SELECT hash FROM sessions")).toHaveLength(1);

@@ -107,10 +107,10 @@ onDatabases("a roll-out with a shadow", (kind) => {
           ...[teamId, target.id, id],
         ]);
     });
-    const app = (await createApp(db, NOW, "test", teamId, { name: "Door" })).id;
+    const app = (await createApp(db, { now: NOW, actor: "test", teamId }, { name: "Door" })).id;
     for (const threshold of [0.1, 0.2]) {
       const content = { config: { confidence_threshold: threshold }, options: {}, model: null, snaps: [] };
-      await saveVersion(db, NOW, "test", teamId, app, { content, description: "" });
+      await saveVersion(db, { now: NOW, actor: "test", teamId }, app, { content, description: "" });
     }
     const give = (given: Partial<Assign>) =>
       assign(db, { now, actor: "test", teamId }, { target, appId: app, version: 2, ...given });

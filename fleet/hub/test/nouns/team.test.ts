@@ -11,10 +11,12 @@ onEmptyDatabases("teams", (db, storage) => {
       await joinTeam(db(), team.id, "a@example.org"),
       await joinTeam(db(), team.id, "m@example.org", "member"),
     ];
-    await expect(renameTeam(db(), NOW, member.email, member.id, team.id, "B")).rejects.toThrow(
-      "needs an administrator",
+    await expect(
+      renameTeam(db(), { now: NOW, actor: member.email, by: member.id, teamId: team.id }, "B"),
+    ).rejects.toThrow("needs an administrator");
+    expect((await renameTeam(db(), { now: NOW, actor: admin.email, by: admin.id, teamId: team.id }, "C")).name).toBe(
+      "C",
     );
-    expect((await renameTeam(db(), NOW, admin.email, admin.id, team.id, "C")).name).toBe("C");
   });
 
   it("keeps one administrator, also when two go at the same time", async () => {
@@ -25,8 +27,8 @@ onEmptyDatabases("teams", (db, storage) => {
     ];
     const other = storage().again();
     const results = await Promise.allSettled([
-      removeMember(db(), NOW, "x", ann.id, team.id, ann.id),
-      setRole(other, NOW, "x", ben.id, team.id, ben.email, "member"),
+      removeMember(db(), { now: NOW, actor: "x", by: ann.id, teamId: team.id }, ann.id),
+      setRole(other, { now: NOW, actor: "x", by: ben.id, teamId: team.id }, ben.email, "member"),
     ]);
     expect(results.filter((result) => result.status === "fulfilled")).toHaveLength(1);
     expect((await membersOf(db(), team.id)).filter((member) => member.role === "admin")).toHaveLength(1);
@@ -38,7 +40,7 @@ onEmptyDatabases("teams", (db, storage) => {
     expect(await findTeam(db(), "A")).toEqual(a);
     const twin = await addTeam(db(), NOW, "test", "A");
     await expect(findTeam(db(), "A")).rejects.toThrow("which 2 teams have");
-    await renameTeam(db(), NOW, "operator", undefined, twin.id, "B");
+    await renameTeam(db(), { now: NOW, actor: "operator", teamId: twin.id }, "B");
     expect(await findTeam(db(), "B")).toEqual({ id: twin.id, name: "B" });
     await expect(findTeam(db(), "C")).rejects.toThrow("expected the id or name of one that exists");
   });

@@ -8,7 +8,7 @@ onEmptyDatabases("accounts", (db) => {
   it("joins someone with an account without touching their password", async () => {
     const [a, b] = [await addTeam(db(), NOW, "test", "A"), await addTeam(db(), NOW, "test", "B")];
     const user = await joinTeam(db(), a.id, "a@example.org");
-    const token = await invite(db(), NOW, "test", undefined, b.id, "a@example.org", "member");
+    const token = await invite(db(), { now: NOW, actor: "test", teamId: b.id }, "a@example.org", "member");
     expect(await useLink(db(), NOW, token, "a new password")).toBeUndefined();
     expect(await useLink(db(), NOW, token, undefined)).toEqual({ id: user.id, email: user.email });
     expect((await findUser(db(), "a@example.org"))?.password).toBe("hash");
@@ -16,7 +16,7 @@ onEmptyDatabases("accounts", (db) => {
       ["A", "admin"],
       ["B", "member"],
     ]);
-    await expect(invite(db(), NOW, "test", undefined, b.id, "a@example.org", "member")).rejects.toThrow(
+    await expect(invite(db(), { now: NOW, actor: "test", teamId: b.id }, "a@example.org", "member")).rejects.toThrow(
       "not in the team yet",
     );
   });

@@ -24,9 +24,9 @@ describe("devices that wait for a version", () => {
     teamId = (await addTeam(db, NOW, "test", "A")).id;
     const list = Array.from({ length: DEVICES }, (_, i) => ({ name: `Device ${i}` }));
     ids = (await addDevices(db, NOW, teamId, DEVICES, list)).map(({ id }) => id);
-    appId = (await createApp(db, NOW, "test", teamId, { name: "Gate" })).id;
+    appId = (await createApp(db, { now: NOW, actor: "test", teamId }, { name: "Gate" })).id;
     const content = { config: null, options: {}, model: null, snaps: [] };
-    await saveVersion(db, NOW, "test", teamId, appId, { content, description: "" });
+    await saveVersion(db, { now: NOW, actor: "test", teamId }, appId, { content, description: "" });
   });
   afterEach(async () => {
     desired.stop();

@@ -21,10 +21,13 @@ onDatabases("pages of applications", (kind) => {
     const agent = await Agent.enrol(hub);
     const group = await createGroup(db, change, "Shadows");
     await addToGroup(db, change, group.id, [agent.id]);
-    const app = await createApp(db, Date.now(), "test", hub.team.id, { name: "Shadowed" });
+    const app = await createApp(db, { now: Date.now(), actor: "test", teamId: hub.team.id }, { name: "Shadowed" });
     for (const threshold of [0.1, 0.2]) {
       const content = { config: { confidence_threshold: threshold }, options: {}, model: null, snaps: [] };
-      await saveVersion(db, Date.now(), "test", hub.team.id, app.id, { content, description: "" });
+      await saveVersion(db, { now: Date.now(), actor: "test", teamId: hub.team.id }, app.id, {
+        content,
+        description: "",
+      });
     }
     const page = `${base}/apps/${app.id}`;
     const give = async (version: number, fields: object): Promise<string | undefined> => {

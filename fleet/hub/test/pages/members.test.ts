@@ -110,7 +110,12 @@ onDatabases("members", (kind) => {
     // Whoever is also in a team of others is helped by the operator: the link would open that team too.
     const early = linkOn((await ask()).html);
     const other = await site.hub.makeTeam(`Others ${kind}`, []);
-    const token = await invite(site.hub.storage.db, Date.now(), "x", undefined, other.team.id, user.email, "admin");
+    const token = await invite(
+      site.hub.storage.db,
+      { now: Date.now(), actor: "x", teamId: other.team.id },
+      user.email,
+      "admin",
+    );
     await new Person(site.hub.url).post(`/link/${token}`, { password: "a fresh new password" });
     const refused = await ask();
     expect([refused.status, refused.html]).toEqual([

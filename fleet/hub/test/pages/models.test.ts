@@ -32,11 +32,14 @@ onDatabases("model files", (kind) => {
       await send("half", "half.onnx", 1000),
     ];
     const { db } = hub.storage;
-    const app = await createApp(db, Date.now(), "test", hub.team.id, { name: "Gate <people>" });
+    const app = await createApp(db, { now: Date.now(), actor: "test", teamId: hub.team.id }, { name: "Gate <people>" });
     for (const labels of ["a", "b"]) {
       const model = { sha256: used, size: 10, name: "used.onnx" };
       const content = { config: null, options: { labels }, model, snaps: [] };
-      await saveVersion(db, Date.now(), "test", hub.team.id, app.id, { content, description: "" });
+      await saveVersion(db, { now: Date.now(), actor: "test", teamId: hub.team.id }, app.id, {
+        content,
+        description: "",
+      });
     }
     const [device] = await client.devices();
     await client.assignApp(app.id, 2, { deviceId: device!.id });

@@ -10,7 +10,12 @@ onDatabases("links", (kind) => {
 
   it("want the password of an account that is invited into another team", async () => {
     const other = await hub.makeTeam("Second", []);
-    const token = await invite(hub.storage.db, Date.now(), "test", undefined, other.team.id, hub.admin.email, "member");
+    const token = await invite(
+      hub.storage.db,
+      { now: Date.now(), actor: "test", teamId: other.team.id },
+      hub.admin.email,
+      "member",
+    );
     const person = new Person(hub.url);
     expect((await person.post(`/link/${token}`, { password: "not the password" })).status).toBe(401);
     expect((await person.post(`/link/${token}`, { password })).status).toBe(303);

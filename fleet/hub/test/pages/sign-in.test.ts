@@ -171,10 +171,7 @@ describe("sign-in", () => {
     // A link is looked at first, and then says the same.
     const token = await invite(
       hub.storage.db,
-      Date.now(),
-      "test",
-      undefined,
-      hub.team.id,
+      { now: Date.now(), actor: "test", teamId: hub.team.id },
       "late@example.org",
       "member",
     );

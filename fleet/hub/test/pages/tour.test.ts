@@ -20,16 +20,16 @@ async function prepare(hub: TestHub): Promise<TourStop> {
   const { db } = hub.storage;
   const { id: team } = hub.team;
   const other = await hub.makeTeam(tourNames.second, []);
-  await renameTeam(db, Date.now(), "test", undefined, team, tourNames.team);
+  await renameTeam(db, { now: Date.now(), actor: "test", teamId: team }, tourNames.team);
   const more = Array.from({ length: 130 }, (_, i) => ({ name: `Camera ${i + 1}` }));
   await addDevices(db, Date.now(), team, 1000, [...tourNames.devices.map((name) => ({ name })), ...more]);
   const email = "northern.gate.operator@greenhouse.example.org";
   await hub.makeUser(email, team, "admin");
-  const inOther = await invite(db, Date.now(), "test", undefined, other.team.id, email, "admin");
+  const inOther = await invite(db, { now: Date.now(), actor: "test", teamId: other.team.id }, email, "admin");
   const joined = await new Person(hub.url).post(`/link/${inOther}`, { password: "correct horse battery" });
   expect(joined.status).toBe(303);
   const { email: otherMember } = await hub.makeUser("b.member@greenhouse.example.org", team, "member");
-  const open = await invite(db, Date.now(), "test", undefined, team, tourNames.invited, "member");
+  const open = await invite(db, { now: Date.now(), actor: "test", teamId: team }, tourNames.invited, "member");
   return { url: hub.url, email, otherMember, team, emptyTeam: other.team.id, invitation: `${hub.url}/link/${open}` };
 }
 

@@ -50,7 +50,7 @@ onDatabases("a viewer", (kind) => {
     for (const page of ["devices", "apps", "models", "snaps", "groups", "alerts", "settings", "members", "audit"])
       expect([page, (await viewer.get(`${site.base}/${page}`)).status]).toEqual([page, 200]);
     // With the role of a member, the same form works at once.
-    await setRole(db, Date.now(), "test", undefined, hub.team.id, user.email, "member");
+    await setRole(db, { now: Date.now(), actor: "test", teamId: hub.team.id }, user.email, "member");
     expect((await viewer.post(`${site.base}/devices`, { ...mark, name: "changed" })).status).toBe(303);
   });
 

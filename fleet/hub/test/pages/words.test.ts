@@ -28,7 +28,7 @@ describe("the address bar after a form", () => {
     expect(posted.length).toBeGreaterThan(13);
     const { db } = site.hub.storage;
     const [device] = await listDevices(db, site.hub.team.id);
-    const app = await createApp(db, Date.now(), "test", site.hub.team.id, { name: "gate" });
+    const app = await createApp(db, { now: Date.now(), actor: "test", teamId: site.hub.team.id }, { name: "gate" });
     const snap = await sendSnap(await Agent.enrol(site.hub), [png(4, 4, [1, 1, 1])]);
     for (const pattern of posted) {
       const path = pattern

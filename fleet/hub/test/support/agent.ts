@@ -33,9 +33,7 @@ export async function send(hub: TestHub, path: string, init: RequestInit & { jso
 export async function adoptKey(hub: TestHub, wanted: Partial<NewAdoptKey> = {}, teamId = hub.team.id): Promise<string> {
   const made = await createAdoptKey(
     hub.storage.db,
-    Date.now() + hub.clock.offset,
-    "test",
-    teamId,
+    { now: Date.now() + hub.clock.offset, actor: "test", teamId },
     randomBytes(16).toString("hex"),
     { name: "wall", days: 7, devices: 100, groupIds: [], ...wanted },
   );

@@ -196,7 +196,7 @@ export const NOW = 1_800_000_000_000;
 
 /** Makes an account by way of an invitation into the team. */
 export async function joinTeam(db: Database, teamId: string, email: string, role: Role = "admin"): Promise<User> {
-  const user = await useLink(db, NOW, await invite(db, NOW, "test", undefined, teamId, email, role), "hash");
+  const user = await useLink(db, NOW, await invite(db, { now: NOW, actor: "test", teamId }, email, role), "hash");
   if (user === undefined) throw new Error("got no user, expected the link to be used");
   return user;
 }
@@ -265,7 +265,7 @@ export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
     const user = await useLink(
       storage.db,
       now(),
-      await invite(storage.db, now(), "test", undefined, teamId, email, role),
+      await invite(storage.db, { now: now(), actor: "test", teamId }, email, role),
       hash,
     );
     if (user === undefined) throw new Error("got no user, expected the link to be used");
