@@ -1,4 +1,9 @@
-import { alias, test } from "boxwright-service/vitest";
+import { alias, projects, test } from "boxwright-service/vitest";
 import { defineConfig } from "vitest/config";
 
-export default defineConfig({ resolve: { alias }, test: { ...test, globalSetup: ["test/support/setup.ts"] } });
+const alone = ["test/faults/migration.test.ts"];
+
+export default defineConfig({
+  resolve: { alias },
+  test: { ...test, globalSetup: ["test/support/setup.ts"], projects: projects({ alias }, alone) },
+});
