@@ -1,7 +1,9 @@
 import { alias, projects, test } from "boxwright-service/vitest";
 import { defineConfig } from "vitest/config";
 
+const alone = ["test/power/*.test.ts"];
+
 export default defineConfig({
   resolve: { alias },
-  test: { ...test, globalSetup: ["test/support/build.ts"], projects: projects({ alias }, ["test/core/power.test.ts"]) },
+  test: { ...test, globalSetup: ["test/support/build.ts"], projects: projects({ alias }, alone) },
 });

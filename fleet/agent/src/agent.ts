@@ -1,8 +1,9 @@
 /** Opens the parts that the settings name (sources, network, spool, sinks), and closes them in order. */
 import { setMaxListeners } from "node:events";
-import { accessSync, constants, mkdirSync } from "node:fs";
+import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
+import { makeFolder } from "./core/files.ts";
 import { Camera, type Device } from "./camera.ts";
 import { messageOf } from "boxwright-service/errors";
 import { ownId } from "./core/ids.ts";
@@ -140,7 +141,7 @@ export class Agent {
    */
   static async start(settings: Settings, log: Logger, recent = new RecentLog()): Promise<Agent> {
     try {
-      mkdirSync(settings.state, { recursive: true, mode: 0o700 });
+      makeFolder(settings.state);
       accessSync(settings.state, constants.R_OK | constants.W_OK | constants.X_OK);
     } catch (error) {
       const message = `got ${settings.state}, which cannot be written (${messageOf(error)}), expected a folder of the agent`;

@@ -1,7 +1,7 @@
 /** `boxwright-agent enrol`: enrols this device at a hub and stores its credential. */
-import { mkdirSync } from "node:fs";
 import { hostname } from "node:os";
 import { readFlags } from "boxwright-service/flags";
+import { makeFolder } from "../core/files.ts";
 import { SettingsError } from "../core/errors.ts";
 import { acceptedIdentity, enrol, followHub } from "../hub/enrol.ts";
 import { lockFolder } from "../spool/lock.ts";
@@ -39,7 +39,7 @@ export async function runEnrol(args: readonly string[]): Promise<string> {
   const settings = readHub(given);
   const adoptKey = settings.adoptKey ?? file?.hub?.adoptKey ?? null;
   const state = typeof values.state === "string" ? values.state : (file?.state ?? hubState(settings.url));
-  mkdirSync(state, { recursive: true, mode: 0o700 });
+  makeFolder(state);
   if (values["moved"] === true) {
     const unlock = lockFolder(state);
     const identity = await followHub(state, settings.url).finally(unlock);

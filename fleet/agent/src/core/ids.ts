@@ -1,10 +1,10 @@
 /** Makes ids: the device's own id, ULIDs for starts of the agent, and hashes for frames, messages and file names. */
 import { createHash, randomBytes } from "node:crypto";
-import { linkSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { linkSync, readFileSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { codeOf } from "boxwright-service/errors";
-import { syncFolder, writeFlushed } from "./files.ts";
+import { makeFolder, syncFolder, writeFlushed } from "./files.ts";
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
@@ -46,7 +46,7 @@ export function ownId(folder: string): string {
   } catch (error) {
     if (codeOf(error) !== "ENOENT") throw error;
   }
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   // Create the file as a hard link: linking is atomic, and fails if another agent was faster. Both agents then use the
   // same id.
   const own = `${path}.${process.pid}`;

@@ -1,9 +1,9 @@
 /** Enrols the device: with an adopt key, the device gets an id and a credential from a hub. */
 import type { Logger } from "pino";
-import { mkdirSync } from "node:fs";
 import { readEnrolAnswer } from "boxwright-service/schema/protocol";
 import { messageOf } from "boxwright-service/errors";
 import { Backoff } from "boxwright-service/retry";
+import { makeFolder } from "../core/files.ts";
 import { SettingsError } from "../core/errors.ts";
 import { ownId } from "../core/ids.ts";
 import { wait } from "../core/wait.ts";
@@ -19,7 +19,7 @@ import { machine } from "../core/machine.ts";
  * @throws HubRefusal if the hub refuses the key, HubAwayError if there is no answer
  */
 export async function enrol(state: string, { url, name }: HubSettings, adoptKey: string): Promise<Identity> {
-  mkdirSync(state, { recursive: true, mode: 0o700 });
+  makeFolder(state);
   const { model, architecture, version } = machine;
   const body = {
     adopt_key: adoptKey,

@@ -1,8 +1,9 @@
 /** Stores model files of the hub in the state folder, each under its content hash. */
 import { createHash } from "node:crypto";
-import { createReadStream, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { createReadStream, existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolder } from "../core/files.ts";
 import { sha256 } from "../core/ids.ts";
 import { HubAwayError, type HubClient } from "./client.ts";
 
@@ -26,7 +27,7 @@ export class Models {
   /** @param name of the models' folder inside the state folder */
   constructor(state: string, name = "models") {
     this.#folder = join(state, name);
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    makeFolder(this.#folder);
   }
 
   /**

@@ -2,14 +2,14 @@
  * Snaps: pictures with detections for the hub, taken by the application's rules or on request. Each snap stays on disk
  * until the hub has stored it.
  */
-import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { type ImageInput, type Packet, fromPacket } from "boxwright";
 import { messageOf } from "boxwright-service/errors";
 import { type SnapRequest, type SnapRule, readSnapAnswer } from "boxwright-service/schema/protocol";
 import { SHADOW_EXTRA, SHADOW_SNAP } from "boxwright-service/schema/shadow";
-import { replaceFile } from "../core/files.ts";
+import { makeFolder, replaceFile } from "../core/files.ts";
 import { sha256, ulid } from "../core/ids.ts";
 import { RareLog } from "../core/log.ts";
 import { Bell } from "../core/wait.ts";
@@ -60,7 +60,11 @@ export class Snaps {
     this.#parts = parts;
     this.#rare = new RareLog(parts.log);
     this.#folder = join(parts.state, "snaps");
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    makeFolder(this.#folder);
+    // Delete what a power failure has left of a snap.
+    const waiting = this.#waiting();
+    for (const name of readdirSync(this.#folder))
+      if (!waiting.includes(name.split(".")[0]!)) rmSync(join(this.#folder, name), { force: true });
   }
 
   /** Requests a snap of the next frame. */
@@ -169,7 +173,7 @@ export class Snaps {
   #keep(snap: SnapRequest, jpeg: Uint8Array): boolean {
     const text = JSON.stringify(snap);
     if (!this.#makeRoom(jpeg.length + text.length)) return false;
-    writeFileSync(this.#file(snap.id, "jpg"), jpeg, { mode: 0o600 });
+    replaceFile(this.#file(snap.id, "jpg"), jpeg);
     replaceFile(this.#file(snap.id, "json"), text);
     return true;
   }
@@ -203,10 +207,11 @@ export class Snaps {
     }
   }
 
-  /** Returns the ids of waiting snaps, the oldest first. */
+  /** Returns the ids of waiting snaps, the oldest first. A power failure can leave one file of a snap alone. */
   #waiting(): string[] {
-    const names = readdirSync(this.#folder).filter((name) => name.endsWith(".json"));
-    return names.map((name) => name.slice(0, -".json".length)).sort();
+    const names = new Set(readdirSync(this.#folder));
+    const ids = [...names].filter((name) => name.endsWith(".json")).map((name) => name.slice(0, -".json".length));
+    return ids.filter((id) => names.has(`${id}.jpg`)).sort();
   }
 
   #remove(id: string): void {

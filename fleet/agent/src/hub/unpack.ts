@@ -5,7 +5,7 @@ import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Release } from "boxwright-service/release";
-import { syncFolder } from "../core/files.ts";
+import { makeFolder, syncFolder } from "../core/files.ts";
 import { mainOf } from "../launcher/launch-state.ts";
 
 /** Prefix in the names of incomplete folders. */
@@ -21,7 +21,7 @@ export class ArchiveError extends Error {
  * @throws ArchiveError, or the error of a full disk
  */
 export async function unpack(archive: string, versions: string, release: Release): Promise<void> {
-  mkdirSync(versions, { recursive: true, mode: 0o700 });
+  makeFolder(versions);
   // Delete incomplete folders of earlier tries. A version on trial never has such a name.
   for (const name of readdirSync(versions))
     if (name.startsWith(UNFINISHED)) rmSync(join(versions, name), { recursive: true, force: true });

@@ -2,9 +2,9 @@
  * The launcher's state: the kept version, and the version on trial. The file is replaced atomically and flushed, so
  * that a power failure leaves either the old or the new content.
  */
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { readIfThere, replaceFile } from "../core/files.ts";
+import { makeFolder, readIfThere, replaceFile } from "../core/files.ts";
 
 /** An unpacked version. */
 export interface Version {
@@ -60,6 +60,6 @@ export function readState(versions: string): LaunchState {
 }
 
 export function writeState(versions: string, state: LaunchState): void {
-  mkdirSync(versions, { recursive: true, mode: 0o700 });
+  makeFolder(versions);
   replaceFile(stateFile(versions), `${JSON.stringify(state, null, 2)}\n`);
 }

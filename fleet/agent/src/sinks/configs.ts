@@ -1,7 +1,7 @@
 /** Stores the configs of spooled packets, so that packets and configs both survive a restart. */
-import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
+import { readFileSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { replaceFile } from "../core/files.ts";
+import { makeFolder, replaceFile } from "../core/files.ts";
 import type { ConfigRecord } from "../network/plan.ts";
 
 /** Largest number of stored configs. */
@@ -13,7 +13,7 @@ export class ConfigStore {
 
   constructor(state: string) {
     this.#folder = join(state, "configs");
-    mkdirSync(this.#folder, { recursive: true });
+    makeFolder(this.#folder);
   }
 
   /** Stores a config. Call this before the first packet with this config is spooled. */

@@ -1,6 +1,7 @@
 /** Stores permanently refused packets, so that an operator can examine them. Their total size is limited. */
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder, replaceFile } from "../core/files.ts";
 import { sha256 } from "../core/ids.ts";
 
 /** A refused packet on disk. */
@@ -21,7 +22,7 @@ export class RefusedFolder {
   constructor(state: string, maxBytes: number) {
     this.#folder = join(state, "refused");
     this.#maxBytes = maxBytes;
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    makeFolder(this.#folder);
   }
 
   /** Stores a packet and the reason for the refusal. Deletes the oldest packets above the limit. */
@@ -29,8 +30,9 @@ export class RefusedFolder {
     if (packet.length > this.#maxBytes) return;
     // Use a hash as the file name, since names of sinks and packets come from outside.
     const path = join(this.#folder, sha256(sink, packet));
-    writeFileSync(`${path}.packet`, packet);
-    writeFileSync(`${path}.json`, JSON.stringify({ sink, reason, time: new Date().toISOString() }));
+    // Flush both, since the spool forgets the packet. Store the reason first: each listed packet has one.
+    replaceFile(`${path}.json`, JSON.stringify({ sink, reason, time: new Date().toISOString() }));
+    replaceFile(`${path}.packet`, packet);
     this.#makeRoom();
   }
 

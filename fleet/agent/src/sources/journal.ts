@@ -1,6 +1,7 @@
 /** Records which recorded frames are in the spool, so that a restart continues after these frames. */
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { makeFolder } from "../core/files.ts";
 import { sha256 } from "../core/ids.ts";
 
 /** A set of names in a file, one per line. Reading ignores a half-written last line. */
@@ -12,7 +13,7 @@ export class Journal {
   /** @param camera whose hash becomes the file name */
   constructor(folder: string, camera: string) {
     this.#path = join(folder, "journals", `${sha256(camera).slice(0, 32)}.txt`);
-    mkdirSync(dirname(this.#path), { recursive: true });
+    makeFolder(dirname(this.#path));
     this.#file = openSync(this.#path, "a+");
     const lines = readFileSync(this.#path, "utf8").split("\n");
     // Ignore a half-written last name. End its line, so that the next name starts a new one.

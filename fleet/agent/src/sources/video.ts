@@ -1,10 +1,11 @@
 /** The source "video": every frame of a file, in order. If the network is slow, ffmpeg pauses. */
 import { execFile } from "node:child_process";
-import { mkdirSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Logger } from "pino";
 import { Backoff } from "boxwright-service/retry";
+import { makeFolder } from "../core/files.ts";
 import { sha256 } from "../core/ids.ts";
 import { Bell, wait } from "../core/wait.ts";
 import type { VideoSettings } from "../settings/sources.ts";
@@ -53,7 +54,7 @@ export class VideoSource implements Source {
     this.#key = sha256(`${settings.camera}\n${settings.path}\n${size}\n${mtimeMs}\n${settings.fps}`).slice(0, 24);
     this.#begin = mtimeMs;
     const folder = join(state, "journals");
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     this.#mark = new Cursor(join(folder, `${sha256(settings.camera, this.#key).slice(0, 32)}.video`), realDisk);
     this.#queued = this.#mark.index;
   }

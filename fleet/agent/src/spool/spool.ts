@@ -2,14 +2,14 @@
  * The spool keeps packets on disk until every sink has acknowledged them. A packet is written before a sink sends it.
  * Segment files hold the packets in order. A segment is deleted when the cursor of each sink is past it.
  */
-import { mkdirSync, readdirSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "boxwright-service/errors";
 import { sha256 } from "../core/ids.ts";
 import { Bell, wait } from "../core/wait.ts";
 import type { SpoolSettings } from "../settings/schema.ts";
 import { Cursor } from "./cursor.ts";
-import { syncFolder } from "../core/files.ts";
+import { makeFolder, syncFolder } from "../core/files.ts";
 import { type Disk, realDisk } from "./disk.ts";
 import { Reader } from "./reader.ts";
 import { HEADER_BYTES } from "./record.ts";
@@ -75,7 +75,7 @@ export class Spool {
     this.#folder = folder;
     this.#settings = settings;
     this.#disk = disk;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     this.#identity = identityOf(folder);
     this.#openSegments();
     for (const name of sinks) {
@@ -84,7 +84,11 @@ export class Spool {
       const { next } = this.#segments.at(-1)!;
       // Start a new sink at the oldest packet. Move back a cursor that is ahead of the packets, since a power failure
       // can lose unflushed packets but keep the cursor.
-      if (cursor.index < first || cursor.index > next) cursor.move(cursor.index > next ? next : first);
+      if (cursor.index < first || cursor.index > next) {
+        cursor.move(cursor.index > next ? next : first);
+        // Flush the move back: after another power failure, the old cursor would skip the next packets.
+        cursor.sync();
+      }
       this.#readers.set(name, new Reader(cursor, this.#segments, this.#written, this.stats, () => this.#collect()));
     }
     this.#collect();
