@@ -64,6 +64,9 @@ export interface ConfigProblem {
   readonly option?: OptionName;
 }
 
+/** Returns the sentence after the place that it is about, if there is one. */
+const placed = (where: string, sentence: string): string => (where && `${where}: `) + sentence;
+
 /** Thrown for a config that cannot be used. Lists all problems, so that one edit can correct the file. */
 export class ConfigError extends Error {
   /** Name that Node prints. A minifier may rename the class itself. */
@@ -72,7 +75,7 @@ export class ConfigError extends Error {
   readonly problems: readonly ConfigProblem[];
 
   constructor(problems: readonly ConfigProblem[]) {
-    super(problems.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("\n"));
+    super(problems.map(({ path, message }) => placed(path, message)).join("\n"));
     this.problems = problems;
   }
 
@@ -128,7 +131,7 @@ export function refuse(
   expected: string,
   Kind: new (message: string) => Error = TensorError,
 ): never {
-  const error = new Kind((where && `${where}: `) + mismatch(got, expected));
+  const error = new Kind(placed(where, mismatch(got, expected)));
   refused.add(error);
   throw error;
 }
@@ -144,5 +147,5 @@ export const asOptions = (hints: readonly Hint[]): OptionHint[] =>
 
 /** Throws a TensorError with the options that would resolve the error. */
 export function refuseFor(hints: readonly Hint[], where: string, got: string, expected: string): never {
-  throw new TensorError((where && `${where}: `) + mismatch(got, expected), { options: asOptions(hints) });
+  throw new TensorError(placed(where, mismatch(got, expected)), { options: asOptions(hints) });
 }

@@ -82,18 +82,17 @@ export interface TaskColumns {
   readonly corners?: Float32Array;
 }
 
-/** Columns of the pose task that have values for each row, unlike `keypointNames` and `edges`. */
-export const POINT_COLUMNS = [
+/** Columns of tasks that have values for each row, unlike `keypointNames` and `edges`. */
+export const TASK_COLUMNS = [
   "keypoints",
   "depths",
   "presences",
   "world",
   "nextCrops",
   "fusedScores",
+  "angles",
+  "corners",
 ] as const satisfies readonly (keyof TaskColumns)[];
-
-/** Columns of all tasks that have values for each row. */
-export const TASK_COLUMNS = [...POINT_COLUMNS, "angles", "corners"] as const;
 export type TaskColumn = (typeof TASK_COLUMNS)[number];
 
 /** Count of values in a row of `corners`: x and y of each of the four corners. */

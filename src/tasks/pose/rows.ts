@@ -10,7 +10,7 @@ import {
   type TaskFunctions,
   type Keypoint,
   extend,
-  type POINT_COLUMNS,
+  type TaskColumn,
   type TaskColumns,
 } from "../../decode/detections.ts";
 import type { KnownTask } from "../../decode/records.ts";
@@ -62,7 +62,7 @@ export function addPointColumns(
   }
 }
 
-type PointColumn = (typeof POINT_COLUMNS)[number];
+type PointColumn = Exclude<TaskColumn, "angles" | "corners">;
 
 /** The facts about a row's keypoints. */
 interface PointFacts {
