@@ -136,6 +136,8 @@ export function advance(before: DeviceState, beat: Heartbeat, now: number, beat_
   const hour = Math.floor(now / HOUR_MS);
   const isSameHour = before.hour === hour;
   const counts = isSameHour ? before : { contacts: 0, restarts: 0, worst_p99: null, drops: 0 };
+  // The counters in heartbeats start at zero when the agent starts. Parse the last report once.
+  const last = isFirst || isRestart || before.report === null ? undefined : (JSON.parse(before.report) as Heartbeat);
   const { p99 } = beat.decode_ms;
   const worst_p99 = p99 === null ? counts.worst_p99 : Math.max(p99, counts.worst_p99 ?? 0);
   const state: DeviceState = {
@@ -157,28 +159,19 @@ export function advance(before: DeviceState, beat: Heartbeat, now: number, beat_
     contacts: counts.contacts + 1,
     restarts: counts.restarts + (isRestart ? 1 : 0),
     worst_p99,
-    drops: counts.drops + newDrops(before, beat, isFirst || isRestart),
-    frames_at: hasNewFrames(before, beat, isFirst || isRestart) ? now : before.frames_at,
+    drops: counts.drops + newDrops(last, beat),
+    // Set the time only if the device processed a frame since the last heartbeat.
+    frames_at: beat.frames > (last?.frames ?? 0) ? now : before.frames_at,
     spool_percent: beat.spool.limit === 0 ? null : Math.round((100 * beat.spool.bytes) / beat.spool.limit),
   };
   const finished = before.hour === null || isSameHour ? undefined : { ...before, hour: before.hour };
   return { state, finished, isConflict };
 }
 
-/**
- * Returns the number of frames that were dropped or lost since the last heartbeat. The counters in heartbeats start at
- * zero when the agent starts.
- */
-function newDrops({ report }: DeviceState, beat: Heartbeat, isNewProcess: boolean): number {
-  const total = beat.dropped + beat.lost;
-  if (isNewProcess || report === null) return total;
-  const last = JSON.parse(report) as Heartbeat;
-  return Math.max(0, total - last.dropped - last.lost);
-}
-
-/** True if the device processed a frame since the last heartbeat. */
-function hasNewFrames({ report }: DeviceState, { frames }: Heartbeat, isNewProcess: boolean): boolean {
-  return frames > (isNewProcess || report === null ? 0 : (JSON.parse(report) as Heartbeat).frames);
+/** Returns the number of frames that were dropped or lost since the last heartbeat of the same process. */
+function newDrops(last: Heartbeat | undefined, { dropped, lost }: Heartbeat): number {
+  const total = dropped + lost;
+  return last === undefined ? total : Math.max(0, total - last.dropped - last.lost);
 }
 
 interface Pending {
