@@ -1,4 +1,4 @@
-/** Reads anchor heads: feature maps [N, A*(5+C), h, w], [N,A,h,w,5+C] and [N,h,w,A,5+C]. */
+/** Reads anchor heads: feature maps [N, A*(5+C), h, w], [N,A,h,w,5+C], [N,A,5+C,h,w] and [N,h,w,A,5+C]. */
 import type { AnchorSet } from "../config/types.ts";
 import { buildInterpretation, type HeadFields, softmax } from "./build.ts";
 import { type Column, fiveDims, maps, move, type Views } from "./channels.ts";

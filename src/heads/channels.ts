@@ -23,9 +23,10 @@ export const move = (column: Column, elements: number): Column => ({
 /** Returns the column moved by a count of channels. */
 export const beside = (column: Column, channels: number): Column => move(column, channels * column.channel);
 
-/** Storage order of a tensor. "NAhwK": one map per anchor, with K last. "NhwAK": the anchors inside each cell, with K
- * last. "flat": all rows in one dimension. */
-export type Layout = "NCHW" | "NHWC" | "CHW" | "HWC" | "NAhwK" | "NhwAK" | "rows" | "planes" | "flat";
+/** Storage order of a tensor. "NAhwK": one map per anchor, with K last. "NAKhw": one map per anchor, with K first.
+ * "NhwAK": the anchors inside each cell, with K last. "flat": all rows in one dimension. */
+export type Layout =
+  "NCHW" | "NHWC" | "CHW" | "HWC" | "NAhwK" | "NAKhw" | "NhwAK" | "rows" | "planes" | "flat";
 
 /** One possible layout of K channels in a tensor. */
 export interface ChannelView {
@@ -69,10 +70,20 @@ export const maps: Views = ({ dims, order }, k) => {
   return views;
 };
 
-/** Returns the layouts as a map with a dimension for the anchors: [N,A,h,w,K] or [N,h,w,A,K]. */
+/** Returns the layouts as a map with a dimension for the anchors: [N,A,h,w,K], [N,h,w,A,K] or [N,A,K,h,w]. */
 export const fiveDims: Views = ({ dims, order }, k) => {
   const [batch, a, b, c, last] = dims;
-  if (dims.length !== 5 || last !== k) return [];
+  if (dims.length !== 5) return [];
+  const planes: ChannelView = {
+    batch,
+    cells: c * last,
+    channel: c * last,
+    cell: 1,
+    layout: "NAKhw",
+    w: last,
+    h: c,
+  };
+  if (last !== k) return b === k ? [planes] : [];
   const outermost: ChannelView = { batch, cells: b * c, channel: 1, cell: k, layout: "NAhwK", w: c, h: b };
   const inCells: ChannelView = { batch, cells: a * b, channel: 1, cell: c * k, layout: "NhwAK", w: b, h: a };
   // If the shape fits both views, the stated storage order decides.

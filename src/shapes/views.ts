@@ -88,8 +88,10 @@ function anchorsOf(tensor: number, dims: OpenTensor["dims"]): View[] {
   const known = dims as readonly number[];
   const shared = { tensor, k: known[rank - 1], isInterleaved: true, rank } as const;
   if (rank === 3) return known[0] === 3 ? [{ ...shared, n: known[1], w: 0, h: 0 }] : [];
-  const [, a, b, c] = known;
+  const [, a, b, c, last] = known;
   return [
+    // rknn's exporter may leave the channels before the cells: [1,3,85,80,80].
+    ...(a <= 6 ? [{ ...shared, k: b, n: c * last, w: last, h: c, isInterleaved: false }] : []),
     ...(a <= 6 ? [{ ...shared, n: b * c, w: c, h: b }] : []),
     ...(c <= 6 ? [{ ...shared, n: a * b, w: b, h: a }] : []),
   ];

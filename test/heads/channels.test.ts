@@ -29,6 +29,7 @@ describe("maps", () => {
 
   test("rows of anchors, outermost or in each cell", () => {
     expect(seen(fiveDims, [1, 3, 20, 20, 85], 85)).toEqual(["NAhwK 400 1/85 20x20", "NhwAK 60 1/1700 20x3"]);
+    expect(seen(fiveDims, [1, 3, 85, 10, 20], 85)).toEqual(["NAKhw 200 200/1 20x10"]);
     expect(seen(fiveDims, [1, 3, 20, 20, 85], 84)).toEqual([]);
   });
 });

@@ -42,7 +42,7 @@ function rawAt(layout: Layout, stride: number, anchor: number, cell: number, cha
   return isClass ? -6 : wave * 1.5;
 }
 
-type Order = "NCHW" | "NHWC" | "NAhwK";
+type Order = "NCHW" | "NHWC" | "NAhwK" | "NAKhw";
 
 function tensorsOf(layout: Layout, order: Order): Record<string, TensorInput> {
   const k = channelsOf(layout);
@@ -57,10 +57,16 @@ function tensorsOf(layout: Layout, order: Order): Record<string, TensorInput> {
               NCHW: (a * k + c) * w * h + cell,
               NHWC: cell * 3 * k + a * k + c,
               NAhwK: (a * w * h + cell) * k + c,
+              NAKhw: (a * k + c) * w * h + cell,
             }[order];
             data[at] = rawAt(layout, stride, a, cell, c);
           }
-      const dims = { NCHW: [1, 3 * k, h, w], NHWC: [1, h, w, 3 * k], NAhwK: [1, 3, h, w, k] }[order];
+      const dims = {
+        NCHW: [1, 3 * k, h, w],
+        NHWC: [1, h, w, 3 * k],
+        NAhwK: [1, 3, h, w, k],
+        NAKhw: [1, 3, k, h, w],
+      }[order];
       return [`map${stride}`, { data, dims }];
     }),
   );
@@ -136,7 +142,7 @@ const CASES: readonly (readonly [string, Layout, boolean, TypedOptions])[] = [
 describe.each(CASES)("%s", (_, layout, isFace, options) => {
   const expected = expectedOf(layout, isFace);
 
-  test.each(["NCHW", "NHWC", "NAhwK"] as const)(
+  test.each(["NCHW", "NHWC", "NAhwK", "NAKhw"] as const)(
     "maps %s: boxes, scores and points of all engines",
     (order) => {
       const tensors = tensorsOf(layout, order);
