@@ -127,13 +127,34 @@ const PICTURE_CHANNELS = [1, 3, 4, 12];
 const LEAST_SIDE = 24;
 const areSides = (dims: OpenTensor["dims"]): boolean => dims.every((d) => (d as number) >= LEAST_SIDE);
 
+/** Largest ratio of the sides of a grey picture without a batch. Sound of 80 bands and 3,000 steps has a larger one. */
+const MOST_ASPECT = 8;
+
+/**
+ * True if a tensor is a sequence of an open length: [1,80,T] or [N,T,80]. A picture has two open sides, or none, or
+ * its colours first or last.
+ */
+const isOpenSequence = (dims: OpenTensor["dims"]): boolean =>
+  dims.length === 3 &&
+  (dims[1] === null) !== (dims[2] === null) &&
+  (dims[0] === null || dims[0] === 1) &&
+  !(dims[1] === null && PICTURE_CHANNELS.includes(dims[2] as number));
+
+/** True if a tensor of three known dimensions is long and narrow, with a first dimension of 1: [1,80,3000]. */
+const isLongSequence = ([first, ...sides]: OpenTensor["dims"]): boolean =>
+  first === 1 &&
+  sides.length === 2 &&
+  sides.every((d) => d !== null) &&
+  Math.max(...(sides as number[])) > MOST_ASPECT * Math.min(...(sides as number[]));
+
 /** True if a tensor may be a picture. Unknown dimensions may have any length. */
 const mayBePicture = (dims: OpenTensor["dims"] | null): boolean =>
   dims === null ||
-  dims.some((d) => d === null) ||
+  (dims.some((d) => d === null) && !isOpenSequence(dims)) ||
   (dims.length === 4 &&
     (PICTURE_CHANNELS.includes(dims[1] as number) || PICTURE_CHANNELS.includes(dims[3] as number))) ||
   (dims.length === 3 &&
+    !isLongSequence(dims) &&
     ((PICTURE_CHANNELS.includes(dims[0] as number) && areSides(dims.slice(1))) ||
       (PICTURE_CHANNELS.includes(dims[2] as number) && areSides(dims.slice(0, 2)))));
 
@@ -176,7 +197,7 @@ export function otherByShape({ tensors, inputSize }: Network): string {
   if (maps.length === tensors.length && tensors.every(({ dims }) => isLarge(dims, inputSize))) {
     const channels = Math.min(...(first.dims.slice(1).filter((d) => d !== null) as number[]));
     if (first.dims.length === 3 || channels === 1)
-      return "a map of one value per pixel: depth, a matte, a mask (valueMap)";
+      return "a map of one value per pixel: depth, a matte, a mask (valueMap), or text (dbnet)";
     if (channels === 3) return "a picture: super-resolution, style transfer";
     return channels === 2
       ? "two values per pixel: flow, or a mask with its background"

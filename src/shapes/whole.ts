@@ -38,6 +38,9 @@ const MOST_FOMO_CELLS = 60;
 /** Largest side, in pixels, of the usual inputs of pose networks on crops. */
 const MOST_CROP = 384;
 
+/** Matches the numbered names that Paddle's exporter gives to the outputs of every network. */
+const NUMBERED = /^fetch_name_\d|^save_infer_model/;
+
 export const WHOLE_RULES: readonly Rule[] = [
   {
     name: "scores of a whole picture",
@@ -112,13 +115,15 @@ export const WHOLE_RULES: readonly Rule[] = [
   {
     name: "one map as large as the input",
     example: "sigmoid_0.tmp_0 [1,1,640,640] of PaddleOCR",
-    points: ({ form, views: { map } }, { inputSize, inputs, tensors, named }) => {
+    points: ({ form, views: { map } }, { inputSize, inputs, tensors, named, isFamilyStated }) => {
       if (form.kind !== "map of text") return 0;
       const [{ n, w, h, tensor }] = map;
       const isWhole = inputSize === null || n === null || (inputSize[0] === w && inputSize[1] === h);
       const isOfFamily = form.families.some((family) => named.includes(family));
       // Paddle names the input "x".
       const isPaddle = isOfFamily || inputs.length === 0 || inputs.some(({ name }) => name === "x");
+      // PaddleSeg and PP-Matting have the same numbered name, and other inputs: fetch_name_0 beside img is a matte.
+      if (!isPaddle && !isFamilyStated && NUMBERED.test(tensors[tensor].name)) return null;
       const isNamed = isOfFamily || form.parts.map.name?.test(tensors[tensor].name) === true;
       return isWhole && isNamed ? (isPaddle ? 3 : 1) : null;
     },

@@ -204,6 +204,10 @@ export const CORPUS: readonly string[] = [
   "regression:1x196416x4 classification:1x196416x90 | - | efficientdet 90",
   "conv:1x30x13x13 | - | yolov2 1",
   "conv:1x50x7x7 | - | yolov2 5",
+  // channels before the cells, and TensorFlow's eight outputs with numbers
+  "output:1x3x85x80x80 371:1x3x85x40x40 390:1x3x85x20x20 | 640x640 | yolov5 80",
+  "Identity:1x100 Identity_1:1x100x4 Identity_2:1x100 Identity_3:1x100x2 Identity_4:1x100 Identity_5:1 " +
+    "Identity_6:1x51150x4 Identity_7:1x51150x2 | 640x640 | boxes ?",
   // other kinds
   "d_predictions:1x88x1x1 | 94x24 | none",
   "output:1x19x160x160 | 640x640 | none",

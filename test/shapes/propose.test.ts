@@ -236,7 +236,41 @@ describe("dims that a file leaves open", () => {
     expect(familyFor(null)).toBe("classifier");
   });
 
-  test("PaddleOCR's map of text", () => {
+  test("Detectron2 without names also outputs the size of the picture", () => {
+    const lists = [[null, 4], [null], [null]];
+    expect(answerTo("1742 1743 1744 1745", [...lists, [2]], [1, 3])).toEqual(["boxes", undefined, null]);
+    const masks = [...lists, [null, 1, 28, 28], [2]];
+    expect(answerTo("1742 1743 1744 1745 1746", masks, [1, 4])).toEqual(["mask-rcnn", "segment", null]);
+  });
+
+  test("rows beside an input of a sequence are none of ours", () => {
+    const tensors = [{ name: "output", dims: [1, null, 1025], type: "f32" as const }];
+    const proposalsFor = (dims: readonly (number | null)[]) =>
+      propose({ tensors, inputs: [{ name: "signal", dims }] }).proposals.length;
+    for (const dims of [
+      [1, 80, null],
+      [null, null, 80],
+      [1, 1, null],
+      [1, 80, 3000],
+      [null, null],
+    ])
+      expect(proposalsFor(dims), String(dims)).toBe(0);
+    for (const dims of [
+      [3, null, null],
+      [null, null, 3],
+      [1, 3, null, null],
+      [1, 480, 640],
+    ])
+      expect(proposalsFor(dims), String(dims)).toBeGreaterThan(0);
+  });
+
+  test("PaddleOCR's map of text; beside another input than x, it may be a matte", () => {
     expect(answerTo("fetch_name_0", [[null, 1, null, null]])[0]).toBe("dbnet");
+    const tensors = [{ name: "fetch_name_0", dims: [1, 1, 512, 512], type: "f32" as const }];
+    const answerFor = (name: string, options = {}) =>
+      propose({ tensors, options, inputSize: [512, 512], inputs: [{ name, dims: [1, 3, 512, 512] }] });
+    expect(answerFor("x").proposals[0].options.family).toBe("dbnet");
+    expect(answerFor("img").looksLike).toMatch(/matte.*text \(dbnet\)/);
+    expect(answerFor("img", { family: "dbnet" }).proposals).toHaveLength(1);
   });
 });

@@ -38,6 +38,9 @@ const TYPED = {
   scores: { see: "list", channels: [], rank: 1, role: "scores" },
 } as const;
 
+/** Size of the picture, which Detectron2 outputs too. No decoder reads it. */
+const IMAGE_SIZE = inRows([2], { rank: 1, apart: true, isOptional: true, holdsIds: true });
+
 /** Returns the class count of a HailoRT buffer. Returns `null` if the length fits no usual limit of detections. */
 function hailoClasses(length: number, type: string | null): number | null {
   if (type !== "f32" && type !== "f16") return null;
@@ -215,6 +218,24 @@ export const FINISHED_FORMS: readonly FormRow[] = [
       beside: /^raw_|multiclass|anchor_indices|mask|keypoint/i,
     },
   ),
+  // The same outputs of TensorFlow's Object Detection API, numbered in the order of the alphabet.
+  finished(
+    ["boxes"],
+    {
+      anchorIndices: list(/^Identity$|[:_]0$/),
+      boxes: inRows([4], { name: /[:_]1$/, role: "boxes" }),
+      classIds: list(/[:_]2$/, "classIds"),
+      scoresOfAll: inRows(["X"], { name: /[:_]3$/ }),
+      scores: list(/[:_]4$/, "scores"),
+      count: value({ name: /[:_]5$/, role: "count" }),
+      rawBoxes: inRows([4], { name: /[:_]6$/, apart: true }),
+      rawScores: inRows(["X"], { name: /[:_]7$/, apart: true }),
+    },
+    6,
+    "Identity:1x100 Identity_1:1x100x4 Identity_2:1x100 Identity_3:1x100x91 Identity_4:1x100 Identity_5:1 " +
+      "Identity_6:1x51150x4 Identity_7:1x51150x91",
+    { isNamed: true, options: { boxFormat: "yxyx", coordinates: "normalised" } },
+  ),
   finished(
     ["efficient-nms"],
     {
@@ -306,18 +327,19 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     "a:3:1x20x4 a:2:1x20 a:1:1x20 a:0:1",
     { isNamed: true },
   ),
-  // torchvision without names: the class ids are the tensor of an integer type.
+  // torchvision and Detectron2 without names: the class ids are the tensor of an integer type.
   finished(
     ["mask-rcnn"],
     {
       ...TYPED,
       masks: { see: "map", channels: [1], apart: true, rank: 4 },
+      imageSize: IMAGE_SIZE,
     },
     4,
     "6568:100x4 6570:100:i64 6572:100 6887:100x1x28x28",
     { task: "segment" },
   ),
-  finished(["boxes"], TYPED, 3, "6379:100x4 6381:100:i64 6383:100"),
+  finished(["boxes"], { ...TYPED, imageSize: IMAGE_SIZE }, 3, "6379:100x4 6381:100:i64 6383:100"),
   finished(["boxes"], ORDERED, 2, "a:1x100x4 b:1x100 c:1x100", { isInOrder: true }),
   finished(["efficient-nms"], { count: COUNTED, ...ORDERED }, 4, "a:1x1 b:1x100x4 c:1x100 d:1x100", {
     isInOrder: true,
