@@ -9,6 +9,8 @@ data=${1:-hub-data}
 [ $# -eq 0 ] || shift
 "$folder/../service/prepare.sh" hub
 if [ $# -gt 0 ]; then
+  case " $* " in *" --create "* | " init "*) mkdir -p -m 700 "$data" ;; esac
+  [ -d "$data" ] || { echo "got no folder $data, expected that of the hub's data; --create makes it" >&2; exit 1; }
   cd "$data"
   exec node "$folder/dist/cli/main.js" "$@"
 fi

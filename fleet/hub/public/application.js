@@ -1,5 +1,5 @@
 // The form of a version works without this file. The script checks the form while the user types, and uploads model
-// files.
+// files. The form of a release and the list of model files only upload.
 const form = document.querySelector("form[data-check]");
 const PAUSE_MS = 700;
 let timer;
@@ -19,7 +19,7 @@ async function check() {
   const said = page.getElementById(form.dataset.check);
   if (number === asked && said !== null) target.replaceChildren(...said.childNodes);
 }
-form.addEventListener("input", () => {
+form?.addEventListener("input", () => {
   clearTimeout(timer);
   timer = setTimeout(check, PAUSE_MS);
 });
@@ -63,11 +63,13 @@ input.addEventListener("change", async () => {
   if (file === undefined) return;
   try {
     const sha256 = await send(file, (text) => (status.textContent = text));
+    status.textContent = "The file is there.";
     const select = document.getElementById("model");
+    // Show the file in the list. The form of a release has no list, and may hold text that is not saved.
+    if (select === null) return void (document.querySelector("textarea") ?? location.reload());
     if (![...select.options].some(({ value }) => value === sha256))
       select.add(new Option(`${file.name} (${sha256.slice(0, 8)})`, sha256));
     select.value = sha256;
-    status.textContent = "The file is there.";
     await check();
   } catch (error) {
     status.textContent = error.message;

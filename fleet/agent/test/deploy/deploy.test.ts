@@ -54,15 +54,19 @@ describe("what is delivered", () => {
     expect(readFileSync(join(HERE, "../package-lock.json"), "utf8")).not.toMatch(/"resolved": *"http/);
   });
 
-  it("the README's settings are valid, its links lead somewhere, and it is short", async () => {
+  it("the settings of README, docs/hub.md and compose.yaml are valid, and the README's links lead somewhere", async () => {
     const readme = readFileSync(join(HERE, "README.md"), "utf8");
     expect(readme.split(/\s+/).length).toBeLessThanOrEqual(1200);
     for (const [, link] of readme.matchAll(/\]\(([^)#]+)\)/g))
       if (!/^https?:/.test(link!)) expect(existsSync(join(HERE, link!)), link).toBe(true);
     const { readSettings } = await import("../../src/settings/read.ts");
     const { SettingsError } = await import("../../src/core/errors.ts");
-    const blocks = [...readme.matchAll(/```json\n([^]*?)```/g)].map(([, text]) => JSON.parse(text!) as unknown);
-    expect(blocks.length).toBeGreaterThan(0);
+    const hub = readFileSync(join(HERE, "docs/hub.md"), "utf8");
+    const compose = readFileSync(join(HERE, "../compose.yaml"), "utf8").replace(/^# */gm, "");
+    const [given] = /\{ "state"[^]*? \}\n(?=\n)/.exec(compose)!;
+    const fenced = [readme, hub].flatMap((text) => [...text.matchAll(/```json\n([^]*?)```/g)].map(([, json]) => json!));
+    const blocks = [given, ...fenced].map((text) => JSON.parse(text) as unknown);
+    expect(blocks).toHaveLength(3);
     for (const block of blocks) {
       try {
         readSettings(block, temporaryFolder());

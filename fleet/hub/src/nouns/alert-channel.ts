@@ -80,7 +80,7 @@ function readAddress({ webhookAddresses, smtpUrl }: Limits, { webhook, email }: 
       throw new UserError(
         "email: got an address, expected none: this hub has no mail server (HUB_SMTP_URL)",
         409,
-        "This hub sends no e-mail. Whoever runs it has to name a mail server.",
+        "This hub sends no e-mail. Whoever runs it has to set HUB_SMTP_URL and HUB_MAIL_FROM.",
       );
     const address = cleanEmail(email);
     // Refuse characters with a meaning in mail headers, which could add a second receiver, a name or a comment.
@@ -92,8 +92,8 @@ function readAddress({ webhookAddresses, smtpUrl }: Limits, { webhook, email }: 
       );
     return ["email", address];
   }
-  const bad = (why: string): UserError =>
-    new UserError(`webhook: ${why}`, 400, "Enter an address like https://example.org/hook.");
+  const bad = (why: string, hint = ""): UserError =>
+    new UserError(`webhook: ${why}`, 400, `Enter an address like https://example.org/hook.${hint}`);
   let address: string;
   try {
     address = parseWebhookAddress(webhook);
@@ -102,11 +102,12 @@ function readAddress({ webhookAddresses, smtpUrl }: Limits, { webhook, email }: 
   }
   if (webhookAddresses === "any") return ["webhook", address];
   const { protocol, hostname } = new URL(address);
-  if (protocol !== "https:") throw bad("got http, expected https: messages name devices");
+  const setting = " Whoever runs this hub may allow http and your own network: HUB_WEBHOOK_ADDRESSES=any.";
+  if (protocol !== "https:") throw bad("got http, expected https: messages name devices", setting);
   try {
     refuseInside(hostname);
   } catch (error) {
-    throw bad(messageOf(error));
+    throw bad(messageOf(error), setting);
   }
   return ["webhook", address];
 }

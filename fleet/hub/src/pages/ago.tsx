@@ -18,11 +18,12 @@ export function durationText(ms: number): string {
   return "less than a minute";
 }
 
+/** Shows how long ago a time was, or how far ahead. A begun minute ahead counts, so that a fresh hour is one hour. */
 export function Ago({ at, now }: { at: number; now: number }) {
   const iso = new Date(at).toISOString();
   return (
     <time datetime={iso} title={`${iso.slice(0, 19).replace("T", " ")} UTC`}>
-      {at > now ? `in ${durationText(at - now)}` : `${durationText(now - at)} ago`}
+      {at > now ? `in ${durationText(at - now + 59_999)}` : `${durationText(now - at)} ago`}
     </time>
   );
 }

@@ -108,12 +108,25 @@ export function RuleChangeForm(props: ChangeFormProps) {
   );
 }
 
-export function ChannelForm({ base, hasMail }: { base: string; hasMail: boolean }) {
+interface ChannelFormProps {
+  readonly base: string;
+  readonly hasMail: boolean;
+  /** Returns the text that was typed before an error; undefined for an empty form. */
+  readonly typed: ((field: string) => string) | undefined;
+}
+
+export function ChannelForm({ base, hasMail, typed }: ChannelFormProps) {
   const address = hasMail ? "Webhook (https://...) or e-mail address" : "Webhook (https://...)";
   return (
     <PostForm action={`${base}/channels`} class="line">
-      <Field {...{ id: "channel-name", name: "name", label: "Name of the new channel", required: true }} />
-      <Field {...{ id: "channel-address", name: "address", label: address, maxlength: 500, required: true }} />
+      <Field
+        {...{ id: "channel-name", name: "name", label: "Name of the new channel", required: true }}
+        value={typed?.("name")}
+      />
+      <Field
+        {...{ id: "channel-address", name: "address", label: address, maxlength: 500, required: true }}
+        value={typed?.("address")}
+      />
       <Submit>Add channel</Submit>
     </PostForm>
   );

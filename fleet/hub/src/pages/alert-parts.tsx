@@ -26,8 +26,9 @@ export function AlertList({ alerts, team, now, label }: ListProps) {
               {team === undefined ? null : <Subject alert={alert} team={team} />} {KINDS[alert.kind].one}
             </span>
             <span class="soft">
-              since <Ago at={alert.began_at} now={now} />
-              {alert.ended_at !== null && ` for ${durationText(alert.ended_at - alert.began_at)}`}, {alert.rule_name}
+              began <Ago at={alert.began_at} now={now} />
+              {alert.ended_at !== null && `, lasted ${durationText(alert.ended_at - alert.began_at)}`},{" "}
+              {alert.rule_name}
               {alert.told_at === null && alert.ended_at === null && ", nobody told yet"}
             </span>
           </div>

@@ -34,7 +34,7 @@ export function SilenceForm({ action, what, target, until, now }: FormProps) {
   return (
     <PostForm {...{ action, class: "line", fields }}>
       <span class="soft">
-        Silent, ends <Ago at={until} now={now} />
+        Silenced, ends <Ago at={until} now={now} />
       </span>
       <Submit aria-label={`End it: the silence of ${what}`}>End it</Submit>
     </PostForm>

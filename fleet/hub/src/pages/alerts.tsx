@@ -182,13 +182,16 @@ async function alertsPage(site: Site, visit: Member, opened: Open, problem?: Use
       <h2>Channels</h2>
       <ChannelList {...{ channels, base, isAdmin }} opened={opened["channel"]} typed={typed?.("name")} />
       {isAdmin ? (
-        <ChannelForm base={base} hasMail={config.smtpUrl !== undefined} />
+        <ChannelForm
+          {...{ base, hasMail: config.smtpUrl !== undefined }}
+          typed={typed?.("address") === "" ? undefined : typed}
+        />
       ) : (
         <p class="soft">Only administrators of the team add channels.</p>
       )}
-      <h2>Over</h2>
+      <h2>Ended</h2>
       {over.length === 0 && <p class="soft">None yet.</p>}
-      <AlertList alerts={over} team={team.id} now={time} label="Alerts that are over" />
+      <AlertList alerts={over} team={team.id} now={time} label="Alerts that have ended" />
     </>
   );
   return showPage(visit, ["Alerts", "alerts"], content, { problem });

@@ -57,7 +57,8 @@ async function postRotation(site: Site, visit: Member): Promise<Answer> {
 }
 
 /** Shows a new key. Only this answer contains the key: no address, cookie or later page does. */
-function showKey({ baseUrl }: Site, visit: Member, key: MadeKey | undefined): Answer {
+async function showKey({ db, baseUrl }: Site, visit: Member, key: MadeKey | undefined): Promise<Answer> {
+  const { scopes = null } = (await listKeys(db, visit.team.id)).find(({ id }) => id === key?.id) ?? {};
   const [title, status] = key === undefined ? ["No key to show", 409] : ["API key created", 201];
   const content = (
     <ShownOnce
@@ -75,7 +76,7 @@ function showKey({ baseUrl }: Site, visit: Member, key: MadeKey | undefined): An
         <>
           <h2>Try it</h2>
           <p>Put the key into the environment of your server as HUB_API_KEY, then:</p>
-          <CopyText id="curl-line" label="In a shell of that server" value={curlLine(baseUrl)} />
+          <CopyText id="curl-line" label="In a shell of that server" value={curlLine(baseUrl, scopes)} />
         </>
       )}
     </ShownOnce>
@@ -196,13 +197,13 @@ function KeyItem({ apiKey, visit, now }: { apiKey: ListedKey; visit: Member; now
       </div>
       <div class="do">
         {isHolding && replaced_by === null && (
-          <PostForm action={`${base}/rotate`} fields={{ nonce: makeNonce(session, rotatePurpose(id)) }}>
+          <PostForm class="line" action={`${base}/rotate`} fields={{ nonce: makeNonce(session, rotatePurpose(id)) }}>
+            <Submit aria-label={`Rotate ${name}`}>Rotate</Submit>
             <label class="tick">
-              Old key for{" "}
+              old key for{" "}
               <input class="short" name="hours" type="number" min={0} max={MAX_OVERLAP_HOURS} value="24" required />{" "}
               hours
             </label>
-            <Submit aria-label={`Rotate ${name}`}>Rotate</Submit>
           </PostForm>
         )}
         {isHolding && <ButtonForm action={`${base}/revoke`} label="Revoke" name={name} />}

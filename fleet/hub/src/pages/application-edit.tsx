@@ -2,7 +2,6 @@
  * The form of a new version: config, options, model and rules for snaps. "Check" shows boxwright's result, and the
  * differences from the version that the form started with. A script runs the same check while the user types.
  */
-import { useContext } from "hono/jsx";
 import { checkDraft } from "../check/draft.ts";
 import { UserError } from "../core/errors.ts";
 import {
@@ -19,9 +18,10 @@ import { listModels, type ModelFile } from "../nouns/model.ts";
 import { redirect, type Answer } from "./answer.tsx";
 import { diffLines } from "./diff.ts";
 import { MAX_APPLICATION_FORM } from "./form.ts";
-import { CsrfToken, LinkButton, Options, PostForm, Submit, type Choice } from "./forms.tsx";
+import { LinkButton, Options, PostForm, Submit, type Choice } from "./forms.tsx";
 import { changeOf, queryOf, showPage, type Guards, type Member } from "./guards.tsx";
 import { Machine, Message } from "./layout.tsx";
+import { ModelUpload } from "./model-upload.tsx";
 import { sayAt } from "./said.ts";
 import type { Site } from "./site.ts";
 
@@ -119,7 +119,7 @@ async function editPage(
         <Area name="config" label="Config" rows={16} value={typed.config}>
           NN_config, nn_config or an NN Archive's config.json. Empty: the model file says how to decode.
         </Area>
-        <ModelField models={models} chosen={typed.model} uploads={`/teams/${team.id}/models`} />
+        <ModelField models={models} chosen={typed.model} teamId={team.id} />
         <Area name="options" label="Options" rows={4} value={typed.options}>
           Options of boxwright's createDetector, as JSON. For example <code>{'{"labels": "coco80"}'}</code>
         </Area>
@@ -134,7 +134,6 @@ async function editPage(
       <div id="check" aria-live="polite">
         <CheckResult verdict={verdict} before={before} typed={typed} />
       </div>
-      <script type="module" src="/application.js"></script>
     </>
   );
   return showPage(visit, [title, "apps"], content, { status });
@@ -157,9 +156,10 @@ function releasePage(visit: Member, app: App, typed: string, problem?: UserError
   const content = (
     <>
       <p class="soft">
-        Send the archive on the page <a href={`/teams/${visit.team.id}/models`}>Model files</a>. Devices take only what
-        a key of their own settings has signed, and keep it only if it stays healthy.
+        Send the archive, then paste its signed release. Devices take only what a key of their own settings has signed,
+        and keep it only if it stays healthy.
       </p>
+      <ModelUpload teamId={visit.team.id} label="Send the archive" />
       <PostForm action={`${base}/edit`}>
         <Area name="release" label="Release" rows={6} value={typed}>
           What <code>boxwright-agent release sign</code> has printed.
@@ -202,8 +202,7 @@ function Area(props: { name: string; label: string; rows: number; value: string;
   );
 }
 
-function ModelField(props: { models: readonly ModelFile[]; chosen: string; uploads: string }) {
-  const csrf = useContext(CsrfToken);
+function ModelField(props: { models: readonly ModelFile[]; chosen: string; teamId: string }) {
   const none: Choice = ["", "None: an agent refuses the version"];
   const textOf = ({ sha256, name, size }: ModelFile): string => `${name} (${sizeText(size)}, ${sha256.slice(0, 8)})`;
   return (
@@ -215,13 +214,7 @@ function ModelField(props: { models: readonly ModelFile[]; chosen: string; uploa
           value={props.chosen}
         />
       </select>
-      <p class="actions" data-upload={props.uploads} data-csrf={csrf} hidden>
-        <label class="button" for="model-file">
-          Send a model file
-        </label>
-        <input id="model-file" type="file" class="hidden" />
-        <span id="model-file-status" role="status"></span>
-      </p>
+      <ModelUpload teamId={props.teamId} label="Send a model file" />
     </div>
   );
 }

@@ -68,7 +68,7 @@ function RolloutText({ assignment: a, progress }: { assignment: Assignment; prog
   if (a.share === SHADOW_SHARE) return <ShadowText assignment={a} />;
   const { devices, applied, failed, waiting, offline } = progress;
   const parts = [
-    `${applied} of ${countText(devices, "device")} use it`,
+    `${applied} of ${countText(devices, "device")} ${devices === 1 ? "uses" : "use"} it`,
     ...(waiting > 0 ? [`${waiting} without a report yet${offline > 0 ? `, ${offline} of them offline` : ""}`] : []),
   ];
   const limit = countText(a.failure_limit ?? 1, "device");

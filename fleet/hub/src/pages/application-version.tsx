@@ -86,10 +86,12 @@ function StepFields() {
   return (
     <details>
       <summary>Steps that open by themselves</summary>
-      <Field label="Steps in per cent, instead of the share" name="steps" placeholder="1, 10, 50, 100" />
-      {fields.map(([name, label, min, max, usual]) => (
-        <Field {...{ name, label, type: "number", min, max, placeholder: String(usual) }} />
-      ))}
+      <div class="fields">
+        <Field label="Steps in per cent, instead of the share" name="steps" placeholder="1, 10, 50, 100" />
+        {fields.map(([name, label, min, max, usual]) => (
+          <Field {...{ name, label, type: "number", min, max, placeholder: String(usual) }} />
+        ))}
+      </div>
     </details>
   );
 }
@@ -107,13 +109,15 @@ function ShadowFields() {
   return (
     <details>
       <summary>Compare first, in shadow of the version that runs</summary>
-      <label>
+      <label class="tick">
         <input name="shadow" type="checkbox" value="yes" /> Before the first step
       </label>
-      {fields.map(([name, label, [min, max], usual]) => (
-        <Field {...{ name: `shadow-${name}`, label, type: "number", min, max, placeholder: String(usual) }} />
-      ))}
-      <label>
+      <div class="fields">
+        {fields.map(([name, label, [min, max], usual]) => (
+          <Field {...{ name: `shadow-${name}`, label, type: "number", min, max, placeholder: String(usual) }} />
+        ))}
+      </div>
+      <label class="tick">
         <input name="shadow-snaps" type="checkbox" value="yes" /> Devices send snaps of the largest disagreements
       </label>
     </details>

@@ -1,6 +1,8 @@
 /** The audit of a team: who changed what, the newest change first. Also deletes old rows. */
+import type { Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { auditLines, deleteAudit, findAudit, type AuditRow } from "../nouns/audit.ts";
+import { targetNames } from "../nouns/target.ts";
 import { requireAdmin } from "../nouns/team.ts";
 import { countText } from "./ago.tsx";
 import type { Answer } from "./answer.tsx";
@@ -21,6 +23,9 @@ const KINDS = [
   ["group.", "groups"],
   ["adopt_key.", "adopt keys"],
   ["app.", "applications"],
+  ["rollout.", "roll-outs"],
+  ["model.", "model files"],
+  ["alert", "alerts"],
   ["snap", "snaps"],
   ["key.", "API keys"],
   ["member.", "members"],
@@ -78,7 +83,7 @@ async function auditPage({ db }: Site, visit: Member, problem?: UserError): Prom
   const base = `/teams/${team.id}/audit`;
   const filter = { action: view.kind, subject: view.subject, before: view.before };
   const rows = await findAudit(db, team.id, filter, ROWS_A_PAGE + 1);
-  const shown = rows.slice(0, ROWS_A_PAGE);
+  const shown = await withNames(db, team.id, rows.slice(0, ROWS_A_PAGE));
   const older = queryText({ ...view, before: shown.at(-1)?.id });
   const days = { min: LEAST_DAYS, max: MAX_DAYS, required: true, value: "365" };
   const content = (
@@ -112,6 +117,23 @@ async function auditPage({ db }: Site, visit: Member, problem?: UserError): Prom
     </>
   );
   return showPage(visit, ["Audit", "audit"], content, { problem });
+}
+
+/** Groups and devices in the text of a row. */
+const TARGET = /\b(group|device) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/g;
+
+/** Returns rows that name groups and devices instead of giving their ids. What is gone keeps its id. */
+async function withNames(db: Queries, teamId: string, rows: readonly AuditRow[]): Promise<readonly AuditRow[]> {
+  const targets = rows.flatMap(({ actor, subject }) =>
+    [...`${actor} ${subject}`.matchAll(TARGET)].map(([, kind, target_id]) => ({ kind: kind!, target_id: target_id! })),
+  );
+  const names = await targetNames(db, teamId, targets);
+  const named = (text: string): string =>
+    text.replace(TARGET, (all, kind: string, id: string) => {
+      const name = names.get(`${kind}:${id}`);
+      return name === undefined ? all : `${kind} ${name}`;
+    });
+  return rows.map((row) => ({ ...row, actor: named(row.actor), subject: named(row.subject) }));
 }
 
 function Rows({ rows }: { rows: readonly AuditRow[] }) {

@@ -5,6 +5,7 @@ import type { DeviceState } from "../nouns/status.ts";
 import { Ago } from "./ago.tsx";
 import { PostForm, Submit } from "./forms.tsx";
 import type { Member } from "./guards.tsx";
+import { Machine } from "./layout.tsx";
 import type { Site } from "./site.ts";
 
 interface Shown {
@@ -23,7 +24,9 @@ export async function logSection({ db, now }: Site, { team }: Member, { id, stat
           <summary>
             {reason === "failed" ? "After a failure" : "Asked for"}, <Ago at={received_at} now={now()} />
           </summary>
-          <pre tabindex={0}>{body}</pre>
+          <Machine title={`Log of ${new Date(received_at).toISOString()}`}>
+            {body.split("\n").map(readableLine).join("\n")}
+          </Machine>
         </details>
       ))}
       {state?.revoked_at === null && (
@@ -34,4 +37,18 @@ export async function logSection({ db, now }: Site, { team }: Member, { id, stat
       )}
     </>
   );
+}
+
+/** Returns a line of a log for people: time, level, message, and the other fields as they are. */
+export function readableLine(line: string): string {
+  let fields: Record<string, unknown>;
+  try {
+    fields = JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    return line;
+  }
+  const { level, time, msg, ...rest } = fields;
+  if (typeof time !== "string" || typeof msg !== "string") return line;
+  const more = Object.keys(rest).length === 0 ? "" : ` ${JSON.stringify(rest)}`;
+  return `${time.slice(0, 19).replace("T", " ")} ${String(level)}: ${msg}${more}`;
 }

@@ -68,7 +68,7 @@ export function registerDevices(site: Site, guards: Guards): void {
     const text =
       until === null
         ? "Devices do not come back any more."
-        : `Devices come back by themselves until ${new Date(until).toISOString()}.`;
+        : "Each device asks every five minutes, or sooner, and comes back then.";
     return redirect(sayAt(visit.session, base.replace(":team", visit.team.id), { text }));
   });
   form(`${base}/bulk`, (visit) => changeMany(site, visit));

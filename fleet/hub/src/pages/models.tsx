@@ -1,6 +1,6 @@
 /**
- * Model files of a team: lists the files with their uses, and removes files. A script of another page uploads files to
- * the path of this page.
+ * Model files of a team: lists the files with their uses, sends and removes files. A script uploads files to the path
+ * of this page.
  */
 import type { UserError } from "../core/errors.ts";
 import { listModels, removeModelFile, type ModelFile } from "../nouns/model.ts";
@@ -12,6 +12,7 @@ import { sizeText } from "./application-edit.tsx";
 import { LinkButton, Question } from "./forms.tsx";
 import { showPage, type Guards, type Member } from "./guards.tsx";
 import { Breakable, List } from "./layout.tsx";
+import { ModelUpload } from "./model-upload.tsx";
 import type { Site } from "./site.ts";
 import { Time } from "./time.tsx";
 
@@ -45,8 +46,10 @@ async function modelsPage(
   const content = (
     <>
       <p class="soft">
-        The networks that versions of applications name. Send a file on the page of a new version, or with an API key.
+        The networks that versions of applications name, and archives of the agent. Send a file here, on the page of a
+        new version, or with an API key.
       </p>
+      <ModelUpload teamId={team.id} label="Send a file" />
       <p class="count">
         {countOf(models.length)}, {sizeText(modelBytes)} of {sizeText(config.teamModelBytes)}
       </p>

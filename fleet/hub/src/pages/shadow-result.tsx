@@ -55,9 +55,10 @@ export async function shadowsShown(
   return found;
 }
 
-const percent = (share: number | null): string => (share === null ? "none yet" : percentText(share));
+const percent = (share: number | null): string => (share === null ? "not known yet" : percentText(share));
 
 function pairText({ old, new: next }: Pair, show: (value: number) => string): string {
+  if (old === null && next === null) return "not known yet";
   const text = (value: number | null): string => (value === null ? "none" : show(value));
   return `${text(old)} before, ${text(next)} now`;
 }
@@ -75,12 +76,13 @@ export function ShadowResultParts({ shown, teamId, names }: Shown) {
   const { shadow, result, votes, snaps, isRunning } = shown;
   const { devices, reported, failed, refused } = result;
   const nameOf = (id: string): string => names.get(`device:${id}`) ?? id;
+  const ofBefore = result.slowdown === null ? "" : " of before";
   const rows = [
     ["Devices", `${reported} of ${countText(devices, "device")} reported`],
-    ["Frames with boxes", `${result.frames} of ${shadow.min_frames} that are needed`],
+    ["Frames with boxes", `${result.frames}, ${shadow.min_frames} are needed`],
     ["Boxes that agree", `${percent(result.agreement)}, ${shadow.min_agreement} % are needed`],
     ["Boxes of another class", percent(result.changed)],
-    ["Time of a frame", `${percent(result.slowdown)} of before, at most ${100 + shadow.max_slowdown} %`],
+    ["Time of a frame", `${percent(result.slowdown)}${ofBefore}, at most ${100 + shadow.max_slowdown} %`],
     ["Mean confidence", pairText(result.confidence, (value) => value.toFixed(3))],
     ["Time to decode", pairText(result.decodeMs, (value) => `${value.toFixed(2)} ms`)],
     ["Memory of the process", pairText(result.memory, (value) => `${Math.round(value / 1e6)} MB`)],
@@ -90,7 +92,8 @@ export function ShadowResultParts({ shown, teamId, names }: Shown) {
   return (
     <details open={isRunning} class="whole">
       <summary>
-        {isRunning ? "In shadow" : "Shadow"}: {percent(result.agreement)} agree
+        {isRunning ? "In shadow" : "Shadow"}:{" "}
+        {result.agreement === null ? "nothing compared yet" : `${percentText(result.agreement)} agree`}
       </summary>
       <Facts rows={rows} />
       {votes.length > 0 && (

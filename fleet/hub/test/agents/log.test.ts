@@ -25,7 +25,8 @@ onDatabases("logs of devices", (kind) => {
     expect((await agent.beat()).json.log_requested).toBe(false);
     expect(await ask(agent.id)).toMatchObject({ status: "SUCCESS" });
     expect((await agent.beat()).json.log_requested).toBe(true);
-    const text = `<b>first</b>\nsent Bearer ${agent.credential}\nrtsp://admin:hidden-1@cam/x\u0000`;
+    const line = '{"level":"warn","time":"2026-01-02T03:04:05.678Z","camera":"door","msg":"no frame"}';
+    const text = `<b>first</b>\nsent Bearer ${agent.credential}\nrtsp://admin:hidden-1@cam/x\u0000\n${line}`;
     expect((await post(agent, { reason: "requested", text })).status).toBe(204);
     expect((await agent.beat()).json.log_requested).toBe(false);
     const [log, ...more] = await logs(agent.id);
@@ -36,7 +37,8 @@ onDatabases("logs of devices", (kind) => {
     const form = await site.admin.formOf(page, `${page}/log`);
     expect((await site.follow(await site.admin.post(`${page}/log`, form)))[1]).toContain("after its next heartbeat");
     const { html } = await site.admin.get(page);
-    expect(html).toContain("&lt;b&gt;first");
+    expect(html).toMatch(/<pre class="machine"[^>]*>&lt;b&gt;first/);
+    expect(html).toContain("2026-01-02 03:04:05 warn: no frame {&quot;camera&quot;:&quot;door&quot;}");
     expect(html).toContain("Asked. It comes after the next contact.");
     const rows = await readAudit(hub.storage.db, 20, hub.team.id);
     expect(rows.filter(({ action }) => action === "device.log_requested").map(({ subject }) => subject)).toEqual([

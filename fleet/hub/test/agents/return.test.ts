@@ -63,7 +63,7 @@ onDatabases("devices of a restored hub", (kind) => {
     expect((await site.admin.get(list)).html).toContain("<strong>2 devices</strong> had enrolled");
     const form = await site.admin.formOf(list, `${list}/return`);
     const opened = await site.admin.post(`${list}/return`, { ...form, do: "open" });
-    expect((await site.follow(opened))[1]).toContain("come back by themselves until");
+    expect((await site.follow(opened))[1]).toContain("asks every five minutes");
 
     // A key of somebody else opens nothing, and neither does a signature that was heard.
     expect((await comeBack(plain, paused.pem)).status).toBe(403);

@@ -51,6 +51,23 @@ describe.skipIf(inject("chromium") === undefined)("applications in Chromium", ()
     expect(model!.complete_at).toBeGreaterThan(0);
   });
 
+  it("sends a file on the page of model files, and the archive of a release on the form that asks for it", async () => {
+    const { page } = browsing;
+    const file = (name: string) => ({ name, mimeType: "application/gzip", buffer: Buffer.from(name) });
+    await browsing.signIn(hub);
+    await page.getByRole("link", { name: "Model files" }).click();
+    await page.locator("#model-file").setInputFiles(file("sent-here.onnx"));
+    await page.getByRole("list", { name: "Model files" }).getByText("sent-here.onnx").waitFor();
+    await page.getByRole("link", { name: "Applications" }).click();
+    await page.getByLabel("Name of the new application").fill("Agents");
+    await page.getByLabel("What for").selectOption("agent");
+    await page.getByRole("button", { name: "Add application" }).click();
+    await page.getByLabel("Release").fill("{}");
+    await page.locator("#model-file").setInputFiles(file("agent.tgz"));
+    await page.getByText("The file is there.").waitFor();
+    expect(await page.getByLabel("Release").inputValue()).toBe("{}");
+  });
+
   it("draws the boxes of a snap at their pixels, and hostile labels as text", async () => {
     const { page } = browsing;
     const agent = await Agent.enrol(hub);

@@ -1,5 +1,6 @@
 /** Pages of one device, of groups, of adopt keys and of the audit. */
 import { beforeAll, expect, it } from "vitest";
+import { audit } from "../../src/nouns/audit.ts";
 import { addDevices, listDevices } from "../../src/nouns/device.ts";
 import { createGroup, groupsOf } from "../../src/nouns/group.ts";
 import { Agent, enrol } from "../support/agent.ts";
@@ -175,6 +176,12 @@ onDatabases("pages of devices", (kind) => {
     ]);
     const found = text((await site.admin.get(`${path}?subject=OLD+ONE&kind=device.`)).html);
     expect(found).toContain(`device added ${device!.id} old one`);
+    const { id } = await createGroup(db(), change(), `gates ${kind}`);
+    const stopped = [`device ${device!.id}`, "rollout.stopped", site.hub.team.id, `dogs 2 group ${id}`] as const;
+    await db().write((tx) => audit(tx, Date.now(), ...stopped));
+    const rollouts = text((await site.admin.get(`${path}?kind=rollout.`)).html);
+    expect(rollouts).toContain(`rollout stopped dogs 2 group gates ${kind}`);
+    expect(rollouts).toContain("device old one");
     expect(text((await site.admin.get(`${path}?subject=%25`)).html)).toContain("No rows match.");
     expect(text((await site.admin.get(`${path}?subject=${site.hub.admin.email}`)).html)).toContain("adopt key");
     expect((await site.admin.post(path, { ...form, days: "3" })).status).toBe(400);

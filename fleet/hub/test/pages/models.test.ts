@@ -50,6 +50,7 @@ onDatabases("model files", (kind) => {
     expect(page).toMatch(users);
     expect(page).toMatch(/old\.onnx.*no version names it/s);
     expect(page).toContain("not there whole yet");
+    expect(page).toContain(`data-upload="${base}/models"`);
     expect(page).not.toContain(`/models/${used}/remove`);
     expect(await client.models()).toMatchObject([
       { sha256: half, isComplete: false, size: 1000 },

@@ -43,6 +43,14 @@ onDatabases("team settings", (kind) => {
     const made = await site.admin.post(`${site.base}/keys`, { ...form, scope: "read" });
     const key = keyOn(made.html)!;
     const id = key.slice(4, 16);
+    // The line to try it asks for something that the key may read.
+    expect(made.html).toContain("{ team { devices {");
+    const apps = await site.admin.post(`${site.base}/keys`, {
+      ...{ ...form, ...(await newKey(site.admin)), access: "", name: "uploads", scope: "applications" },
+    });
+    expect(apps.html).toContain("{ team { apps {");
+    const { status } = await site.hub.query("query { team { apps { nodes { id name } } } }", keyOn(apps.html));
+    expect(status).toBe(200);
     const listed = (await site.admin.get(settings)).html;
     expect(listed).toContain("Shop &lt;b&gt;");
     expect(listed).toMatch(new RegExp(`${id}.{0,400}never used`, "s"));
