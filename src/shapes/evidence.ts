@@ -165,6 +165,12 @@ const generalRules: readonly Rule[] = [
     points: ({ form }, { isFamilyStated }) => (form.isLookalike && !isFamilyStated ? -2 : 0),
   },
   {
+    name: "planes of networks with anchors",
+    example: "[1,85,25200]: only converters turn the rows of YOLOv5 into planes",
+    points: ({ form, views: { boxes, prototypes } }, { isFamilyStated }) =>
+      form.rows === "anchors" && boxes && !prototypes && !boxes[0].isInterleaved && !isFamilyStated ? -2 : 0,
+  },
+  {
     name: "a usual count of classes",
     example: "85 = 5 + 80",
     points: ({ bound, form }, { classes: stated, isOption }) => {

@@ -92,7 +92,7 @@ export const MAP_RULES: readonly Rule[] = [
       if (classes !== null || named.length > 0) return 0;
       const [{ w }] = levelsOf(match);
       const { C: count = 0 } = bound;
-      if (!form.anchors) return count === 80 || w === FASTESTDET_SIDE ? 0 : null;
+      if (!form.anchors) return isUsualClasses(count) || w === FASTESTDET_SIDE ? 0 : null;
       const isStride32 = inputSize === null || Math.abs(inputSize[0] / w - 32) < 1;
       return isStride32 && (isUsualClasses(count) || count <= MOST_CUSTOM) ? 0 : null;
     },

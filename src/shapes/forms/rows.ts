@@ -59,11 +59,9 @@ const BOX_ROWS: readonly FormRow[] = [
     "output:1x8400x6",
     { classes: null, options: { reading: "end-to-end" } },
   ),
-  form("anchors", ANCHORED, { boxes: inRows([BOX_OBJECTNESS_CLASSES]) }, 2, "output0:1x25200x85", {
+  form("anchors", ANCHORED, { boxes: rows([BOX_OBJECTNESS_CLASSES]) }, 2, "output0:1x25200x85", {
     beside: ROAD,
   }),
-  // Only converters store the rows of these networks as planes.
-  form("anchors", ANCHORED, { boxes: inPlanes([BOX_OBJECTNESS_CLASSES]) }, 0, "output0:1x85x25200"),
   form("cells", DISTRIBUTED, { boxes: rows([64, "C"]) }, 0, "output:1x8400x144"),
   form(
     "cells",
