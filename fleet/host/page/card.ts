@@ -2,7 +2,7 @@
 import { drawPicture } from "./picture.ts";
 import { addressOf } from "./asks.ts";
 import { make } from "./parts.ts";
-import { countOf, duration, listOf } from "./words.ts";
+import { ageText, countOf, duration, listOf } from "./words.ts";
 import { createStrip } from "./strip.ts";
 import type { Camera, Picture } from "./types.ts";
 
@@ -44,7 +44,7 @@ export function createCard(): Card {
     const isSilent = !isRecorded && now > Math.max(LEAST_SILENCE_MS, 3 * (interval ?? 0));
     element.classList.toggle("silent", isSilent);
     const since = new Date(Date.now() - now).toLocaleString();
-    arrival.textContent = isSilent ? `silent for ${duration(now)}, since ${since}` : `arrived ${duration(now)} ago`;
+    arrival.textContent = isSilent ? `silent for ${ageText(now)}, since ${since}` : `arrived ${ageText(now)} ago`;
   }
 
   /** Shows the chosen picture: the newest, or an earlier one of a recorded source. */

@@ -67,7 +67,9 @@ function showTotals({ fleet: all, totals: t }: State): void {
 
 function show(given: State): void {
   showTotals(given);
+  const before = names.size;
   for (const { source: one, name } of given.cameras) if (name !== null) names.set(one, name);
+  if (names.size > before) void search?.refresh();
   if (view)
     return given.cameras
       .filter((one) => one.source === source && one.subject === subject)

@@ -1,7 +1,7 @@
 /** The search by label and time. Without a search, lists the latest events. */
 import { type Found, type Place, type SeenEvent, addressOf, askSeen } from "./asks.ts";
 import { fillSelect, make, makeButton, makeField, makeStatus } from "./parts.ts";
-import { countOf, span } from "./words.ts";
+import { countOf, labelText, span } from "./words.ts";
 
 const EVENTS = 20;
 const REFRESH_MS = 30_000;
@@ -58,7 +58,8 @@ export function createSearch(place: Partial<Place>, nameOf: (source: string) => 
   }
 
   function show({ labels, events, isWhole }: Found): void {
-    if (labels.length > 0) fillSelect(label, [["", "anything"], ...labels.map((one) => [one, one] as const)]);
+    if (labels.length > 0)
+      fillSelect(label, [["", "anything"], ...labels.map((one) => [one, labelText(one)] as const)]);
     more.hidden = isWhole;
     const isFiltered = label.value !== "" || from.value !== "" || to.value !== "";
     said.textContent =
@@ -67,7 +68,8 @@ export function createSearch(place: Partial<Place>, nameOf: (source: string) => 
         : isFiltered
           ? "Nothing was seen then. Choose a longer time, or “anything”."
           : "Nothing was seen so far: no stored frame has a detection.";
-    const wanted = JSON.stringify(events);
+    // Names of devices may come after the events.
+    const wanted = JSON.stringify([events, events.map(({ source }) => nameOf(source))]);
     if (wanted === shown) return;
     shown = wanted;
     list.replaceChildren(...events.map((event) => make("li", {}, linkTo(event))));
@@ -81,7 +83,7 @@ export function createSearch(place: Partial<Place>, nameOf: (source: string) => 
     return make(
       "a",
       { href },
-      make("strong", { textContent: seen }),
+      make("strong", { textContent: labelText(seen) }),
       make("span", { className: "figures", textContent: figures }),
       make("span", { className: "when", textContent: `${camera}${span(first, last)}` }),
     );

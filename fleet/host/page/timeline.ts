@@ -1,7 +1,7 @@
 /** The timeline of a camera over a range of time, with a lane for all frames and a lane for each label. */
 import { type Place, type Span, askTimeline } from "./asks.ts";
 import { fillSelect, make, makeButton, makeStatus } from "./parts.ts";
-import { countOf, moment, timeOfDay } from "./words.ts";
+import { countOf, labelText, moment, timeOfDay } from "./words.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -121,7 +121,7 @@ export function createTimeline({ place, start, onPick }: TimelineOptions): Timel
         make(
           "div",
           { className: label === null ? "lane every" : "lane" },
-          make("span", { className: "name", textContent: label ?? "all frames" }),
+          make("span", { className: "name", textContent: label === null ? "all frames" : labelText(label) }),
           drawBars(own, at, range.step / range.length, at(marked)),
         ),
       ),

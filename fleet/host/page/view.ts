@@ -5,7 +5,7 @@ import { drawPicture } from "./picture.ts";
 import { createSearch } from "./search.ts";
 import { createTimeline } from "./timeline.ts";
 import type { Camera, Picture } from "./types.ts";
-import { countOf, duration, moment } from "./words.ts";
+import { ageText, countOf, labelText, moment } from "./words.ts";
 
 /** Pixels of the longer side of an empty area that replaces a missing picture. */
 const GROUND = 1280;
@@ -123,7 +123,7 @@ export function createView({ place, at, label }: ViewOptions): View {
 
   /** Offers steps through all frames, or through those with one of the labels. */
   const offer = (labels: readonly string[]): void =>
-    fillSelect(wanted, [["", "any frame"], ...labels.map((one) => [one, `frames with ${one}`] as const)]);
+    fillSelect(wanted, [["", "any frame"], ...labels.map((one) => [one, `frames with ${labelText(one)}`] as const)]);
   offer(label ? [label] : []);
   wanted.value = label;
   const back = make("a", { href: addressOf({ source: place.source }), textContent: "← all cameras of this device" });
@@ -183,10 +183,10 @@ function pictureOf({ id, time, frame, detections }: Frame, camera: Camera | null
 function captionOf({ time, detections, count, preview, isUnplaced }: Picture): string {
   const labels = new Map<string, number>();
   for (const { label } of detections ?? []) if (label != null) labels.set(label, (labels.get(label) ?? 0) + 1);
-  const kinds = [...labels].map(([label, n]) => `${n} × ${label}`).join(", ");
+  const kinds = [...labels].map(([label, n]) => `${n} × ${labelText(label)}`).join(", ");
   const age = Date.now() - Date.parse(time);
   return [
-    `${moment(time, true)}${age > 0 ? ` (${duration(age)} ago)` : ""}`,
+    `${moment(time, true)}${age > 0 ? ` (${ageText(age)} ago)` : ""}`,
     detections === null
       ? "not decoded yet"
       : count === 0

@@ -16,6 +16,15 @@ export function duration(milliseconds: number): string {
   return `${(milliseconds / size).toFixed(name === "s" ? 1 : 0)} ${name}`;
 }
 
+/** Returns how long ago something was, in whole units: somebody who reads an age needs no fractions. */
+export function ageText(milliseconds: number): string {
+  const [name, size] = UNITS.findLast(([, each]) => milliseconds >= 2 * each) ?? UNITS[0];
+  return milliseconds < size ? "less than 1 s" : `${Math.round(milliseconds / size)} ${name}`;
+}
+
+/** Returns the text of a label. A network without names labels by class id, which alone reads as a count. */
+export const labelText = (label: string): string => (/^\d+$/.test(label) ? `class ${label}` : label);
+
 /** Returns a number with its noun: "1 box", "1,200 boxes". */
 export const countOf = (count: number, noun: string, nouns = `${noun}s`): string =>
   `${count.toLocaleString()} ${count === 1 ? noun : nouns}`;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { duration } from "../../page/words.ts";
+import { ageText, duration, labelText } from "../../page/words.ts";
 
 test("a duration is told in a unit that fits", () => {
   const days = 86_400_000;
@@ -14,4 +14,11 @@ test("a duration is told in a unit that fits", () => {
     "2765 days",
     "-72 h",
   ]);
+});
+
+test("an age is told in whole units, and a class id as one", () => {
+  expect([3, 7388, 119_000, 286_500, 7_200_000, 3 * 86_400_000].map(ageText)).toEqual([
+    ...["less than 1 s", "7 s", "119 s", "5 min", "2 h", "3 days"],
+  ]);
+  expect(["16", "dog", "7up"].map(labelText)).toEqual(["class 16", "dog", "7up"]);
 });
