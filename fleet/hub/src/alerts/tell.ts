@@ -1,7 +1,7 @@
 /**
  * Turns alerts into queued messages. Alerts of one rule that open within some seconds share one message, and so do
- * alerts that end within some seconds. A silence holds alerts back. When the silence ends, a message names the alerts
- * that are still open. One transaction queues a message and marks its alerts as sent.
+ * alerts that end within some seconds. A silence holds back the starts of alerts. When the silence ends, a message
+ * names the alerts that are still open. One transaction queues a message and marks its alerts as sent.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import { newId } from "../core/ids.ts";
@@ -28,19 +28,24 @@ const NAMED = 50;
 const SETS = 20;
 
 /**
- * Messages about new alerts: the condition that selects the alerts, the column with the start time, and the column for
- * the time of the message.
+ * Messages about new alerts: the condition that selects the alerts, the condition for those of them that are told now,
+ * the column with the start time, and the column for the time of the message.
  */
 const BEGIN = {
   type: "alert.began",
   where: "a.told_at IS NULL AND a.ended_at IS NULL",
+  heard: NOT_SILENT,
   at: "began_at",
   note: "told_at",
 };
-/** Messages about ended alerts. An alert whose opening was never sent gets no message about its end. */
+/**
+ * Messages about ended alerts. An alert whose start was never sent gets no message about its end. A silence holds back
+ * no end: a receiver that heard of the start would keep its incident open for good.
+ */
 const END = {
   ...{ type: "alert.ended", where: "a.told_at IS NOT NULL AND a.ended_at IS NOT NULL AND a.end_told_at IS NULL" },
-  ...{ at: "ended_at", note: "end_told_at" },
+  // Name the time all the same: both conditions have the same parameter.
+  ...{ heard: "a.ended_at <= ?", at: "ended_at", note: "end_told_at" },
 };
 
 export interface Place {
@@ -64,7 +69,7 @@ export class Teller {
 
   async #tell({ db, baseUrl }: Place, rule: AlertRule, news: typeof BEGIN, now: number): Promise<boolean> {
     const all = { id: "a.id", from: `FROM alerts a WHERE a.rule_id = ? AND ${news.where}`, params: [rule.id] };
-    const heard = `${all.from} AND ${isInSlice("a.id")} AND ${NOT_SILENT}`;
+    const heard = `${all.from} AND ${isInSlice("a.id")} AND ${news.heard}`;
     let oldest = Infinity;
     await eachSlice(db, all, async (slice) => {
       const text = `SELECT min(a.${news.at}) AS at ${heard}`;

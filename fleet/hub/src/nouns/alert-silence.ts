@@ -1,4 +1,7 @@
-/** Silences of a team. A silence holds back messages about a rule, a device, a group, or the devices with a tag. */
+/**
+ * Silences of a team. A silence holds back messages about new alerts of a rule, a device, a group, or the devices with
+ * a tag.
+ */
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { needRule } from "./alert-rule.ts";
@@ -40,8 +43,8 @@ export function listSilences(db: Queries, teamId: string, now: number): Promise<
 }
 
 /**
- * Holds back messages about a rule, a device, a group or a tag for some minutes; with 0 minutes, ends a silence. Alerts
- * are still stored. When the silence ends, a message names the alerts that are still open.
+ * Holds back messages about new alerts of a rule, a device, a group or a tag for some minutes; with 0 minutes, ends a
+ * silence. Alerts are still stored. When the silence ends, a message names the alerts that are still open.
  */
 export async function silence(
   db: Database,

@@ -183,6 +183,30 @@ onEmptyDatabases("alerts", (_db, storage) => {
     expect((await titles()).at(-1)).toBe("Over: Camera a cannot run its version");
   });
 
+  it("end with a message in a silence if their start was told, so that no receiver keeps an incident open", async () => {
+    const { rule, set, pass, titles, db, change, group } = await start("a", "b", "c", "d");
+    const { id: ruleId } = await rule({ kind: "version_failed" });
+    const { id } = await group("north", ["b"]);
+    await setDeviceTags(db, change(), "c", ["roof"]);
+    await set(["a", "b", "c"], { application_state: "failed" });
+    await pass(MINUTE);
+    expect(await titles()).toEqual(["3 devices cannot run their version"]);
+    await silence(db, change(), { kind: "device", id: "a", minutes: 30 });
+    await silence(db, change(), { kind: "group", id, minutes: 30 });
+    await silence(db, change(), { kind: "tag", id: "roof", minutes: 30 });
+    await silence(db, change(), { kind: "rule", id: ruleId, minutes: 30 });
+    // The start of this alert stays untold, and so does its end.
+    await set(["d"], { application_state: "failed" });
+    await pass(MINUTE);
+    await set(["a", "b", "c", "d"], { application_state: "applied" });
+    await pass(3 * MINUTE);
+    const told = ["3 devices cannot run their version", "Over: 3 devices cannot run their version"];
+    expect(await titles()).toEqual(told);
+    // The end of the silences repeats nothing.
+    await pass(30 * MINUTE, [], MINUTE);
+    expect(await titles()).toEqual(told);
+  });
+
   it("of a roll-out wait while its group or tag is silent, and a device that loses the tag is heard", async () => {
     const { rule, set, pass, titles, db, change, group } = await start("a", "b");
     await rule({ kind: "rollout_stopped" });
