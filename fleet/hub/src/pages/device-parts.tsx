@@ -42,7 +42,7 @@ export function StatusFacts({ state, now }: { readonly state: DeviceState; reado
         ["Agent", state.version],
         ["Application", <ApplicationText state={state} />],
         ["Version", state.application_version],
-        ["Last error", beat?.last_error],
+        ["Last error", beat && lastErrorText(state, beat)],
         ["Frames", beat && `${beat.frames.toLocaleString("en")} since its agent started`],
         ["Dropped", beat && `${beat.dropped.toLocaleString("en")} dropped, ${beat.lost.toLocaleString("en")} lost`],
         ["Decoding", beat && decodingText(beat)],
@@ -51,6 +51,16 @@ export function StatusFacts({ state, now }: { readonly state: DeviceState; reado
       ]}
     />
   );
+}
+
+/**
+ * Returns the text about the last error of a heartbeat. A device reports on a version as soon as the version runs. So a
+ * heartbeat that names another version is older, and its error may be over.
+ */
+function lastErrorText(state: DeviceState, { last_error, application }: Heartbeat): string | null {
+  if (last_error == null) return null;
+  const isOlder = application.version !== state.application_version || application.state !== state.application_state;
+  return isOlder ? `${last_error} (said before it reported on its version)` : last_error;
 }
 
 function ApplicationText({ state }: { state: DeviceState }) {

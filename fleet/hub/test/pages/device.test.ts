@@ -1,6 +1,9 @@
 /** Pages of one device, of groups, of adopt keys and of the audit. */
 import { beforeAll, expect, it } from "vitest";
 import { audit } from "../../src/nouns/audit.ts";
+import { createApp, saveVersion } from "../../src/nouns/application.ts";
+import { assign } from "../../src/nouns/assignment.ts";
+import { resolveDesired } from "../../src/nouns/desired.ts";
 import { addDevices, listDevices } from "../../src/nouns/device.ts";
 import { createGroup, groupsOf } from "../../src/nouns/group.ts";
 import { Agent, enrol } from "../support/agent.ts";
@@ -56,6 +59,25 @@ onDatabases("pages of devices", (kind) => {
     expect(list).toContain(agent.id);
     expect((await site.admin.get(`${site.base}/devices?status=online&sort=-contact`)).html).toContain(agent.id);
     expect((await site.admin.get(`${site.base}/devices?status=offline`)).html).not.toContain(agent.id);
+  });
+
+  it("show an error as past once the device has reported on another version than its heartbeat", async () => {
+    const agent = await Agent.enrol(site.hub, undefined, { name: "fresh" });
+    const last_error = "network: frames wait until the hub gives this device an application";
+    const shown = async () => text((await site.admin.get(pageOf(agent.id))).html);
+    await agent.beat({ last_error });
+    await flush();
+    expect(await shown()).toContain(`Last error ${last_error} Frames`);
+    const { id } = await createApp(db(), change(), { name: `First ${kind}` });
+    const content = { config: {}, options: {}, model: null, snaps: [] };
+    await saveVersion(db(), change(), id, { content, description: "" });
+    await assign(db(), change(), { target: { kind: "device", id: agent.id }, appId: id, version: 1 });
+    const version = (await resolveDesired(db(), site.hub.team.id)).get(agent.id)!.etag;
+    expect((await agent.ask("/device/report", { json: { version, state: "applied" } })).status).toBe(204);
+    expect(await shown()).toContain(`Last error ${last_error} (said before it reported on its version) Frames`);
+    await agent.beat({ application: { identifier: version.split(":")[0]!, version, state: "applied" } });
+    await flush();
+    expect(await shown()).not.toContain("Last error");
   });
 
   it("show a copied credential, and forget it when told", async () => {
