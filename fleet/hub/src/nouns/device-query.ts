@@ -21,9 +21,9 @@ export interface DeviceFilter {
   readonly contactAfter?: number | undefined;
   /**
    * "conflict": two devices seem to use the same credential. "new": a person added the device, and the device never
-   * enrolled.
+   * enrolled. "enrolled": the device has a credential.
    */
-  readonly only?: "conflict" | "new" | "failed" | "revoked" | "paused" | undefined;
+  readonly only?: "conflict" | "enrolled" | "new" | "failed" | "revoked" | "paused" | undefined;
 }
 
 export type OrderField = "id" | "name" | "lastContactAt" | "createdAt";
@@ -76,6 +76,7 @@ function conditions(teamId: string, filter: DeviceFilter, now: number): { sql: s
   if (contactBefore !== undefined) add("(s.last_contact_at IS NULL OR s.last_contact_at < ?)", contactBefore);
   if (contactAfter !== undefined) add("s.last_contact_at > ?", contactAfter);
   if (only === "conflict") add("s.conflict_at IS NOT NULL");
+  if (only === "enrolled") add("s.device_id IS NOT NULL AND s.revoked_at IS NULL");
   if (only === "new") add("s.device_id IS NULL");
   if (only === "failed") add("s.application_state = 'failed'");
   if (only === "revoked") add("s.revoked_at IS NOT NULL");

@@ -64,12 +64,16 @@ export function Filters({ base, view, groups, tags, applications }: ListProps) {
   );
 }
 
-/** Number of devices in each state. Each number links to the list of these devices. */
+/**
+ * Number of devices in each state. Each number links to the list of these devices. A device is in one of the first four
+ * states, so that these numbers add up to all devices. The last two numbers are about faults of some of them.
+ */
 export function Tally({ counts, base }: Pick<ListProps, "counts" | "base">) {
   if (counts.total === 0) return <></>;
+  const offline = counts.total - counts.online - counts.fresh - counts.revoked;
   const rows: readonly (readonly [number, string, Partial<View>, boolean])[] = [
     [counts.online, "online", { status: "online" }, true],
-    [counts.total - counts.online, "offline", { status: "offline" }, true],
+    [offline, "offline", { status: "offline", only: "enrolled" }, true],
     [counts.fresh, "never enrolled", { only: "new" }, false],
     [counts.revoked, "revoked", { only: "revoked" }, false],
     [counts.failed, "application failed", { only: "failed" }, false],

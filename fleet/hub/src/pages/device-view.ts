@@ -42,6 +42,7 @@ export const SORTS: Readonly<Record<string, readonly [OrderField, string]>> = {
 export const ONLY: Readonly<Record<string, string>> = {
   conflict: "credential in use twice",
   failed: "application failed",
+  enrolled: "enrolled, not revoked",
   new: "never enrolled",
   revoked: "revoked",
   paused: "paused",

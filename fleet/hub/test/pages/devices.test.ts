@@ -1,6 +1,8 @@
 /** The pages of devices. */
 import { expect, it } from "vitest";
+import { revokeDevice } from "../../src/nouns/credential.ts";
 import { addDevices, listDevices } from "../../src/nouns/device.ts";
+import { adoptKey, Agent } from "../support/agent.ts";
 import { Person, placeOf, onDatabases } from "../support/hub.ts";
 import { useSignedInHub } from "../support/signed-in.ts";
 
@@ -48,6 +50,33 @@ onDatabases("devices", (kind) => {
     const other = new Person(site.hub.url);
     await other.signIn(site.hub.admin.email);
     expect((await other.get(`${list}?said=${text}`)).html).not.toContain("Added east");
+  });
+
+  it("are counted in one state each, and each number links to as many devices", async () => {
+    const { team, admin } = await site.hub.makeTeam("Counted", []);
+    const { db } = site.hub.storage;
+    const on = await Agent.enrol(site.hub, await adoptKey(site.hub, {}, team.id), { name: "on" });
+    await on.beat();
+    await site.hub.running.app.heartbeats.flush(db);
+    await Agent.enrol(site.hub, await adoptKey(site.hub, {}, team.id), { name: "off" });
+    const gone = await Agent.enrol(site.hub, await adoptKey(site.hub, {}, team.id), { name: "gone" });
+    await revokeDevice(db, { now: Date.now(), actor: "test", teamId: team.id }, gone);
+    await addDevices(db, Date.now(), team.id, 1000, [{ name: "typed" }]);
+    const person = new Person(site.hub.url);
+    await person.signIn(admin.email);
+    const { html } = await person.get(`/teams/${team.id}/devices`);
+    const tally = /<ul class="tally".*?<\/ul>/s.exec(html)![0];
+    const rows = [...tally.matchAll(/href="([^"]*)"><strong>(\d+)<\/strong> ([\w ]+)/g)].map(([, ...row]) => row);
+    expect(rows.map(([, ...row]) => row)).toEqual([
+      ...[
+        ["1", "online"],
+        ["1", "offline"],
+        ["1", "never enrolled"],
+        ["1", "revoked"],
+      ],
+    ]);
+    for (const [address, count] of rows)
+      expect((await person.get(address!.replaceAll("&amp;", "&"))).html).toContain(`${count} of 4 devices match`);
   });
 
   it("keep search and page in the address, and show a new device where it is", async () => {
