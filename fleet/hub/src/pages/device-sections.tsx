@@ -11,14 +11,14 @@ import type { Member } from "./guards.tsx";
 import { Facts } from "./layout.tsx";
 import { PictureScript } from "./snap-picture.tsx";
 import type { Site } from "./site.ts";
-import { Snaps } from "./snaps.tsx";
+import { Snaps, whenSnapComes } from "./snaps.tsx";
 import { Time } from "./time.tsx";
 
 /** Device of the page, with the data that the sections use. */
 interface Shown {
   readonly id: string;
   readonly name: string;
-  readonly state: Pick<DeviceState, "snap_requested_at" | "revoked_at"> | undefined;
+  readonly state: Pick<DeviceState, "snap_requested_at" | "revoked_at" | "paused_at" | "application_state"> | undefined;
 }
 
 export async function applicationSection(site: Site, visit: Member, device: Shown): Promise<Child> {
@@ -158,8 +158,8 @@ export async function snapSection({ db, now }: Site, { team }: Member, device: S
           <ButtonForm action={`${base}/ask`} label="Ask for a snap" fields={{ device: device.id }} />
         )}
         {snaps.length > 0 && <a href={`${base}?device=${encodeURIComponent(device.id)}`}>All snaps of this device</a>}
-        {askedAt !== null && now() - askedAt < 600_000 && (
-          <span role="status">Asked. It comes after the next contact.</span>
+        {device.state !== undefined && askedAt !== null && now() - askedAt < 600_000 && (
+          <span role="status">Asked. It {whenSnapComes(device.state)}</span>
         )}
       </div>
       {snaps.length > 0 && <PictureScript />}

@@ -3,6 +3,8 @@ import { UserError } from "../core/errors.ts";
 import { audit } from "../nouns/audit.ts";
 import { listDevices } from "../nouns/device.ts";
 import { requestSnap } from "../nouns/snap.ts";
+import { readStates } from "../nouns/device-query.ts";
+import type { DeviceState } from "../nouns/status.ts";
 import { deleteSnaps } from "../nouns/snap-deletion.ts";
 import { findSnap, findSnaps, listSnapTags, type Snap, type SnapFilter } from "../nouns/snap-query.ts";
 import { sendSnapFile } from "../uploads/snap-file.ts";
@@ -36,13 +38,23 @@ export function registerSnaps(site: Site, guards: Guards): void {
     if (!(await requestSnap(site.db, site.now(), source)))
       throw new UserError("got a device without a credential", 404, "This device never enrolled, or it is revoked.");
     const page = `/teams/${team.id}/devices/${encodeURIComponent(source.deviceId)}`;
-    return redirect(sayAt(session, page, { text: "Asked. The snap comes after the next contact of the device." }));
+    const state = (await readStates(site.db, team.id, [source.deviceId])).get(source.deviceId);
+    return redirect(sayAt(session, page, { text: `Asked. The snap ${whenSnapComes(state)}` }));
   });
   const form = guards.page(`${base}/:snap`, (visit, problem) => snapPage(site, visit, problem));
   form(`${base}/:snap/delete`, (visit) => postDelete(site, visit));
   guards.script("/teams/:team/files/:file", ({ exchange, team, param }) =>
     sendSnapFile(site, exchange, team.id, param("file")),
   );
+}
+
+/** Returns the end of a sentence about an asked snap: what the snap waits for. The device takes it from a new frame. */
+export function whenSnapComes(state: Pick<DeviceState, "paused_at" | "application_state"> | undefined): string {
+  if (state !== undefined && state.paused_at !== null)
+    return "comes only if the device is resumed within ten minutes: it is paused, and takes no frames.";
+  const usual = "comes with the first frame after the next contact.";
+  if (state?.application_state !== "none") return usual;
+  return `${usual} The device has no application: it takes frames only if its operator gave it a network.`;
 }
 
 function viewOf(visit: Member): View {

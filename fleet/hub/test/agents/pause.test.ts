@@ -40,6 +40,24 @@ onDatabases("pauses", (kind) => {
     ]);
   });
 
+  it("and a missing application are named to a person who asks for a snap, which waits for a frame", async () => {
+    const { hub } = site;
+    const agent = await Agent.enrol(hub);
+    const page = `${site.base}/devices/${agent.id}`;
+    const ask = async () => {
+      const form = await site.admin.formOf(page, `${site.base}/snaps/ask`);
+      const [, said] = await site.follow(await site.admin.post(`${site.base}/snaps/ask`, form));
+      const [, shown] = /Asked\. It (comes .*?)<\/span>/.exec((await site.admin.get(page)).html)!;
+      expect(said).toBe(`Asked. The snap ${shown}`);
+      return shown;
+    };
+    expect(await ask()).toMatch(/^comes with the first frame after the next contact\. The device has no application: /);
+    await agent.beat({ application: { identifier: "own", version: "own:1", state: "applied" } });
+    expect(await ask()).toBe("comes with the first frame after the next contact.");
+    await change(`pauseDevice(deviceId: "${agent.id}")`);
+    expect(await ask()).toMatch(/^comes only if the device is resumed within ten minutes: it is paused/);
+  });
+
   it("stay when the device enrols again, and are refused for others' devices and unenrolled ones", async () => {
     const { hub } = site;
     const agent = await Agent.enrol(hub);
