@@ -93,17 +93,17 @@ async function appliedOf(db: Queries, teamId: string, row: Row): Promise<Set<str
 }
 
 /**
- * Returns for each device whether it uses the version of a roll-out, or has failed to use it since the roll-out last
- * changed. The last report alone does not show a failure: a failed device goes back to the earlier version, and reports
- * the earlier version.
+ * Returns for each device whether it uses the version of a roll-out, or of an assignment without one, or has failed to
+ * use it since the assignment last changed. The last report alone does not show a failure: a failed device goes back to
+ * the earlier version, and reports the earlier version.
  */
 export async function lastStates(
   db: Queries,
   teamId: string,
-  { app_id, next_version, changed_at }: Assignment,
+  { app_id, version, next_version, changed_at }: Assignment,
 ): Promise<Map<string, ReportedState>> {
   const from = "FROM app_reports r WHERE r.team_id = ? AND r.app_id = ? AND r.version = ?";
-  const params = [teamId, app_id, next_version];
+  const params = [teamId, app_id, next_version ?? version];
   const text =
     `SELECT r.device_id AS device_id, r.state AS state, r.at AS at ${from} AND ${isInSlice("r.device_id")} ` +
     "AND ((r.state = 'failed' AND r.at >= ?) OR r.at = (SELECT max(o.at) FROM app_reports o WHERE o.team_id = r.team_id AND o.device_id = r.device_id AND o.purpose = r.purpose))";
@@ -133,9 +133,14 @@ export async function idsInShare(desired: ReadonlyMap<string, DesiredVersion>, r
   return ids;
 }
 
-/** Progress of a roll-out. */
+/** Returns all devices that follow an assignment. */
+function idsGiven(desired: ReadonlyMap<string, DesiredVersion>, { kind, target_id }: Assignment): string[] {
+  return [...desired].filter(([, { by }]) => by.kind === kind && by.target_id === target_id).map(([id]) => id);
+}
+
+/** Progress of a roll-out, or of an assignment without one. */
 export interface RolloutProgress {
-  /** Devices in the share of the roll-out. */
+  /** Devices in the share of the roll-out. Without a roll-out, all devices that follow the assignment. */
   readonly devices: number;
   readonly applied: number;
   readonly failed: number;
@@ -155,14 +160,33 @@ export async function rolloutProgress(
   teamId: string,
   rollout: Assignment,
 ): Promise<RolloutProgress> {
-  const desired = await resolveDesired(db, teamId, { purpose: rollout.purpose });
-  const ids = await idsInShare(desired, rollout);
-  const states = await lastStates(db, teamId, rollout);
-  const waiting = ids.filter((id) => !states.has(id));
-  const count = (wanted: string): number => ids.filter((id) => states.get(id)?.state === wanted).length;
+  return (await progressOf(db, now, teamId, [rollout])).get(rollout)!;
+}
+
+/** Counts the devices of some assignments of one purpose, with one look at the team. */
+export async function progressOf(
+  db: Queries,
+  now: number,
+  teamId: string,
+  assignments: readonly Assignment[],
+): Promise<Map<Assignment, RolloutProgress>> {
+  const progress = new Map<Assignment, RolloutProgress>();
+  const [first] = assignments;
+  if (first === undefined) return progress;
+  const desired = await resolveDesired(db, teamId, { purpose: first.purpose });
   const online = await onlineAmong(db, now, teamId);
-  const offline = waiting.filter((id) => !online.has(id)).length;
-  return { devices: ids.length, applied: count("applied"), failed: count("failed"), waiting: waiting.length, offline };
+  for (const assignment of assignments) {
+    const ids = assignment.rollout_id === null ? idsGiven(desired, assignment) : await idsInShare(desired, assignment);
+    const states = await lastStates(db, teamId, assignment);
+    const waiting = ids.filter((id) => !states.has(id));
+    const count = (wanted: string): number => ids.filter((id) => states.get(id)?.state === wanted).length;
+    const offline = waiting.filter((id) => !online.has(id)).length;
+    progress.set(assignment, {
+      ...{ devices: ids.length, applied: count("applied"), failed: count("failed") },
+      ...{ waiting: waiting.length, offline },
+    });
+  }
+  return progress;
 }
 
 async function onlineAmong(db: Queries, now: number, teamId: string): Promise<Set<string>> {

@@ -1,8 +1,8 @@
 /** The page of an application: assignments, roll-outs, failures and versions. */
 import type { UserError } from "../core/errors.ts";
 import { listVersions, needApp, type AppVersion } from "../nouns/application.ts";
-import { listAssignments, type Assignment } from "../nouns/assignment.ts";
-import { rolloutProgress, type RolloutProgress } from "../nouns/desired.ts";
+import { listAssignments } from "../nouns/assignment.ts";
+import { progressOf } from "../nouns/desired.ts";
 import { countReports, failuresOf, type Report, type ReportCount } from "../nouns/report.ts";
 import { targetNames } from "../nouns/target.ts";
 import type { Answer } from "./answer.tsx";
@@ -23,7 +23,9 @@ export async function appPage(site: Site, visit: Member, problem?: UserError): P
   const base = `/teams/${team.id}/apps/${app.id}`;
   const failures = await failuresOf(db, team.id, app.id, 10);
   const failed = failures.map(({ device_id }) => ({ kind: "device", target_id: device_id }) as const);
-  const progress = await progressOf(site, team.id, assignments);
+  // Leave out single devices: their own pages tell, and a team may have thousands of them.
+  const sets = assignments.filter(({ kind }) => kind !== "device");
+  const progress = await progressOf(db, site.now(), team.id, sets);
   const shadows = await shadowsShown(site, team.id, assignments);
   const voters = [...shadows.values()].flatMap(({ votes, snaps }) => [...votes, ...snaps]);
   const known = voters.map(({ device_id }) => ({ kind: "device", target_id: device_id }) as const);
@@ -61,18 +63,6 @@ export async function appPage(site: Site, visit: Member, problem?: UserError): P
     </>
   );
   return showPage(visit, [app.name, "apps"], content, { problem });
-}
-
-/** Returns the progress of each roll-out among the assignments. */
-async function progressOf(
-  { db, now }: Site,
-  teamId: string,
-  assignments: readonly Assignment[],
-): Promise<Map<Assignment, RolloutProgress>> {
-  const progress = new Map<Assignment, RolloutProgress>();
-  for (const assignment of assignments)
-    if (assignment.rollout_id !== null) progress.set(assignment, await rolloutProgress(db, now(), teamId, assignment));
-  return progress;
 }
 
 interface FailureProps {

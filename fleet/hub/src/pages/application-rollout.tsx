@@ -14,7 +14,7 @@ interface Given {
   readonly assignment: Assignment;
   /** Name of the group or the device, or the tag. */
   readonly name: string;
-  /** Progress of the roll-out, if there is one. */
+  /** Progress of the roll-out, or of the version for all. Undefined for a single device. */
   readonly progress: RolloutProgress | undefined;
   /** Result of the shadow, if there is one. */
   readonly children: ReturnType<typeof ShadowResultParts>;
@@ -62,7 +62,7 @@ function shareText({ share, shadow }: Assignment): string {
   return `in shadow on ${parseShadow(shadow)?.share ?? 0}\u00a0%`;
 }
 
-/** Shows how far a roll-out has progressed, and what stops the roll-out. */
+/** Shows how many devices use the version. For a roll-out, also what stops the roll-out. */
 function RolloutText({ assignment: a, progress }: { assignment: Assignment; progress: RolloutProgress | undefined }) {
   if (progress === undefined) return <></>;
   if (a.share === SHADOW_SHARE) return <ShadowText assignment={a} />;
@@ -79,7 +79,9 @@ function RolloutText({ assignment: a, progress }: { assignment: Assignment; prog
     <span class="soft">
       {parts.join("; ")}
       {failed > 0 && <span class="bad">; {failed} cannot use it</span>}
-      {a.rollout_state === "stopped" ? (
+      {a.rollout_id === null ? (
+        ""
+      ) : a.rollout_state === "stopped" ? (
         <strong class="bad">; stopped at {failures}</strong>
       ) : (
         `; stops at ${failures}${gates === undefined ? "" : `; ${stepText(a, gates)}`}`

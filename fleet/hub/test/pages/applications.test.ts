@@ -1,6 +1,8 @@
 /** The pages of applications and snaps, without a browser. */
 import { expect, it } from "vitest";
 import { createApp, saveVersion } from "../../src/nouns/application.ts";
+import { assign } from "../../src/nouns/assignment.ts";
+import { resolveDesired } from "../../src/nouns/desired.ts";
 import { addToGroup, createGroup } from "../../src/nouns/group.ts";
 import { adoptKey, Agent } from "../support/agent.ts";
 import { Person, onDatabases } from "../support/hub.ts";
@@ -54,6 +56,28 @@ onDatabases("pages of applications", (kind) => {
     expect((await admin.get(page)).html).toMatch(
       /frames: got 1000000000000, expected a whole number from 0 to 1000000/,
     );
+  });
+
+  it("show how many devices of a group use its version, without a roll-out too", async () => {
+    const { admin, base, hub } = site;
+    const { db } = hub.storage;
+    const change = { now: Date.now(), actor: "test", teamId: hub.team.id };
+    const group = await createGroup(db, change, "Counted");
+    const [first, second] = [await Agent.enrol(hub), await Agent.enrol(hub)];
+    await addToGroup(db, change, group.id, [first.id, second.id]);
+    const app = await createApp(db, change, { name: "Counted" });
+    const content = { config: {}, options: {}, model: null, snaps: [] };
+    await saveVersion(db, change, app.id, { content, description: "" });
+    await assign(db, change, { target: { kind: "group", id: group.id }, appId: app.id, version: 1 });
+    const page = async () => (await admin.get(`${base}/apps/${app.id}`)).html.replace(/<[^>]*>/g, "");
+    expect(await page()).toMatch(
+      /version 10 of 2 devices use it; 2 without a report yet, 2 of them offline(?!; stops)/,
+    );
+    const version = (await resolveDesired(db, hub.team.id)).get(first.id)!.etag;
+    const error = { code: "shape", message: "no" };
+    await first.ask("/device/report", { json: { version, state: "applied" } });
+    await second.ask("/device/report", { json: { version, state: "failed", error } });
+    expect(await page()).toMatch(/version 11 of 2 devices use it; 1 cannot use it(?!; stops)/);
   });
 
   it("make an application, check and save versions, give them, and take them back", async () => {
