@@ -54,18 +54,23 @@ interface RuleProps {
   readonly open: number;
   readonly group: string | undefined;
   readonly channel: string | undefined;
+  /** Seconds after which a silent device is offline. */
+  readonly offlineSeconds: number;
   readonly children?: Child;
 }
 
-export function RuleItem({ rule: { id, name, group_id, tag }, base, open, group, channel, children }: RuleProps) {
+export function RuleItem({ rule, base, open, group, channel, offlineSeconds, children }: RuleProps) {
+  const { id, name, kind, threshold, group_id, tag } = rule;
   const among = group_id === null ? "all devices" : `group ${group ?? "that was deleted: it watches nothing"}`;
+  const waits = kind === "device_offline" && threshold * 60 < offlineSeconds;
   const where = tag === null ? among : `${among} with the tag ${tag}`;
   return (
     <li>
       <div class="what">
         <Name text={name} />
         <span class="soft">
-          {where}, tells {channel ?? "every channel"}; {open === 0 ? "nothing open" : countText(open, "open alert")}
+          {where}, tells {channel ?? "every channel"}; {waits && `waits ${offlineSeconds} s, three heartbeats; `}
+          {open === 0 ? "nothing open" : countText(open, "open alert")}
         </span>
       </div>
       <div class="do">

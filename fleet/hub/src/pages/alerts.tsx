@@ -16,6 +16,7 @@ import { createRule, deleteRule, listRules, updateRule, type AlertRule } from ".
 import { listSilences, silence, type Silence } from "../nouns/alert-silence.ts";
 import { listDeviceTags } from "../nouns/device-tag.ts";
 import { listGroups } from "../nouns/group.ts";
+import { offlineMs } from "../nouns/status.ts";
 import { targetNames } from "../nouns/target.ts";
 import { countText } from "./ago.tsx";
 import { ChannelForm, RuleChangeForm, RuleForm } from "./alert-forms.tsx";
@@ -167,6 +168,7 @@ async function alertsPage(site: Site, visit: Member, opened: Open, problem?: Use
               open={counts.get(rule.id) ?? 0}
               group={places.groups.find(({ id }) => id === rule.group_id)?.name}
               channel={channels.find(({ id }) => id === rule.channel_id)?.name}
+              offlineSeconds={offlineMs(config.heartbeatSeconds) / 1000}
             >
               <SilenceForm
                 {...{ action: `${base}/rules/${rule.id}/silence`, what: rule.name }}

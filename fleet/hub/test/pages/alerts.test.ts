@@ -35,6 +35,18 @@ onDatabases("the page of alerts", (kind) => {
     expect((await site.admin.post(`${page}/rules/${id}/remove`, form)).status).toBe(404);
   });
 
+  it("says that a rule of less than three heartbeats waits for three heartbeats", async () => {
+    const { team, admin } = await site.hub.makeTeam("Quick", []);
+    const change = { now: Date.now(), actor: "test", teamId: team.id };
+    for (const threshold of [1, 2])
+      await createRule(site.hub.storage.db, change, { kind: "device_offline", threshold });
+    const person = new Person(site.hub.url);
+    await person.signIn(admin.email);
+    const { html } = await person.get(`/teams/${team.id}/alerts`);
+    expect(html).toMatch(/for 1 minute<.*?every channel; waits 90 s, three heartbeats; nothing open/s);
+    expect(html).toMatch(/for 2 minutes<.*?every channel; nothing open/s);
+  });
+
   it("changes a rule in place, with its values in the form, and renames a channel", async () => {
     const page = `${site.base}/alerts`;
     const { db } = site.hub.storage;
