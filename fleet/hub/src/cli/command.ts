@@ -30,6 +30,8 @@ export interface Command {
   readonly about: string;
   /** True if the command creates a missing SQLite file even without --create. */
   readonly creates?: boolean;
+  /** Throws for a wrong argument, before the database is opened or made. */
+  check?(call: Pick<Call, "need" | "get">): void;
   /** Returns the result, which is printed as JSON. */
   run(call: Call): Promise<unknown>;
 }

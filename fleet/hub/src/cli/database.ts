@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import type { Config } from "../core/config.ts";
 import { addTeam } from "../nouns/team.ts";
+import { cleanEmail, cleanName } from "../nouns/text.ts";
 import { initialise } from "../nouns/user.ts";
 import { ACTOR, linkTo, type Commands } from "./command.ts";
 
@@ -15,6 +16,12 @@ export const databaseCommands: Commands = {
     args: "--email EMAIL [--team NAME]",
     about: "makes the first team and a one-time link for its administrator; a team that is there already is kept",
     creates: true,
+    // A wrong argument must not leave an empty database behind.
+    check: ({ need, get }) => {
+      cleanEmail(need("email"));
+      const name = get("team");
+      if (name !== undefined) cleanName(name, "team name");
+    },
     run: async ({ db, config, need, get, warn }) => {
       const name = get("team");
       const { team, made, token } = await initialise(db, Date.now(), need("email"), () =>

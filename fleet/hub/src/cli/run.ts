@@ -122,6 +122,7 @@ async function runCommand(
   );
   const missing = needed.filter((option) => get(option) === undefined).map((option) => `--${option}`);
   if (missing.length > 0) throw new Usage(withUsage(`got no ${missing.join(" and no ")}`, name));
+  command.check?.({ need, get });
   const has = (option: string): boolean => values[option] === true;
   const db = await openDatabase(config, { create: command.creates === true || has("create") });
   try {

@@ -103,6 +103,17 @@ describe("the command", () => {
     expect((await run(["teams", "list"], {}, { cwd: folder.path })).json).toEqual([]);
   });
 
+  it("makes no database for a call of init with a wrong argument", async () => {
+    const env = { HUB_DATABASE_FILE: join(folder.path, "hub.db") };
+    const [email, team] = await Promise.all([
+      run(["init", "--email", "nobody"], env),
+      run(["init", "--email", "root@example.org", "--team", ""], env),
+    ]);
+    expect([email.code, email.stderr]).toEqual([1, expect.stringMatching(/^hub: email: got "nobody", expected/)]);
+    expect([team.code, team.stderr]).toEqual([1, expect.stringMatching(/^hub: team name: got 0 characters/)]);
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
+
   it("names the database file that is damaged, and leaves it as it is", async () => {
     for (const content of [
       Buffer.from("no database at all ".repeat(500)),
