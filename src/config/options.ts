@@ -33,6 +33,9 @@ export const CALL_OPTIONS = {
   ],
 } as const satisfies { readonly [K in CallOption]-?: Rule<NonNullable<DecoderOptions[K]>> };
 
+/** Options that only `createDetector` takes. */
+export const DETECTOR_OPTIONS: readonly string[] = ["warmUp", "most", "reuse"];
+
 /** Options without a rule here: `readAnchors` reads them after the rest of the config. */
 const LATER = ["anchors", "anchorMasks"] as const;
 

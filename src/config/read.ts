@@ -7,7 +7,7 @@ import { alignLabels } from "./background.ts";
 import { FieldReader, isObject, type Json } from "./fields.ts";
 import type { FileFormats } from "./file-formats.ts";
 import { isModel, missingIn, readModelConfig } from "./model-config.ts";
-import { CALL_OPTIONS, settingNames } from "./options.ts";
+import { CALL_OPTIONS, DETECTOR_OPTIONS, settingNames } from "./options.ts";
 import { overlay, readSettings } from "./settings.ts";
 import { readTypedOptions } from "./typed.ts";
 import type { Config, DecoderOptions, OutputSpec } from "./types.ts";
@@ -62,7 +62,10 @@ function read(json: unknown, options: DecoderOptions, formats: () => FileFormats
   const file = readFormat(r, root, formats);
   if (file === null) return null;
   const over = new FieldReader({ options }, "", r.problems).object("options");
-  over.reportUnknown([...Object.keys(CALL_OPTIONS), ...settingNames()]);
+  over.reportUnknown([...Object.keys(CALL_OPTIONS), ...settingNames(), ...DETECTOR_OPTIONS]);
+  for (const key of DETECTOR_OPTIONS)
+    if (over.has(key))
+      over.report(key, "it among the options of a decoder", "it as an option of createDetector");
   const call = Object.entries(CALL_OPTIONS).map(([key, rule]) => [key, over.take<unknown>(key, rule)]);
   const settings = readSettings(over);
   const { outputs } = Object.fromEntries(call) as Pick<DecoderOptions, "outputs">;

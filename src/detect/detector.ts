@@ -1,4 +1,5 @@
 /** `createDetector` opens a network and returns a detector. session-detector.ts runs the network. */
+import { DETECTOR_OPTIONS } from "../config/options.ts";
 import { fetchConfig } from "../config/read.ts";
 import { refuseValue, refuseConfig } from "../core/errors.ts";
 import { namesFor, nearestName } from "../core/names.ts";
@@ -13,7 +14,13 @@ import { blankImage, checkPreparation, inInputPixels, inputSpecOf, inputsOf, wit
 import { outputReader } from "./outputs.ts";
 import { FrameLane, SessionDetector } from "./session-detector.ts";
 import type { Session } from "./session.ts";
-import { type DetectorOptions, type DetectorSource, type PointsSource, readSource } from "./source.ts";
+import {
+  FIRST_NAMES,
+  type DetectorOptions,
+  type DetectorSource,
+  type PointsSource,
+  readSource,
+} from "./source.ts";
 import type { Detector } from "./types.ts";
 import { prepareEngine } from "../engine/choose.ts";
 import { fetchParts } from "../whole/fetch.ts";
@@ -53,10 +60,14 @@ export async function createDetector<Opened = never, Second = never>(
   if (options?.most !== undefined && !(Number.isInteger(most) && most > 0 && points))
     refuseValue("options.most", show(most), "a positive whole number, beside a network of points");
   // Let both detectors reuse their results, since the chained detector copies them.
-  const detector = await openDetector<Opened>(source, points === undefined ? rest : { ...rest, reuse: true });
+  const detector = await openDetector<Opened>(
+    source,
+    points === undefined ? rest : { ...rest, reuse: true },
+    false,
+  );
   if (points === undefined) return detector;
   try {
-    const second = await openDetector<Second>(points, { ...points?.options, reuse: true });
+    const second = await openDetector<Second>(points, { ...points?.options, reuse: true }, true);
     try {
       checkPoints(second.decoder);
     } catch (error) {
@@ -70,12 +81,13 @@ export async function createDetector<Opened = never, Second = never>(
   }
 }
 
-const OWN_OPTIONS = ["warmUp", "most", "reuse"];
-
 function checkDetectorNames(options: object): void {
-  for (const name of Object.keys(options))
-    if (!OWN_OPTIONS.includes(name) && nearestName(name, OWN_OPTIONS) !== undefined)
-      refuseConfig(`options.${name}`, "an unknown name", namesFor(name, OWN_OPTIONS));
+  for (const name of Object.keys(options)) {
+    if (FIRST_NAMES.includes(name))
+      refuseConfig(`options.${name}`, "it among the options", "it in the first argument of createDetector");
+    if (!DETECTOR_OPTIONS.includes(name) && nearestName(name, DETECTOR_OPTIONS) !== undefined)
+      refuseConfig(`options.${name}`, "an unknown name", namesFor(name, DETECTOR_OPTIONS));
+  }
 }
 
 const WARM_UP: Rule<number> = [
@@ -86,11 +98,12 @@ const WARM_UP: Rule<number> = [
 async function openDetector<Opened>(
   source: DetectorSource<Opened>,
   options: DetectorOptions,
+  isPoints: boolean,
 ): Promise<SessionDetector> {
   const { warmUp, reuse, ...decoderOptions } = options ?? {};
   checkValue("options.warmUp", warmUp ?? 1, WARM_UP);
   checkValue("options.reuse", reuse ?? false, FLAG);
-  const { open, config: unread, file } = await readSource(source);
+  const { open, config: unread, file } = await readSource(source, isPoints);
   let session: Session | null = "session" in source ? source.session : null;
   const lanes: FrameLane[] = [];
   try {

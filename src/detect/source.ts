@@ -53,14 +53,24 @@ export interface DetectorOptions extends Omit<DecoderOptions, "outputs"> {
   readonly reuse?: boolean;
 }
 
-/** Fields of the first argument. Only `points`, the second network, has `options` among its fields. */
-const SOURCE = /* @__PURE__ */ namesOnly("model", "runtime", "session", "config", "points", "options");
+/** Fields of the first argument. `points` is the second network. */
+export const FIRST_NAMES: readonly string[] = ["model", "runtime", "session", "config", "points"];
+/** Fields of `points`, which has its options among its fields. */
+const POINTS_NAMES: readonly string[] = ["model", "runtime", "session", "config", "options"];
+
+/** Throws for an unknown field of the first argument, or of `points`. Says where options belong. */
+function checkSource(source: object, isPoints: boolean): void {
+  const more = `: options go into ${isPoints ? "points.options" : "the second argument of createDetector"}`;
+  const prefix = isPoints ? "points." : "";
+  const names = namesOnly(...(isPoints ? POINTS_NAMES : FIRST_NAMES));
+  checkOptions(source, names, { prefix, more, name: "createDetector", Kind: TensorError });
+}
 
 /** Returns the config, and a function that opens the network. Without a config, takes it from the model file. */
-export async function readSource<Opened>(source: DetectorSource<Opened>): Promise<Source> {
+export async function readSource<Opened>(source: DetectorSource<Opened>, isPoints: boolean): Promise<Source> {
   if (typeof source !== "object" || source === null || !("session" in source || "model" in source))
     return refuse("createDetector", show(source), "{ model, runtime } or { session, config }");
-  checkOptions(source, SOURCE, { name: "createDetector", Kind: TensorError });
+  checkSource(source, isPoints);
   if ("session" in source) {
     const { session, config } = source;
     checkSession("session", session);

@@ -73,7 +73,7 @@ const RULES: OptionRules = {
 
 /** Returns the options without null values. Throws a RangeError for a wrong option. */
 export function checkPool(given: PoolOptions): PoolOptions {
-  const options = checkOptions(given, RULES);
+  const options = checkOptions(given, RULES, { more: ": options of a decoder go into networks[i].options" });
   const { networks, resourceLimits } = options;
   checkValue("networks", networks, NETWORKS);
   networks.forEach((network, i) => checkNetwork(`networks[${i}]`, network));
@@ -84,7 +84,7 @@ export function checkPool(given: PoolOptions): PoolOptions {
 
 /** Throws a RangeError unless the value has the form of a network: `{config, options}`, without `onNote`. */
 export function checkNetwork(where: string, given: PoolNetwork | null): void {
-  checkNames(where, given, ["config", "options"]);
+  checkNames(where, given, ["config", "options"], `: options of the decoder go into ${where}.options`);
   const { config, options } = given as PoolNetwork;
   if (config === undefined) refuseValue(where, "no config", "{config, options}");
   if (typeof options?.onNote === "function")
@@ -112,9 +112,10 @@ export function checkAbout(given: About | null): About {
 }
 
 /** Throws a RangeError unless the value is an object without other fields than `names`. */
-function checkNames(where: string, given: unknown, names: readonly string[]): void {
+function checkNames(where: string, given: unknown, names: readonly string[], more = ""): void {
   checkOptions(given as object, namesOnly(...names), {
     prefix: `${where}.`,
+    more,
     name: where,
     form: `{${names.join(", ")}}`,
   });

@@ -330,7 +330,8 @@ describe("what is refused", () => {
 });
 
 test("a network alone takes a crop too", async () => {
-  const detector = await createDetector(poseNetwork(), { prepare: { mean: 0, std: 1 } });
+  const { options, ...network } = poseNetwork();
+  const detector = await createDetector(network, options);
   const crop = { cx: 60, cy: 40, width: 12, height: 16, angle: Math.PI / 2 };
   const [found] = await detector.detect(picture, { crop });
   const [corner, middle] = found.keypoints ?? [];

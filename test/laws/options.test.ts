@@ -90,6 +90,38 @@ const CALLS: readonly (readonly [typo: string, meant: string, call: (typo: objec
   ["sigm", "sigma", (o) => all.createDecoderSync(V8, { suppression: { method: "soft-gaussian", ...o } })],
 ];
 
+const opened = { model: photo, runtime: { open: () => null } } as never;
+/** Known options in a wrong place, with words of the error about the right place. */
+const MISPLACED: readonly (readonly [name: string, place: string, call: (options: object) => unknown])[] = [
+  [
+    "labels",
+    "second argument of createDetector",
+    (o) => all.createDetector({ ...(opened as object), ...o } as never),
+  ],
+  [
+    "options",
+    "second argument of createDetector",
+    (o) => all.createDetector({ ...(opened as object), ...o } as never),
+  ],
+  ["runtime", "first argument of createDetector", (o) => all.createDetector(opened, o)],
+  ["points", "first argument of createDetector", (o) => all.createDetector(opened, o)],
+  ["warmUp", "option of createDetector", (o) => all.createDecoderSync(V8, o)],
+  ["reuse", "option of createDetector", (o) => all.createDecoder(V8, o)],
+  ["fresh", "second argument of createDecoder", (o) => all.createDecoderSync({ ...(V8 as object), ...o })],
+  ["labels", "networks[i].options", (o) => createPool({ networks: [{ config: V8 }], ...o })],
+  ["labels", "networks[0].options", (o) => createPool({ networks: [{ config: V8, ...o }] })],
+  ["iouThreshold", "part of the plan", (o) => loadPlanSync(photo, o as never)],
+];
+
+test.each(MISPLACED)("%s belongs elsewhere: %s", async (name, place, call) => {
+  const error = await (async () => call({ [name]: 1 }))().then(
+    () => null,
+    (e: unknown) => e as Error,
+  );
+  expect(error?.message).toContain(name);
+  expect(error?.message).toContain(place);
+});
+
 test.each(CALLS)("%s, for %s: %s", async (typo, meant, call) => {
   const error = await (async () => call({ [typo]: 1 }))().then(
     () => null,
