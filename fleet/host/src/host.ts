@@ -161,7 +161,7 @@ function createWriter(db: Database, { metrics, log, webhooks, announcer, settler
     },
     onInsert: (tx, frames) => webhooks.queue(tx, frames),
     onDurable(frames) {
-      settler.note();
+      settler.note(frames.length);
       webhooks.wake();
       announcer?.take(frames);
     },

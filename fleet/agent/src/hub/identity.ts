@@ -58,9 +58,13 @@ export class IdentityFile {
     replaceFile(this.#path, `${JSON.stringify(identity, null, 2)}\n`);
   }
 
-  /** Deletes what an earlier enrolment left: the application, and the log, which may name another team's devices. */
+  /**
+   * Deletes what an earlier enrolment left: the application, the log, which may name another team's devices, and snaps
+   * that wait for the earlier team.
+   */
   forgetOthers(): void {
     for (const name of ["application.json", "application.good.json", "application.starts.json", "last-log"])
       rmSync(join(this.#state, name), { force: true });
+    rmSync(join(this.#state, "snaps"), { recursive: true, force: true });
   }
 }

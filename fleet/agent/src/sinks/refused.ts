@@ -59,16 +59,20 @@ export class RefusedFolder {
   }
 
   #makeRoom(): void {
-    const files = readdirSync(this.#folder).map((name) => {
+    // Delete a packet and its reason together. A power failure can leave a reason or a file ".new" alone.
+    const kept = new Map<string, { names: string[]; bytes: number; time: number }>();
+    for (const name of readdirSync(this.#folder)) {
       const { size, mtimeMs } = statSync(join(this.#folder, name));
-      return { name, size, time: mtimeMs };
-    });
-    files.sort((a, b) => a.time - b.time);
-    let bytes = files.reduce((sum, { size }) => sum + size, 0);
-    for (const { name, size } of files) {
-      if (bytes <= this.#maxBytes) return;
-      rmSync(join(this.#folder, name), { force: true });
-      bytes -= size;
+      const base = name.split(".", 1)[0]!;
+      const { names, bytes, time } = kept.get(base) ?? { names: [], bytes: 0, time: 0 };
+      kept.set(base, { names: [...names, name], bytes: bytes + size, time: Math.max(time, mtimeMs) });
+    }
+    let sum = [...kept.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+    for (const { names, bytes } of [...kept.values()].sort((a, b) => a.time - b.time)) {
+      if (sum <= this.#maxBytes) return;
+      // Delete the packet first: each listed packet has a reason.
+      for (const name of names.sort().reverse()) rmSync(join(this.#folder, name), { force: true });
+      sum -= bytes;
     }
   }
 }

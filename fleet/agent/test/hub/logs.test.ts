@@ -1,5 +1,5 @@
 /** The last lines of the log, as the hub gets them. */
-import { readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { until } from "boxwright-service/testing/wait";
 import { expect, it } from "vitest";
@@ -42,8 +42,11 @@ it("outlive the process, and tell of one that ended in an error", () => {
   second.keep(state, false);
   expect(new RecentLog().recall(state)).toBe(false);
   second.keep(state, true);
+  mkdirSync(join(state, "snaps"));
+  writeFileSync(join(state, "snaps/a.jpg"), "a");
   new IdentityFile(state).forgetOthers();
   expect(new RecentLog().recall(state)).toBe(false);
+  expect(existsSync(join(state, "snaps"))).toBe(false);
   new RecentLog().keep(join(state, "nowhere"), true);
   for (let i = 0; i < 2000; i++) second.add(`line ${i}\n`);
   expect(second.text([]).split("\n")).toHaveLength(500);

@@ -225,6 +225,22 @@ describe("refused packets", () => {
     expect(readdirSync(join(state, "refused")).length).toBeGreaterThan(2);
     expect(existsSync(join(state, "..", "sink"))).toBe(false);
   });
+
+  it("keep their reasons until they go, and nothing stays of those that went", () => {
+    const state = temporaryFolder();
+    const folder = new RefusedFolder(state, 4000);
+    const path = (name: string): string => join(state, "refused", name);
+    // A power failure has left a reason alone.
+    writeFileSync(path(`${"0".repeat(64)}.json`), "{}");
+    for (let n = 0; n < 20; n++) {
+      // The reason is stored before the packet: all reasons are older than all packets.
+      for (const name of readdirSync(path(""))) utimesSync(path(name), n, name.endsWith(".json") ? n : n + 100);
+      folder.store(rawPacket(String(n)), "sink", `reason ${n}`);
+      for (const { reason } of folder.list()) expect(reason).toMatch(/^reason/);
+    }
+    expect(folder.list().length).toBeGreaterThan(1);
+    expect(readdirSync(path(""))).toHaveLength(2 * folder.list().length);
+  });
 });
 
 describe("a delivery", () => {

@@ -19,8 +19,14 @@ export const UNITS = { minute: 16, "10 minutes": 15, hour: 13, day: 10 } as cons
 const MOST_LABELS = 100;
 /** Largest number of characters of a counted label. */
 const LABEL_LENGTH = 200;
-/** Number of waiting rows that a transaction settles. Other writes wait 5 ms for 64 rows of 8 frames with 20 labels. */
+/** Number of new frames after which counts are settled. */
+const FRAMES = 512;
+/**
+ * Largest number of waiting rows that a transaction settles, and of their characters, unless one row has more. Other
+ * writes wait 5 ms for 64 rows of 8 frames with 20 labels, which have about that many characters.
+ */
 const ROWS = 64;
+const CHARACTERS = 250_000;
 /** Longest time in milliseconds for which counts wait, unless somebody reads them. */
 const WAIT_MS = 5000;
 
@@ -49,11 +55,13 @@ interface LabelCount {
   best: number;
 }
 
-/** Returns the label of a detection, or the class id as text if there is no label. PostgreSQL takes no zero byte. */
+/** Replaces what PostgreSQL does not take: a zero byte, and half of a surrogate pair. */
+const clean = (label: string): string => label.replace(/[\0\p{Cs}]/gu, "\ufffd");
+
+/** Returns the label of a detection, or the class id as text if there is no label. */
 export const labelOf = ({ label, class_id }: Labelled): string =>
-  (typeof label === "string" && label !== "" ? label : `class ${String(class_id)}`)
-    .slice(0, LABEL_LENGTH)
-    .replaceAll("\0", "\ufffd");
+  // Clean after the cut, which may halve a pair.
+  clean((typeof label === "string" && label !== "" ? label : `class ${String(class_id)}`).slice(0, LABEL_LENGTH));
 
 /** Returns how often each label occurs in a frame, and its highest confidence. @param most limits the labels */
 export function countLabels(detections: readonly Labelled[], most = Infinity): ReadonlyMap<string, LabelCount> {
@@ -132,26 +140,35 @@ function sumOf(frames: readonly WaitingFrame[]): Seen[] {
       row.best = Math.max(row.best, best);
     };
     add([EVERY_FRAME, count, 0]);
-    labels.forEach(add);
+    // Clean the labels again: rows of an earlier version may wait.
+    for (const [label, ...counts] of labels) add([clean(label), ...counts]);
   }
   // Sort the rows: two hosts that count the same minutes wait for each other, and a common order prevents deadlocks.
   return [...minutes].sort(compareNames).flatMap(([, rows]) => [...rows].sort(compareNames).map(([, row]) => row));
 }
 
-/** Settles the counts of at most ROWS rows. Returns the number of rows. */
-async function settleSome(tx: Queries): Promise<number> {
+/** Settles the counts of at most `limit` rows. */
+async function settleSome(tx: Queries, limit: number): Promise<void> {
   const rows = await tx.all<{ counts: string }>(
-    `DELETE FROM seen_waiting WHERE id IN (SELECT id FROM seen_waiting ORDER BY id LIMIT ${ROWS}) RETURNING counts`,
+    "DELETE FROM seen_waiting WHERE id IN (SELECT id FROM seen_waiting ORDER BY id LIMIT ?) RETURNING counts",
+    [limit],
   );
   await addRows(tx, sumOf(rows.flatMap(({ counts }) => JSON.parse(counts) as WaitingFrame[])));
-  return rows.length;
 }
 
 /** Moves the waiting counts to `seen`. */
 export async function settle(db: Database): Promise<void> {
-  if ((await db.all("SELECT id FROM seen_waiting LIMIT 1")).length === 0) return;
-  // Do not wait for the disk: a power failure that undoes the transaction brings the waiting rows back.
-  while ((await db.write(settleSome, { durable: false })) === ROWS);
+  for (;;) {
+    const rows = await db.all<{ size: number }>(
+      `SELECT length(counts) AS size FROM seen_waiting ORDER BY id LIMIT ${ROWS}`,
+    );
+    if (rows.length === 0) return;
+    let [limit, sum] = [1, rows[0]!.size];
+    while (limit < rows.length && (sum += rows[limit]!.size) <= CHARACTERS) limit++;
+    // Do not wait for the disk: a power failure that undoes the transaction brings the waiting rows back.
+    await db.write((tx) => settleSome(tx, limit), { durable: false });
+    if (limit === rows.length && limit < ROWS) return;
+  }
 }
 
 /** Settles counts before they are read. If the database takes no writes, the reader gets the settled counts. */
@@ -166,7 +183,7 @@ export class Settler {
   readonly #onError: (error: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> = Promise.resolve();
-  /** Number of transactions with frames since the counts were last settled. */
+  /** Number of new frames since the counts were last settled. */
   #waiting = 0;
 
   constructor(db: Database, onError: (error: unknown) => void) {
@@ -176,10 +193,11 @@ export class Settler {
     this.#settleLater();
   }
 
-  /** Notes a transaction with new frames. */
-  note(): void {
+  /** Notes a number of new frames. */
+  note(frames: number): void {
     this.#settleLater();
-    if (++this.#waiting >= ROWS) this.#settle();
+    this.#waiting += frames;
+    if (this.#waiting >= FRAMES) this.#settle();
   }
 
   #settleLater(): void {

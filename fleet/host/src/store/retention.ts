@@ -101,10 +101,12 @@ export class Retention {
       const excessFrames = bytes > keepBytes ? Math.ceil(frames * (1 - keepBytes / bytes)) : 0;
       await remove(Infinity, Math.min(excessFrames, MAX_FRAMES_PER_SWEEP - deleted));
     }
-    // Settle the counts first, since those of a deleted frame may still wait.
-    if (deleted > 0) await settle(db);
-    if (deleted > 0) await db.write(deleteSeen);
-    if (deleted > 0) await releaseSpace(db);
+    if (deleted === 0) return 0;
+    // Release the space first: the counts may fail, for example on a full disk.
+    await releaseSpace(db);
+    // Settle the counts before old ones are deleted, since those of a deleted frame may still wait.
+    await settle(db);
+    await db.write(deleteSeen);
     return deleted;
   }
 

@@ -115,6 +115,13 @@ describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
 
   const countsOf = async (from: Database): Promise<unknown[]> =>
     (await timeline(from, place, "day")).map(({ label, frames, detections }) => [label, frames, detections]);
+  /** Adds a waiting row about one frame. */
+  const wait = (id: string, labels: readonly string[]): Promise<unknown> => {
+    const frame = [place.source, place.subject, "2026-01-01T10:00", labels.length, labels.map((one) => [one, 1, 0.5])];
+    return db.write((tx) =>
+      tx.all("INSERT INTO seen_waiting (id, counts) VALUES (?, ?)", [id, JSON.stringify([frame])]),
+    );
+  };
   const waiting = async (): Promise<number> => (await db.all("SELECT id FROM seen_waiting")).length;
 
   test("counts that wait when a host ends are counted once by the next hosts, which settle them together", async () => {
@@ -153,23 +160,46 @@ describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
     expect(await countsOf(db)).toEqual(expect.arrayContaining([["dog", 2, 2]]));
   });
 
-  test("a settler settles after some transactions, and what is left at the end", async () => {
+  test("a settler settles after some frames, and what is left at the end", async () => {
     const errors: unknown[] = [];
-    const settler = new Settler(db, (error) => errors.push(error));
-    for (let n = 0; n < 64; n++) {
-      await store(frame(n, ["dog"]));
-      settler.note();
-    }
+    let reads = 0;
+    const all: Database["all"] = (...of) => (reads++, db.all(...of));
+    const watched = Object.assign(Object.create(db) as Database, { all, write: db.write.bind(db) });
+    const settler = new Settler(watched, (error) => errors.push(error));
+    await store(...Array.from({ length: 256 }, (_, n) => frame(n, ["dog"])));
+    settler.note(256);
+    await store(frame(256, ["dog"]));
+    settler.note(256);
+    await new Promise(setImmediate);
+    expect(reads).toBeGreaterThan(0);
     await untilPasses(async () => expect(await waiting()).toBe(0));
-    await store(frame(200, ["dog"]));
+    await store(frame(300, ["dog"]));
     await settler.stop();
     expect([await waiting(), errors]).toEqual([0, []]);
+  });
+
+  test("large rows are settled in transactions of their own, so that other writes hardly wait", async () => {
+    const large = Array<string>(12_000).fill("dog");
+    for (const [n, labels] of [["cat"], large, large, ["cat"], ["cat"]].entries()) await wait(`row-${n}`, labels);
+    let writes = 0;
+    const write: Database["write"] = (...of) => (writes++, db.write(...of));
+    await settle(Object.assign(Object.create(db) as Database, { all: db.all.bind(db), write }));
+    expect([writes, await waiting()]).toEqual([2, 0]);
   });
 
   test("a label with a zero byte, which PostgreSQL takes in no text, stops no counts", async () => {
     await store(frame(0, ["d\0g", "cat"]));
     expect((await timeline(db, place, "day")).map(({ label }) => label).sort()).toEqual(["", "cat", "d\ufffdg"]);
     expect(await idsOf({ ...place, label: "d\ufffdg" })).toEqual(["frame-0"]);
+  });
+
+  test("labels with half of a surrogate pair, or that the limit cuts in a pair, stop no counts", async () => {
+    const long = "x".repeat(199);
+    await store(frame(0, ["\ud800", "\udc00", `${long}\u{1f431}`, "\u{1f431}"]));
+    // An earlier version stored such labels as they were.
+    await wait("earlier", ["\ud801", "\udc01"]);
+    const counts = (await timeline(db, place, "day")).map(({ label, detections }) => [label, detections]);
+    expect(Object.fromEntries(counts)).toEqual({ "": 6, "\ufffd": 4, [`${long}\ufffd`]: 1, "\u{1f431}": 1 });
   });
 
   test("the counts of deleted frames are deleted", async () => {

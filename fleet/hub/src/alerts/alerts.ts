@@ -35,7 +35,9 @@ export class Alerts {
   readonly #deliveries: Deliveries;
   readonly #teller = new Teller();
   readonly #owner = randomUUID();
-  /** Value of `elapsed()` when this process began to watch. Undefined while another process has the lease. */
+  /**
+   * Value of `elapsed()` at the first check. Undefined after a check that found another process with the lease.
+   */
   #since: number | undefined;
   #timers: NodeJS.Timeout[] = [];
   #work: Promise<void> = Promise.resolve();

@@ -108,7 +108,7 @@ interface Counted {
   readonly count: number;
 }
 
-/** What a message says about its alerts. */
+/** Content of a message about alerts. */
 interface Told {
   count: number;
   /** The alerts that the message names. */

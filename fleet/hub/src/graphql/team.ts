@@ -61,7 +61,7 @@ function fieldsOf(context: TeamContext, areas: typeof QUERIES, may: typeof mayRe
   return Object.fromEntries(guarded) as Readonly<Record<string, Resolve>>;
 }
 
-/** Returns mutations whose results have a status. The refusal of a key is no result. */
+/** Returns mutations whose results have a status. A key that may not use a field gets an error of the query instead. */
 const changesOf = (fields: Readonly<Record<string, Resolve>>): object =>
   Object.fromEntries(
     Object.entries(fields).map(([name, resolve]) => [name, (args: object) => attempt(async () => resolve(args))]),

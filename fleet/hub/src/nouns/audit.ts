@@ -46,10 +46,15 @@ export interface Change {
   readonly now: number;
   /** An email, `operator`, or `key` and the public id of an API key. */
   readonly actor: string;
-  /** Id of the person, who needs the right to make the change. Undefined for the operator and for an API key. */
+  /**
+   * Id of the person. Functions for administrators check the role of this person. Undefined: no person, no check.
+   */
   readonly by?: string | undefined;
   readonly teamId: string;
 }
+
+/** A change by a person. Functions that neither the operator nor an API key may call take this. */
+export type PersonalChange = Change & { readonly by: string };
 
 /**
  * Adds a row. `actor` is an email, or `operator` for the command line. `subject` holds public ids, emails and names,

@@ -2,7 +2,7 @@
 import { CLOCK_SKEW_MS } from "../core/clock.ts";
 import { UserError } from "../core/errors.ts";
 import type { Database, Queries } from "boxwright-service/database";
-import { audit, type Change } from "./audit.ts";
+import { audit, type PersonalChange } from "./audit.ts";
 import type { Role } from "./role.ts";
 import { requireAdmin } from "./team.ts";
 
@@ -27,11 +27,11 @@ export function openInvitations(db: Queries, now: number, teamId: string): Promi
 /** Cancels one invitation. Returns the invited email. */
 export async function cancelInvitation(
   db: Database,
-  { now, actor, by, teamId }: Change,
+  { now, actor, by, teamId }: PersonalChange,
   hash: string,
 ): Promise<string> {
   return db.write(async (tx) => {
-    if (by !== undefined) await requireAdmin(tx, teamId, by);
+    await requireAdmin(tx, teamId, by);
     const [ended] = await tx.all<{ email: string; role: Role }>(
       "UPDATE links SET used_at = ? WHERE hash = ? AND team_id = ? AND purpose = 'invite' AND used_at IS NULL RETURNING email, role",
       [now, hash, teamId],

@@ -1,6 +1,6 @@
 /**
- * Rules for names, emails, passwords and numbers. Each function returns the cleaned text, or throws an error that says
- * what it got and what it expected.
+ * Rules for names, emails, passwords and numbers. Functions for texts return the cleaned text. Each function throws an
+ * error that says what it got and what it expected.
  */
 import { UserError } from "../core/errors.ts";
 
@@ -78,7 +78,7 @@ export function cleanPassword(text: string): string {
   return password;
 }
 
-/** Throws unless a number that a person entered is whole and within its limits. */
+/** Throws unless a number that a person entered is whole and within its limits. Undefined passes. */
 export function checkWhole(value: number | undefined, least: number, most: number, what: string): void {
   if (value === undefined || (Number.isSafeInteger(value) && value >= least && value <= most)) return;
   const expected = `expected a whole number from ${least} to ${most}`;

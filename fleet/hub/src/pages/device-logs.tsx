@@ -40,14 +40,14 @@ export async function logSection({ db, now }: Site, { team }: Member, { id, stat
 }
 
 /** Returns a line of a log for people: time, level, message, and the other fields as they are. */
-export function readableLine(line: string): string {
-  let fields: Record<string, unknown>;
+function readableLine(line: string): string {
+  let fields: Record<string, unknown> | null;
   try {
-    fields = JSON.parse(line) as Record<string, unknown>;
+    fields = JSON.parse(line) as Record<string, unknown> | null;
   } catch {
     return line;
   }
-  const { level, time, msg, ...rest } = fields;
+  const { level, time, msg, ...rest } = fields ?? {};
   if (typeof time !== "string" || typeof msg !== "string") return line;
   const more = Object.keys(rest).length === 0 ? "" : ` ${JSON.stringify(rest)}`;
   return `${time.slice(0, 19).replace("T", " ")} ${String(level)}: ${msg}${more}`;

@@ -54,7 +54,7 @@ export async function applicationSection(site: Site, visit: Member, device: Show
               {wanted?.by.kind === "tag" && ` (from the tag ${wanted.by.target_id})`}
             </>,
           ],
-          ["Says", said(reported, reported && link(reported.app_id, reported.version))],
+          ["Says", reportText(reported, reported && link(reported.app_id, reported.version))],
           ["Difference", wanted !== undefined && !isSame && "The device has not answered yet to what it should run."],
         ]}
       />
@@ -64,7 +64,7 @@ export async function applicationSection(site: Site, visit: Member, device: Show
 }
 
 /** Returns the text about a device's report. `what` is the version that the report is about. */
-function said(report: Report | undefined, what: Child): Child {
+function reportText(report: Report | undefined, what: Child): Child {
   if (report === undefined) return "nothing yet";
   const { state, code, message, at } = report;
   return (
@@ -133,7 +133,7 @@ export async function agentSection(site: Site, { team }: Member, device: Shown):
       <Facts
         rows={[
           ["Should run", wanted === undefined ? "what it runs" : await link(wanted.appId, wanted.number)],
-          ["Says", said(reported, reported && (await link(reported.app_id, reported.version)))],
+          ["Says", reportText(reported, reported && (await link(reported.app_id, reported.version)))],
         ]}
       />
       <GiveApplication {...{ apps, device, base: `/teams/${team.id}/apps`, own }} what="Agent" />

@@ -10,7 +10,7 @@ import { refuse, refuseBody } from "../http/refusals.ts";
 import type { Handler, Params, Router } from "boxwright-service/http/router";
 import { reportError } from "../http/services.ts";
 import { UserError } from "../core/errors.ts";
-import type { Change } from "../nouns/audit.ts";
+import type { PersonalChange } from "../nouns/audit.ts";
 import { readSession, type Session } from "../nouns/session.ts";
 import { teamsOf, type Membership } from "../nouns/team.ts";
 import { notFound, problemPage, redirect, refused, sendAnswer, show, type Answer } from "./answer.tsx";
@@ -205,7 +205,7 @@ function refuseVisit(exchange: Exchange, baseUrl: string): Answer | undefined {
 }
 
 /** Returns the parts of a change by this visit: the team in the path, the user, and the time. */
-export const changeOf = ({ now }: Site, { team, session }: Member): Change => ({
+export const changeOf = ({ now }: Site, { team, session }: Member): PersonalChange => ({
   now: now(),
   actor: session.user.email,
   by: session.user.id,

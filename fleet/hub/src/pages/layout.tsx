@@ -214,7 +214,7 @@ interface ShownOnceProps {
   readonly backText: string;
   /** Text after "Copy it now: it is not shown again." */
   readonly note: Child;
-  /** How to use the secret. */
+  /** Instructions for the use of the secret. */
   readonly children?: Child;
 }
 

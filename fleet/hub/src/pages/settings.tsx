@@ -20,7 +20,7 @@ export function registerSettings(site: Site, guards: Guards): void {
 async function settingsPage(site: Site, visit: Member, problem?: UserError): Promise<Answer> {
   const { team, form } = visit;
   const address = `/teams/${team.id}/settings`;
-  // The form of the name or a form of keys has failed. Only this form shows what the user typed.
+  // Show the typed name again only if the form of the name failed: forms of keys have a field "name" too.
   const typed = problem !== undefined && visit.exchange.path === address ? form("name").slice(0, 200) : undefined;
   const content = (
     <>

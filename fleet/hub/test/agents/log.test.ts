@@ -26,7 +26,7 @@ onDatabases("logs of devices", (kind) => {
     expect(await ask(agent.id)).toMatchObject({ status: "SUCCESS" });
     expect((await agent.beat()).json.log_requested).toBe(true);
     const line = '{"level":"warn","time":"2026-01-02T03:04:05.678Z","camera":"door","msg":"no frame"}';
-    const text = `<b>first</b>\nsent Bearer ${agent.credential}\nrtsp://admin:hidden-1@cam/x\u0000\n${line}`;
+    const text = `<b>first</b>\nsent Bearer ${agent.credential}\nrtsp://admin:hidden-1@cam/x\u0000\n${line}\nnull`;
     expect((await post(agent, { reason: "requested", text })).status).toBe(204);
     expect((await agent.beat()).json.log_requested).toBe(false);
     const [log, ...more] = await logs(agent.id);

@@ -41,7 +41,7 @@ type Change =
   | { readonly kind: "sync"; readonly node: Node }
   | { readonly kind: "mark"; readonly text: string };
 
-/** What a cut left: the content of files, the targets of links, and folders, by name. */
+/** State of a folder after a power cut: contents of files, targets of links, and folders, by name. */
 export interface Tree {
   readonly [name: string]: Buffer | string | Tree;
 }
