@@ -165,7 +165,7 @@ function isOutside(
 /** Returns a note on a frame of one pixel, which no picture has. Else returns null. Resize "stretch" needs no size. */
 export function noteOfOnePixel({ isOfPrepared, frame }: Moment): string | null {
   return !isOfPrepared && frame?.width === 1 && frame.height === 1 && frame.resize !== "stretch"
-    ? `the frame is 1x1, so that its picture counts as a square for "${frame.resize}": pass the picture's width and height ` +
-        "in pixels. Boxes are 0..1 of it in any case"
+    ? `the frame is 1x1, so that its picture counts as a square for "${frame.resize}": pass the picture's width ` +
+        "and height in pixels. Boxes are 0..1 of it in any case"
     : null;
 }

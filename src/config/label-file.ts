@@ -1,5 +1,5 @@
-import { parseJson } from "../core/json.ts";
 /** Reads label files: a name, or an id and a name, on each line; `names:` of a YAML; or a `labelmap.pbtxt`. */
+import { parseJson } from "../core/json.ts";
 
 /** Labels by class id, or an error that says what is wrong with the file. */
 export type LabelFile =

@@ -62,10 +62,10 @@ function read(json: unknown, options: DecoderOptions, formats: () => FileFormats
   const file = readFormat(r, root, formats);
   if (file === null) return null;
   const over = new FieldReader({ options }, "", r.problems).object("options");
-  over.reportUnknown([...Object.keys(CALL_OPTIONS), ...settingNames(), ...DETECTOR_OPTIONS]);
-  for (const key of DETECTOR_OPTIONS)
-    if (over.has(key))
-      over.report(key, "it among the options of a decoder", "it as an option of createDetector");
+  const misplaced = DETECTOR_OPTIONS.filter((key) => over.has(key));
+  over.reportUnknown([...Object.keys(CALL_OPTIONS), ...settingNames(), ...misplaced]);
+  for (const key of misplaced)
+    over.report(key, "it among the options of a decoder", "it as an option of createDetector");
   const call = Object.entries(CALL_OPTIONS).map(([key, rule]) => [key, over.take<unknown>(key, rule)]);
   const settings = readSettings(over);
   const { outputs } = Object.fromEntries(call) as Pick<DecoderOptions, "outputs">;

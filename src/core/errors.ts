@@ -64,7 +64,7 @@ export interface ConfigProblem {
   readonly option?: OptionName;
 }
 
-/** Returns the sentence after the place that it is about, if there is one. */
+/** Returns "where: sentence", or the sentence alone if `where` is empty. */
 const placed = (where: string, sentence: string): string => (where && `${where}: `) + sentence;
 
 /** Thrown for a config that cannot be used. Lists all problems, so that one edit can correct the file. */

@@ -116,11 +116,11 @@ export class FinishedRows {
       );
     if (labels && isRotated) {
       this.reading = "end-to-end";
-      return withLabels(values, labels, batch, count / batch, true);
+      return withLabels(values, labels, { batch, columns: width, isRotated });
     }
     const name = this.#chooseOrder(found, spec, values, count, labels);
     if (name === null) return null;
-    if (labels) return withLabels(values, labels, batch, count / batch);
+    if (labels) return withLabels(values, labels, { batch, columns: width, isRotated });
     const { image } = rowOrder(name);
     const perImage = numbersAt(counts);
     if (perImage)
@@ -149,7 +149,7 @@ export class FinishedRows {
       if (
         mayBeCells &&
         this.#order === null &&
-        (this.#config.scores === "logits" || areScores(values, rowOrder(tried[0]).width))
+        (this.#config.scores === "logits" || areScores(values, values.length / count))
       )
         return null;
       const texts = tried.map((name, i) => `${columnsText(name, this.#format)} (${found[i]})`);
@@ -179,7 +179,8 @@ export class FinishedRows {
     rows: TensorSpec,
     values: ArrayLike<number>,
   ): Rows["images"] {
-    const { width, score, classId } = rowOrder(this.reading as RowOrderName);
+    const { score, classId } = rowOrder(this.reading as RowOrderName);
+    const width = values.length / all;
     let first = 0;
     const images = Array.from(counts, (n, i) => {
       if (!Number.isInteger(n) || n < 0)

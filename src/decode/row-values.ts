@@ -16,12 +16,14 @@ const MOST_IMAGES = 4096;
 
 /** Returns why rows contradict a column order, else `null`. Ignores NaN: the decoder drops such rows. */
 export function whyNotOrder(
-  { width, image, box, score, classId }: RowOrder,
+  { image, box, score, classId }: RowOrder,
   values: ArrayLike<number>,
   count: number,
   labels: ArrayLike<number> | null,
   classes: number | null,
 ): string | null {
+  // Keypoints may follow the columns of the order.
+  const width = values.length / count;
   let swapped = 0;
   let seen = 0;
   for (let i = 0, at = 0; i < count; i++, at += width) {
@@ -59,7 +61,8 @@ export const hasDetections = (
   count: number,
 ): boolean =>
   names.some((name) => {
-    const { width, score, image } = rowOrder(name);
+    const { score, image } = rowOrder(name);
+    const width = values.length / count;
     for (let i = 0; i < count; i++)
       if (values[i * width + score] > 0 && (image === null || values[i * width + image] >= 0)) return true;
     return false;
@@ -69,25 +72,28 @@ export const hasDetections = (
 export const equalRanges = (images: number, count: number): Rows["images"] =>
   Array.from({ length: images }, (_, i) => [i * count, count] as const);
 
-/** Joins mmdeploy's rows with the class ids of another tensor. */
+/** Joins mmdeploy's rows with the class ids of another tensor. Keypoints after the score stay last. */
 export function withLabels(
   values: ArrayLike<number>,
   labels: ArrayLike<number>,
-  batch: number,
-  count: number,
-  isRotated = false,
+  {
+    batch,
+    columns,
+    isRotated,
+  }: { readonly batch: number; readonly columns: number; readonly isRotated: boolean },
 ): Rows {
-  const width = isRotated ? 7 : 6;
+  const width = columns + 1;
   const joined = new Float32Array(labels.length * width);
   for (let i = 0; i < labels.length; i++) {
-    const from = i * (width - 1);
+    const from = i * columns;
     const to = i * width;
     for (let c = 0; c < 4; c++) joined[to + c] = values[from + c];
-    joined[to + 4] = values[from + width - 2];
+    joined[to + 4] = values[from + (isRotated ? 5 : 4)];
     joined[to + 5] = labels[i];
     if (isRotated) joined[to + 6] = values[from + 4];
+    else for (let c = 5; c < columns; c++) joined[to + c + 1] = values[from + c];
   }
-  return { values: joined, width, images: equalRanges(batch, count) };
+  return { values: joined, width, images: equalRanges(batch, labels.length / batch) };
 }
 
 /** Groups rows by the column with the image index. */

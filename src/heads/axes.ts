@@ -3,7 +3,7 @@ import { list, type TensorSpec } from "../core/tensor.ts";
 import { classCounts, MOST_CLASSES } from "./exports.ts";
 import type { Specs } from "./head.ts";
 import { readAll } from "./interpret.ts";
-import type { HeadQuery } from "./query.ts";
+import { hasOnlyFinishedRows, type HeadQuery } from "./query.ts";
 
 const turnedSpec = (spec: TensorSpec): TensorSpec => ({
   ...spec,
@@ -32,10 +32,9 @@ export function exchangedAxes(query: HeadQuery, specs: Specs): string | null {
 
 /** True if some interpretation uses all tensors. Tries every possible class count if the query states none. */
 function readsAll(query: HeadQuery, specs: Specs): boolean {
-  const { head, finishedRows } = query.traits;
   const dims = specs.flatMap((spec) => spec.dims);
-  // As finished rows: the other one of two tensors then holds class ids.
-  const orders = (head === "plain" && finishedRows) || [];
+  // Try each tensor as finished rows. If there are two tensors, the other one holds the class ids.
+  const orders = (hasOnlyFinishedRows(query.traits) && query.traits.finishedRows) || [];
   const told = specs.map((spec, i) => ({
     ...spec,
     finished: { orders, classIds: specs.length === 2 ? 1 - i : -1, counts: -1 },

@@ -7,7 +7,7 @@ import { refuseFor } from "../core/errors.ts";
 import { type RowFacts, type RowOrderName, rowOrder } from "../core/row-orders.ts";
 import { isFloat, shape, type TensorSpec, volume } from "../core/tensor.ts";
 import { mayPlay, preferred } from "./match.ts";
-import type { HeadQuery } from "./query.ts";
+import { hasOnlyFinishedRows, type HeadQuery } from "./query.ts";
 
 /** Finished rows among the outputs. */
 export interface FoundRows extends RowFacts {
@@ -17,8 +17,8 @@ export interface FoundRows extends RowFacts {
   readonly isRotated: boolean;
   /** True: the shape may also be that of undecoded cells. */
   readonly mayBeCells: boolean;
-  /** True: the kernel reads only the converted rows. Decoders convert all rows, since values must tell their order. */
-  readonly isPacked: boolean;
+  /** True: the kernel cannot read the rows as they are, so plan files refuse them. Decoders convert all rows. */
+  readonly needsConversion: boolean;
 }
 
 type Asked = Pick<HeadQuery, "traits" | "roles" | "reading" | "classes" | "task">;
@@ -54,9 +54,10 @@ function rowsAmong(asked: Asked, specs: Specs, widths: readonly number[], isOnly
 /** Returns the finished rows of a family. Returns `null` if the outputs hold none. */
 export function findFinishedRows(asked: Asked, specs: Specs): FoundRows | null {
   const { traits, reading, classes, task } = asked;
-  const { finishedRows = [], packed, head } = traits;
+  const { finishedRows = [], packed } = traits;
   const none = { classIds: -1, counts: -1, isRotated: false, mayBeCells: false } as const;
-  if (packed) return specs.length === 1 ? { ...none, at: 0, orders: ["end-to-end"], isPacked: true } : null;
+  if (packed)
+    return specs.length === 1 ? { ...none, at: 0, orders: ["end-to-end"], needsConversion: true } : null;
   const allowed = finishedRows.filter((name) =>
     reading === null ? !rowOrder(name).isOnlyStated : name === reading,
   );
@@ -66,7 +67,7 @@ export function findFinishedRows(asked: Asked, specs: Specs): FoundRows | null {
   const widthOf = (name: RowOrderName): number => rowOrder(name).width + points * values;
   const widths = [...allowed.map(widthOf), ...(mayRotate ? [ROTATED_WIDTH] : [])];
   // Other families also have undecoded exports, to which rows [1,N,7] may belong.
-  const isOnly = head === "plain" || head === "prior";
+  const isOnly = hasOnlyFinishedRows(traits);
   const at = rowsAmong(asked, specs, widths, isOnly);
   if (at < 0) return null;
   const { dims } = specs[at];
@@ -99,12 +100,12 @@ export function findFinishedRows(asked: Asked, specs: Specs): FoundRows | null {
     ? null
     : {
         at,
-        classIds: hasIds && (isRotated || width === 5) ? partner : -1,
+        classIds: hasIds && (isRotated || rowOrder(orders[0]).classId === null) ? partner : -1,
         counts: hasCounts ? partner : -1,
         orders,
         isRotated,
         mayBeCells: !isOnly && [4, 5].includes(width - (classes ?? 0)),
-        isPacked: isRotated || hasCounts,
+        needsConversion: isRotated || hasCounts,
       };
 }
 

@@ -137,3 +137,7 @@ function priorsOf(config: Config, traits: FamilyTraits): PriorFields {
   }
   return { priors, priorFormat, variances, boxFormat };
 }
+
+/** True if rows of a family are always finished. Rows of other families may be undecoded cells. */
+export const hasOnlyFinishedRows = ({ head }: HeadQuery["traits"]): boolean =>
+  head === "plain" || head === "prior";

@@ -19,7 +19,7 @@ import { countAmong } from "./count.ts";
 import type { Interpretation, Specs } from "./head.ts";
 import { blankExcept, matchParts, pairs, type TensorMatch, matchOne } from "./match.ts";
 import { originText } from "./print.ts";
-import type { CountedQuery, HeadQuery } from "./query.ts";
+import { type CountedQuery, hasOnlyFinishedRows, type HeadQuery } from "./query.ts";
 
 /** True if every tensor of the match has one row per box. */
 const isRows = ({ tensors }: TensorMatch): boolean => tensors.every(({ layout }) => layout === "rows");
@@ -265,10 +265,10 @@ export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
   // "cycxhw" is the order of the family's raw offsets from priors, not of this list.
   const boxFormat = query.boxFormat === "cycxhw" ? null : query.boxFormat;
   const format = boxFormat ?? query.traits.finishedFormat ?? "xyxy";
-  const { head, finishedRows: usual = [] } = query.traits;
+  const { finishedRows: usual = [] } = query.traits;
   return specs.flatMap(({ finished, dims, extra = 0 }, at) => {
     // Rows with the columns of a task are read as they are. In a family with other exports, they may be cells.
-    const isTold = head === "plain" || (query.reading !== null && dims.length === 2);
+    const isTold = hasOnlyFinishedRows(query.traits) || (query.reading !== null && dims.length === 2);
     const told = extra > 0 && isTold ? usual : [];
     const { orders, classIds, counts } = finished ?? { orders: told, classIds: -1, counts: -1 };
     return orders.flatMap((name) => {

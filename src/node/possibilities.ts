@@ -208,6 +208,7 @@ function sizeOf({ match, options: { family } }: Proposal): readonly [number, num
   if (x && y) return [x[0].k / 2, y[0].k / 2];
   const levels = Object.entries(views).find(([part]) => form.parts[part].perLevel)?.[1];
   if (levels && levels[0].w > 0) return times(levels, strideOf(family, levels.length));
+  // If no listed input fits, try any rectangle with two priors per cell, as in RetinaFace.
   if (TRAITS[family].buildPriors && n !== null && form.rows !== "list")
     return inputOfPriors(n, form) ?? sizeOfRows(n, form.perCell ?? 2) ?? USUAL;
   const rows = levels ? levels.reduce((sum, level) => sum + (level.n ?? 0), 0) : n;

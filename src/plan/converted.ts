@@ -27,7 +27,7 @@ export function interpretConverted(
   const found = findFinishedRows({ ...config, traits }, outputs);
   // Values of a frame tell cells from finished rows. Without values, the shapes are those of cells.
   if (!found || (found.mayBeCells && config.reading === null)) return interpret(specs);
-  if (found.isPacked)
+  if (found.needsConversion)
     return interpret(convertedSpecs(found, outputs[found.at]), true, {
       ...config,
       ...asConverted(found.orders[0]).config,
@@ -36,10 +36,14 @@ export function interpretConverted(
 }
 
 /** Returns the specs of converted rows and their counts. */
-function convertedSpecs({ orders: [order], isRotated }: FoundRows, { name, dims }: TensorSpec): TensorSpec[] {
+function convertedSpecs(
+  { orders: [order], isRotated, counts }: FoundRows,
+  { name, dims }: TensorSpec,
+): TensorSpec[] {
   const plain = { scale: 1, zeroPoint: 0, order: null } as const;
   const images = imagesOf({ dims });
-  const width = rowOrder(order).width + (isRotated ? 1 : 0);
+  // Counted rows stay as they are, with keypoints after their columns.
+  const width = counts >= 0 ? dims[dims.length - 1] : rowOrder(order).width + (isRotated ? 1 : 0);
   const { finished } = asConverted(order);
   return [
     { ...plain, name, dims: [images, LEAST_ROOM, width], type: "f32", finished },

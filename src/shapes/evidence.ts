@@ -167,8 +167,8 @@ const generalRules: readonly Rule[] = [
   {
     name: "planes of networks with anchors",
     example: "[1,85,25200]: only converters turn the rows of YOLOv5 into planes",
-    points: ({ form, views: { boxes, prototypes } }, { isFamilyStated }) =>
-      form.rows === "anchors" && boxes && !prototypes && !boxes[0].isInterleaved && !isFamilyStated ? -2 : 0,
+    points: ({ form, views: { boxes } }, { isFamilyStated }) =>
+      form.rows === "anchors" && boxes && !boxes[0].isInterleaved && !isFamilyStated ? -2 : 0,
   },
   {
     name: "a usual count of classes",
@@ -291,6 +291,6 @@ const TASK_WORDS: readonly (readonly [TaskName, RegExp])[] = [
   ["segment", /[-_]seg(?![a-z])/i],
 ];
 
-/** Returns the tasks that occur in the given names of files. */
+/** Returns the tasks that occur in names of files or in a description. */
 export const tasksNamed = (names: readonly string[]): TaskName[] =>
   TASK_WORDS.flatMap(([task, word]) => (names.some((name) => word.test(name)) ? [task] : []));

@@ -86,11 +86,13 @@ export const MAP_RULES: readonly Rule[] = [
     name: "one map of YOLOv2 or FastestDet",
     example:
       "[1,425,13,13] has the cells of stride 32, and [1,85,22,22] those of 352x352; others are features",
-    points: (match, { inputSize, classes, named }) => {
+    points: (match, { inputSize, classes, named, isFamilyStated }) => {
       const { form, bound } = match;
       if (form.levels?.[1] !== 1 || !form.parts.boxes || form.parts.sizes) return 0;
-      if (classes !== null || named.length > 0) return 0;
+      if (classes !== null || named.length > 0 || isFamilyStated) return 0;
       const [{ w }] = levelsOf(match);
+      // Sides are 0 if the file does not state them.
+      if (w === 0) return 0;
       const { C: count = 0 } = bound;
       if (!form.anchors) return isUsualClasses(count) || w === FASTESTDET_SIDE ? 0 : null;
       const isStride32 = inputSize === null || Math.abs(inputSize[0] / w - 32) < 1;

@@ -51,19 +51,19 @@ export const WHOLE_RULES: readonly Rule[] = [
       const count = bound.C ?? 0;
       const { dims } = tensors[tensor];
       // Distinguish a batch from the steps of a text recogniser: [8,1000] is a batch of 8, [80,1,37] are 80 steps.
-      // Beside an input of one picture, [N,17] is a list.
+      // Beside an input of one picture, [N,17] is a list, unless its name says scores.
+      const { name } = tensors[tensor];
+      const isNamed = /prob|soft_?max|class|logit|predict|score|label/i.test(name);
       const isBatch =
         dims.length === 2 &&
-        (dims[0] === null && inputs.length === 0
+        (dims[0] === null && (inputs.length === 0 || isNamed)
           ? true
           : inputs.some((input) => input.dims === null || input.dims[0] === dims[0]));
       const hasSteps = dims.length > 1 && dims[0] !== 1 && dims[0] !== null && !isBatch;
       const hasOthers = tensors.some((other, i) => i !== tensor && !form.beside?.test(other.name));
       if ((n !== 1 && !isBatch) || count < 2 || count > MOST_CLASSES || hasOthers || hasSteps) return null;
-      const { name } = tensors[tensor];
-      if (/box|coord/i.test(name)) return null;
+      if (/box|coord|x1|landm/i.test(name)) return null;
       if (inputSize && isLine(inputSize) && count > MOST_TURNS) return null;
-      const isNamed = /prob|soft_?max|class|logit|predict|score|label/i.test(name);
       if (looksLikeEmbedding(count) && !isNamed) return null;
       // Score a large input lower: classifiers take small pictures.
       return inputSize && Math.min(...inputSize) > 512 ? 1 : 3;
@@ -87,7 +87,7 @@ export const WHOLE_RULES: readonly Rule[] = [
   {
     name: "heat maps of points",
     example: "[1,17,64,48] for 192x256",
-    points: ({ form, bound, views: { maps } }, { inputSize, tensors }) => {
+    points: ({ form, bound, views: { maps } }, { inputSize, tensors, isFamilyStated }) => {
       if (form.kind !== "heat maps") return 0;
       const [{ w, h, tensor }] = maps;
       const { name } = tensors[tensor];
@@ -95,11 +95,12 @@ export const WHOLE_RULES: readonly Rule[] = [
       // Require "heat" in the name of maps an eighth of the input's size: a segmentation may have such maps, too.
       const isPart = inputSize
         ? (isHeat ? [4, 8] : [4]).some((times) => inputSize[0] === times * w && inputSize[1] === times * h)
-        : w <= 128 && h <= 128 && Math.min(w, h) >= LEAST_HEAT;
+        : Math.max(w, h) <= (isHeat ? 256 : 128) && Math.min(w, h) >= LEAST_HEAT;
       if (!HEAT_POINTS.includes(bound.X ?? 0) || !isPart || /logit|seg|mask|class|prob/i.test(name))
         return null;
-      // A larger input without "heat" in the name is that of a segmentation.
-      if (!isHeat && inputSize && Math.max(...inputSize) > MOST_CROP) return null;
+      // A larger input without "heat" in the name is that of a segmentation. Sapiens has such inputs, and 308 points.
+      const mayBeSegmentation = !isHeat && !isFamilyStated && (bound.X ?? 0) < 100;
+      if (mayBeSegmentation && inputSize && Math.max(...inputSize) > MOST_CROP) return null;
       return isHeat || inputSize ? 3 : 1;
     },
   },

@@ -250,3 +250,72 @@ describe("refusals and notes", () => {
     expect(notes.join()).toMatch(/count is 7 of 1 rows/);
   });
 });
+
+describe("keypoints after rows of a stated order", () => {
+  const POINTS = [
+    [128, 192],
+    [256, 320],
+  ] as const;
+  const points = POINTS.flatMap(([x, y]) => [x, y, 0.5]);
+  const BOX = [64, 128, 320, 384];
+  const IDLE = [0, 0, 0, 0];
+  test.each<[string, TypedOptions, Outputs]>([
+    [
+      "box score class",
+      { family: "boxes", reading: "end-to-end" },
+      {
+        rows: f32([
+          [...BOX, 0.9, 2, ...points],
+          [...BOX, 0.8, 1, ...points],
+          [...IDLE, 0, 0, ...points],
+        ]),
+      },
+    ],
+    [
+      "class box score of one image",
+      { family: "yolo-nas", reading: "class-box-score" },
+      {
+        rows: f32([
+          [2, ...BOX, 0.9, ...points],
+          [1, ...BOX, 0.8, ...points],
+        ]),
+      },
+    ],
+    [
+      "box score beside class ids",
+      { family: "boxes", reading: "box-score-labels" },
+      {
+        dets: f32([
+          [...BOX, 0.9, ...points],
+          [...BOX, 0.8, ...points],
+        ]),
+        labels: i64(2, 1),
+      },
+    ],
+    [
+      "counted rows",
+      { family: "boxes", reading: "class-score-box" },
+      {
+        rows: f32([
+          [2, 0.9, ...BOX, ...points],
+          [1, 0.8, ...BOX, ...points],
+        ]),
+        count: i32(2),
+      },
+    ],
+  ])("%s", (_, options, outputs) => {
+    const decoder = createDecoderSync({
+      ...{ classes: 3, inputSize: [640, 640], task: "pose", keypoints: [2, 3] },
+      ...options,
+    });
+    const found = decoder.decode(outputs).toArray();
+    expect(found.map((d) => [d.class_id, Number(d.confidence.toFixed(3)), d.x_min, d.y_max])).toEqual([
+      [2, 0.9, 0.1, 0.6].map((x, i) => (i < 2 ? x : expect.closeTo(x, 5))),
+      [1, 0.8, 0.1, 0.6].map((x, i) => (i < 2 ? x : expect.closeTo(x, 5))),
+    ]);
+    for (const { keypoints } of found)
+      expect(keypoints?.map(({ x, y }) => [x, y])).toEqual(
+        POINTS.map(([x, y]) => [expect.closeTo(x / 640, 5), expect.closeTo(y / 640, 5)]),
+      );
+  });
+});

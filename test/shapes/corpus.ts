@@ -151,6 +151,8 @@ export const CORPUS: readonly string[] = [
   "regression:1x49104x4 classification:1x49104x90 features:1x64x64x64 | 512x512 | efficientdet 90",
   "pred0:1x255x80x80 pred1:1x255x40x40 pred2:1x255x20x20 seg:1x2x640x640 ll:1x1x640x640 | 640x640 | yolov5 80",
   "heatmaps:1x17x48x36 | 288x384 | hrnet 1",
+  "output:1x308x256x192 | 768x1024 | hrnet 1",
+  "output0:1x117x25200 output1:1x32x160x160 | 640x640 | yolov5 segment 80",
   "conv2d_441.tmp_1:1x17x64x48 argmax_0.tmp_0:1x17 | 192x256 | hrnet 1",
   "paddle_ocr_v5_mobile_detection/conv63:1x544x960x1 | 960x544 | dbnet ?",
   // names and orders of other exporters, lists without names

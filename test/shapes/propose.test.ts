@@ -54,6 +54,15 @@ describe("of each network the right reading comes first", () => {
   });
 });
 
+test("a stated family needs no usual count of classes or size of a map", () => {
+  const read = (family: "yolov2" | "fastestdet", dims: number[], side: number) => {
+    const tensors = [{ name: "o", dims, type: "f32" as const }];
+    return propose({ tensors, inputSize: [side, side], options: { family } }).proposals[0]?.classes;
+  };
+  expect(read("yolov2", [1, 150, 13, 13], 416)).toBe(25);
+  expect(read("fastestdet", [1, 12, 8, 8], 256)).toBe(7);
+});
+
 test("a task in the name of the file decides between readings of equal shapes", () => {
   const read = (name: string) => {
     const tensors = [{ name: "output0", dims: [1, 7, 21504], type: "f32" as const }];

@@ -1,5 +1,5 @@
-import { refuseConfig } from "../../core/errors.ts";
 /** Limits, text decoding and the error that all readers of model files share. */
+import { refuseConfig } from "../../core/errors.ts";
 
 /** Longest name of a tensor or operator, in bytes. TensorFlow joins the names of fused layers, so names are long. */
 export const MAX_NAME = 4096;

@@ -50,7 +50,8 @@ export const readInputUpTo =
 /** Reads a JSON as a list of tensors, else as a config. */
 async function readJson(bytes: Uint8Array, path: string, most: number): Promise<Input> {
   const text = decodeText(bytes, path);
-  const json = parseJson(text); // parseConfig reports what is wrong.
+  // Go on if the text is no JSON: parseConfig reports the fault.
+  const json = parseJson(text);
   if (isTensorList(json)) return { kind: "tensors", path, tensors: await readList(json, path, most) };
   if (isDescription(json))
     throw new TensorError(

@@ -296,7 +296,7 @@ const TASK_ROWS: readonly FormRow[] = [
   form(
     "anchors",
     ["yolov5", "yolov7"],
-    { prototypes: PROTOTYPES, boxes: inRows([BOX_OBJECTNESS_CLASSES, "M"]) },
+    { prototypes: PROTOTYPES, boxes: rows([BOX_OBJECTNESS_CLASSES, "M"]) },
     3,
     "output0:1x25200x117 output1:1x32x160x160",
     { task: "segment" },

@@ -313,7 +313,7 @@ function readLandmarks(question: Question, facts: LandmarkFacts): CropReading {
   const expected = [
     `the points ${allowed.map((n) => `[1,${n * values}]`).join(" or ")}`,
     "the presence [1,1]",
-    ...(sides ? ["perhaps the side [1,1]"] : []),
+    ...(sides ? ["the side [1,1], unless the name of the only [1,1] says presence or score"] : []),
     ...(heat ? [`perhaps heat maps [1,h,w,${allowed[0]}]`] : []),
     ...(world ? [`perhaps points in metres [1,${allowed[0] * 3}]`] : []),
   ].join(", ");
