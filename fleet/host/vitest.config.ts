@@ -1,9 +1,7 @@
 import { alias, projects, test } from "boxwright-service/vitest";
 import { defineConfig } from "vitest/config";
 
-const alone = ["test/faults/migration.test.ts"];
-
 export default defineConfig({
   resolve: { alias },
-  test: { ...test, globalSetup: ["test/support/setup.ts"], projects: projects({ alias }, alone) },
+  test: { ...test, globalSetup: ["test/support/setup.ts"], projects: projects({ alias }, import.meta.dirname) },
 });

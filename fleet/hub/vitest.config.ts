@@ -6,9 +6,8 @@ const resolve = {
   // Use the copy of graphql that Node imports. graphql 16 ships two, and each does not recognise the other's errors.
   alias: [...alias, { find: /^graphql$/, replacement: fileURLToPath(import.meta.resolve("graphql")) }],
 };
-const alone = ["test/auth/derive.test.ts", "test/faults/migration.test.ts", "test/pages/sign-in.test.ts"];
 
 export default defineConfig({
   resolve,
-  test: { ...test, globalSetup: ["test/support/setup.ts"], projects: projects(resolve, alone) },
+  test: { ...test, globalSetup: ["test/support/setup.ts"], projects: projects(resolve, import.meta.dirname) },
 });

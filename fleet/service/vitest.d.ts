@@ -5,5 +5,5 @@ export const alias: { find: RegExp; replacement: string }[];
 export const test: InlineConfig;
 export function projects(
   resolve: TestProjectInlineConfiguration["resolve"],
-  alone: readonly string[],
+  folder: string,
 ): TestProjectInlineConfiguration[];

@@ -1,4 +1,6 @@
 /** Settings that the vitest configurations of all parts share. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const sources = fileURLToPath(new URL("src", import.meta.url));
@@ -25,11 +27,20 @@ export const test = {
   retry: process.env.CI ? { count: 1, condition: /^waited \d+ s for / } : 0,
 };
 
+/** Returns the paths of the test files below a folder that replace modules. */
+const findReplacing = (folder) =>
+  readdirSync(join(folder, "test"), { recursive: true })
+    .map((file) => `test/${file}`)
+    .filter(
+      (file) => /\.test\.tsx?$/.test(file) && /\bvi\.(doM|m)ock\(/.test(readFileSync(join(folder, file), "utf8")),
+    );
+
 /**
- * Returns the vitest projects of a part. Test files share two processes: a process for each file would take more than a
- * CPU second to read all sources. Only the files in `alone`, which replace modules, have their own processes.
+ * Returns the vitest projects of the part in a folder. Test files share two processes: a process for each file would
+ * take more than a CPU second to read all sources. Only files that replace modules have their own processes.
  */
-export const projects = (resolve, alone) => {
+export const projects = (resolve, folder) => {
+  const alone = findReplacing(folder);
   const shared = { resolve, test: { ...test, name: "shared", isolate: false, exclude: alone } };
   return alone.length === 0 ? [shared] : [shared, { resolve, test: { ...test, name: "alone", include: alone } }];
 };
