@@ -66,14 +66,17 @@ export function noteOfContradiction({ isOfPrepared, prepared, inputSize, frame }
   if (width !== height && frame.width === height && frame.height === width)
     return `${about}: are width and height exchanged? ${advice}`;
   if (frame.width !== width || frame.height !== height) return null;
-  const [ours, theirs] = [prepared, frame].map((one) => affineOf(one, inputSize));
-  return ours.some((value, i) => Math.abs(value - theirs[i]) > LEAST_SHIFT)
+  // Use no callback that reads variables of this function: the call would make garbage, even if it returns early.
+  return areApart(affineOf(prepared, inputSize), affineOf(frame, inputSize))
     ? `${about}: boxes are moved or stretched. ${advice}`
     : null;
 }
 
 /** Largest shift that rounding may cause, as a fraction of the picture. */
 const LEAST_SHIFT = 0.02;
+
+const areApart = (a: readonly number[], b: readonly number[]): boolean =>
+  a.some((value, i) => Math.abs(value - b[i]) > LEAST_SHIFT);
 
 /** True if 0..1 of the input is 0..1 of the picture: there is no padding, rotation or crop. */
 function fillsInput({ placed, rotation, crop }: Frame, [width, height]: readonly [number, number]): boolean {
