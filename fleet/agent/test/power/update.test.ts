@@ -42,7 +42,7 @@ class Process extends EventEmitter {
     return true;
   }
 }
-/** What the next starts of a process do with the path of the command. */
+/** Behaviours of the next starts of a process. Each takes the path of the command. */
 const starts: ((main: string) => Process)[] = [];
 
 function makeArchive(folder: string, version: string): Buffer {

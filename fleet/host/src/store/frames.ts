@@ -77,16 +77,19 @@ export const CLOCK_SLACK_MS = 60_000;
  */
 const IS_NEWER = `cameras.last_time > excluded.last_time AND cameras.latency >= -${CLOCK_SLACK_MS}`;
 
-interface Camera {
+/** A row of `cameras`: the counts of a camera over all hosts of the database. */
+export interface Camera {
   readonly source: string;
   readonly subject: string;
   readonly frames: number;
   readonly detections: number;
+  /** Number of frames that have a sequence. */
   readonly numbered: number;
   readonly first_sequence: number | null;
   readonly last_sequence: number | null;
   readonly last_time: string;
   readonly last_id: string;
+  /** Milliseconds from capture to storing of the newest frame. */
   readonly latency: number;
   readonly stored_at: number;
 }

@@ -3,7 +3,7 @@ import { millisecondsOf, sortableNow, sortableTime } from "../core/time.ts";
 import type { Database, Queries, Value } from "boxwright-service/database";
 import { labelOf } from "./count-seen.ts";
 import { minutesSeen } from "./seen.ts";
-import { CLOCK_SLACK_MS, SEQUENCES_PER_START, type StoredFrame } from "./frames.ts";
+import { type Camera, CLOCK_SLACK_MS, SEQUENCES_PER_START, type StoredFrame } from "./frames.ts";
 
 /** Position in the order of frames: time, sequence, id, source. */
 export type Cursor = readonly [time: string, sequence: number, id: string, source: string];
@@ -139,26 +139,13 @@ export async function frameByTime(
   return row;
 }
 
-/** A camera with its counts over all hosts of the database. */
-export interface CameraRow {
-  readonly source: string;
-  readonly subject: string;
-  readonly frames: number;
-  readonly detections: number;
-  /** Number of frames that have a sequence. */
-  readonly numbered: number;
-  readonly first_sequence: number | null;
-  readonly last_sequence: number | null;
+/** A camera with what is missing, and the name of its device. */
+export interface CameraRow extends Camera {
   /**
    * Number of sequences without a frame, between the first and last sequence of each start. Negative if a sequence came
    * twice.
    */
   readonly gaps: number | null;
-  readonly last_time: string;
-  readonly last_id: string;
-  /** Milliseconds from capture to storing of the newest frame. */
-  readonly latency: number;
-  readonly stored_at: number;
   /** Name of the device in its hub; null if its packets came without a hub's token. */
   readonly name: string | null;
 }

@@ -78,7 +78,9 @@ export class Teller {
     });
     if (now - oldest < this.#gatherMs(rule.id, now)) return false;
     await db.write(async (tx) => {
-      const text = `UPDATE alerts SET ${news.note} = ? WHERE id IN (SELECT a.id ${heard}) RETURNING id, subject, subject_name, began_at`;
+      const text =
+        `UPDATE alerts SET ${news.note} = ? WHERE id IN (SELECT a.id ${heard}) ` +
+        "RETURNING id, subject, subject_name, began_at";
       const told: Told = { count: 0, named: [], groups: new Map(), tags: new Map() };
       await eachSlice(tx, { ...all, rows: ROWS_CHANGED }, async (slice) => {
         await addAlerts(tx, rule, told, await tx.all<ToldAlert>(text, [now, rule.id, ...slice, now]));

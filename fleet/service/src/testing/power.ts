@@ -52,7 +52,7 @@ export interface CutState {
   readonly marks: readonly string[];
 }
 
-/** Which unflushed data is on the disk: all, none, its size alone, half of the last write, or that of one file. */
+/** Unflushed data that is on the disk: all, none, its size alone, half of the last write, or that of one file. */
 type Data = "all" | "none" | "zero" | "torn" | FileNode;
 
 let fs: Fs;
